@@ -34,6 +34,17 @@ impl Base {
             Self::Descriptor(descriptor) => member.node(descriptor),
         }
     }
+
+    /// A path's last name, and where it stands.
+    #[inline(never)]
+    pub(crate) fn last<'p>(
+        self,
+        member: Core<'_>,
+        caller: &Caller<'_>,
+        path: &'p [u8],
+    ) -> Result<Last<'p>, Errno> {
+        member.walk_to_last(caller, self.node(member, path)?, path)
+    }
 }
 
 /// An entry of a directory.
@@ -135,13 +146,19 @@ impl DenseFs {
     pub(crate) fn with_last<T>(
         &self,
         (base, path): (Base, &Path),
-        mut act: impl FnMut(Core<'_>, &Caller<'_>, Last<'_>) -> Result<T, Errno>,
+        mut act: impl FnMut(Core<'_>, &Caller<'_>, &Last<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
             member.again(|| {
-                let last = member.walk_to_last(caller, base.node(member, path)?, path)?;
-                act(member, caller, last)
+                // Both have a place of their own: to copy what has just been stored in pieces
+                // takes longer than all else here.
+                if base == Base::Working
+                    && let Some(last) = member.only_name(path)?
+                {
+                    return act(member, caller, &last);
+                }
+                act(member, caller, &base.last(member, caller, path)?)
             })
         })
     }

@@ -42,7 +42,16 @@ impl DenseFs {
     #[inline(never)]
     fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
         self.with(|member, caller| {
-            member.again(|| member.open(caller, base.node(member, path)?, path, how, mode))
+            member.again(|| {
+                const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
+                if base == Base::Working
+                    && how & NAMED == flags::CREATE
+                    && let Some(last) = member.only_name(path)?
+                {
+                    return member.open_last(caller, &last, how, mode);
+                }
+                member.open(caller, base.node(member, path)?, path, how, mode)
+            })
         })
     }
 
@@ -282,14 +291,16 @@ impl DenseFs {
         mut visit: impl FnMut(Listed<'_>) -> bool,
     ) -> Result<(), Errno> {
         let mut batch = Batch::default();
+        let mut next = self.seek(descriptor, 0, Whence::Current)?;
         loop {
             batch.clear();
             self.list_into(descriptor, &mut batch)?;
             for one in batch.entries() {
-                let position = one.position.cast_signed();
+                let behind = one.position + 1;
                 if !visit(one) {
-                    return self.seek(descriptor, position, Whence::Start).map(drop);
+                    return self.seek(descriptor, next.cast_signed(), Whence::Start).map(drop);
                 }
+                next = behind;
             }
             if !batch.is_full() {
                 return Ok(());

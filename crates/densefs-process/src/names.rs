@@ -43,7 +43,7 @@ impl DenseFs {
                 return Err(Errno::EXIST);
             }
             if last.is_directory && mode & TYPE != DIRECTORY {
-                return Err(missing(member, caller, &last));
+                return Err(missing(member, caller, last));
             }
             if is_device(mode) {
                 let made = (mode, device);
@@ -112,17 +112,20 @@ impl DenseFs {
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
             member.again(|| {
-                let from = member.walk_to_last(caller, old_base.node(member, old)?, old)?;
-                let base = new_base.node(member, new_name)?;
-                let to = member.walk_to_last(caller, base, new_name)?;
-                if from.name.is_empty() || to.name.is_empty() {
-                    return Err(Errno::BUSY);
+                if (old_base, new_base) == (Base::Working, Base::Working)
+                    && let Some(from) = member.only_name(old)?
+                    && let Some(to) = member.only_name(new_name)?
+                {
+                    return member.rename_at(
+                        caller,
+                        (&from.directory, from.name),
+                        (&to.directory, to.name),
+                        how,
+                    );
                 }
-                if from.is_directory || to.is_directory {
-                    check_slashes(member, caller, (&from, &to), how)?;
-                }
-                let (from, to) = ((from.directory, from.name), (to.directory, to.name));
-                member.rename_at(caller, from, to, how)
+                let from = old_base.last(member, caller, old)?;
+                let to = new_base.last(member, caller, new_name)?;
+                rename_slowly(member, caller, (&from, &to), how)
             })
         })
     }
@@ -151,8 +154,7 @@ impl DenseFs {
         self.with(|member, caller| {
             member.again(|| {
                 let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
-                let base = new_base.node(member, new_name)?;
-                let to = member.walk_to_last(caller, base, new_name)?;
+                let to = new_base.last(member, caller, new_name)?;
                 if to.name.is_empty() {
                     return Err(Errno::EXIST);
                 }
@@ -182,7 +184,7 @@ impl DenseFs {
                 return Err(Errno::EXIST);
             }
             if last.is_directory {
-                return Err(missing(member, caller, &last));
+                return Err(missing(member, caller, last));
             }
             let target = target.as_os_str().as_bytes();
             member.symlink_at(caller, last.directory, last.name, target).map(drop)
@@ -246,6 +248,24 @@ fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
         Ok(_) => Errno::EXIST,
         Err(why) => why,
     }
+}
+
+/// Renames what any paths lead to.
+#[inline(never)]
+fn rename_slowly(
+    member: Core<'_>,
+    caller: &Caller<'_>,
+    (from, to): (&Last<'_>, &Last<'_>),
+    how: Rename,
+) -> Result<(), Errno> {
+    if from.name.is_empty() || to.name.is_empty() {
+        return Err(Errno::BUSY);
+    }
+    if from.is_directory || to.is_directory {
+        check_slashes(member, caller, (from, to), how)?;
+    }
+    let (from, to) = ((&from.directory, from.name), (&to.directory, to.name));
+    member.rename_at(caller, from, to, how)
 }
 
 /// Whether what has slashes behind its name is a directory, where the system looks.

@@ -96,6 +96,22 @@ impl<'a> Arena<'a> {
         Line { start, mapped: PhantomData }
     }
 
+    /// Has the processor fetch a line that is about to be looked at; nothing if there is no such
+    /// line, or no instruction for it.
+    #[inline(always)]
+    #[cfg_attr(target_feature = "sse", expect(unsafe_code, reason = "an instruction of its own"))]
+    pub(crate) fn fetch(&self, at: Ref) {
+        #[cfg(target_feature = "sse")]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let line = self.start.as_ptr().wrapping_add(at.0 as usize * LINE_BYTES);
+            // SAFETY: it loads nothing that the program sees, and faults nowhere.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
+        }
+        #[cfg(not(target_feature = "sse"))]
+        let _ = at;
+    }
+
     /// Words that begin with a line.
     ///
     /// # Errors

@@ -313,9 +313,12 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         if !name.is_short() {
             self.claim(Ref(line.load(cell::LONG_NAME)), name.lines(), USED)?;
         }
-        let found = self.member.find(directory, &name);
-        if found.ok().flatten().is_none_or(|entry| entry.cell != cell) {
+        let found = self.member.find(directory, &name).ok().flatten();
+        let Some(found) = found.filter(|entry| entry.cell == cell) else {
             return problem("an entry is not found by its name", cell);
+        };
+        if !self.member.is_marked(self.body(directory)?, &found, &name) {
+            return problem("a bucket is wrong about which entries belong there", cell);
         }
         if line.load(cell::MODE) == cell::LINK_MARK {
             self.named(Ref(line.load(cell::TARGET)))?;
@@ -470,10 +473,8 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
                 let class = if is_divided { class_of(used, is_of_cells) } else { None };
                 for base in zone::PARTIAL {
                     if check.bit(at, base, page)? != (class == Some(base)) {
-                        return problem(
-                            "a page is on offer that has nothing, or the reverse",
-                            first,
-                        );
+                        let what = "a page is on offer that has nothing, or the reverse";
+                        return problem(what, first);
                     }
                 }
             }

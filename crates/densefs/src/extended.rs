@@ -210,7 +210,7 @@ impl<'a, S: Seams> Member<'a, S> {
         how: SetAttribute,
     ) -> Result<(), Errno> {
         let class = Class::of(name)?;
-        let line = self.lock_node(node)?;
+        let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             class.allow_change(caller, mode)?;
             let inode = self.inode(node.at, line)?;

@@ -188,7 +188,7 @@ impl<'a, S: Seams> Member<'a, S> {
         range: (u64, u64),
         new: Option<FileLock>,
     ) -> Result<(), Errno> {
-        let line = self.lock_node(node)?;
+        let line = self.lock_node(&node)?;
         let done = self.inode(node.at, line).and_then(|inode| {
             self.replace_locks(inode, &|its: LockOwner| its == owner, range, new)
         });

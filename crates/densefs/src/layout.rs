@@ -5,7 +5,7 @@ use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Ref};
 /// What an arena begins with.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"DENSEFS\n");
 /// The version of this layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The lock of whatever has one, in its first line: owner 15 bits, waiters 1, version 16.
 pub(crate) const WORD: Field<u32> = Field::at(0);
@@ -319,14 +319,18 @@ pub(crate) mod bucket {
     use super::Field;
 
     /// How many buckets further on an entry may be that belongs here.
-    pub(crate) const REACH: Field<u32> = Field::at(0);
-    /// A byte of each entry's hash; 0 where there is none.
+    pub(crate) const REACH: Field<u8> = Field::at(0);
+    /// Which of the entries belong in a bucket before: a bit for each, the lowest for the first.
+    pub(crate) const STRANGERS: Field<u16> = Field::at(2);
+    /// Of each entry's hash, the eight bits behind those that say where it belongs; 0 where there
+    /// is no entry.
     pub(crate) const TAG: Field<u8> = Field::at(4);
     /// The entries' cells.
     pub(crate) const ENTRY: Field<u32> = Field::at(16);
     pub(crate) const ENTRIES: usize = 12;
 
     const _: () = {
+        assert!(ENTRIES <= 16 && STRANGERS.byte() + 2 == TAG.byte());
         assert!(TAG.byte() + ENTRIES == ENTRY.byte());
         assert!(ENTRY.byte() + 4 * ENTRIES == super::LINE_BYTES);
     };

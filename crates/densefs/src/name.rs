@@ -37,10 +37,11 @@ impl<'n> Name<'n> {
         let words = words_of(first);
         let hash = hash_of(bytes.len(), words, secret);
         if rest.is_empty() {
-            Ok(Self { bytes, words, hash })
-        } else {
-            Ok(Self::long(bytes, hash, secret))
+            return Ok(Self { bytes, words, hash });
         }
+        // Where the whole of it lies stands there.
+        let words = [words[0], words[1], words[2] & u64::from(u32::MAX)];
+        Ok(Self { bytes, words, hash: long_hash(rest, hash, secret) })
     }
 
     /// The first name of a path, and its length; none if it is `.` or `..`, empty, or more than a
@@ -58,19 +59,6 @@ impl<'n> Name<'n> {
         Some((Self { bytes, words, hash: hash_of(length, words, secret) }, length))
     }
 
-    /// A name of more bytes than a cell holds, the first of which have this hash.
-    #[cold]
-    #[inline(never)]
-    fn long(bytes: &'n [u8], hash: u64, secret: u64) -> Self {
-        let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MOST));
-        let pieces = rest.chunks(cell::NAME_MOST);
-        let hash = pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret));
-        let mut words = words_of(first);
-        // Where the whole of it lies stands there.
-        words[2] &= u64::from(u32::MAX);
-        Self { bytes, words, hash }
-    }
-
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &'n [u8] {
         self.bytes
@@ -84,12 +72,6 @@ impl<'n> Name<'n> {
     #[inline(always)]
     pub(crate) fn hash(&self) -> u64 {
         self.hash
-    }
-
-    /// What stands for it in a bucket.
-    #[inline(always)]
-    pub(crate) fn tag(&self) -> u8 {
-        tag_of(self.hash)
     }
 
     /// Whether all of it is in its entry's cell.
@@ -130,12 +112,6 @@ impl<'n> Name<'n> {
 #[expect(clippy::cast_possible_truncation, reason = "a name has 255 bytes at most")]
 pub(crate) fn lines_of_name(bytes: usize) -> u32 {
     bytes.div_ceil(LINE_BYTES) as u32
-}
-
-/// What stands for a hash in a bucket: never 0.
-#[inline(always)]
-pub(crate) fn tag_of(hash: u64) -> u8 {
-    ((hash & 0xff) as u8).max(1)
 }
 
 /// `.` and `..` as words.
@@ -226,6 +202,15 @@ pub(crate) fn hash_of(length: usize, words: [u64; cell::NAME_WORDS], secret: u64
     hash_on(mix(length as u64 ^ secret, SPREAD[2]), words, secret)
 }
 
+/// The hash of a name of more bytes than a cell holds: the first have that hash, and the rest
+/// follows.
+#[cold]
+#[inline(never)]
+fn long_hash(rest: &[u8], hash: u64, secret: u64) -> u64 {
+    let pieces = rest.chunks(cell::NAME_MOST);
+    pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret))
+}
+
 /// A hash, gone on with by 24 bytes.
 #[inline(always)]
 fn hash_on(hash: u64, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
@@ -255,7 +240,7 @@ mod tests {
         assert!(!long.is_short() && long.lines() == 4);
     }
 
-    /// 60,000 names that differ little, in 65,536 places of the top bits and 256 tags.
+    /// 60,000 names that differ little, in 4,096 buckets, and the 256 tags behind those.
     #[test]
     fn hashes_spread_names_that_differ_little() {
         let secret = 0x0123_4567_89ab_cdef;
@@ -264,11 +249,10 @@ mod tests {
             let text = format!("file{number:08}");
             let name = Name::of(text.as_bytes(), secret).unwrap();
             places[usize::try_from(name.hash() >> 52).unwrap()] += 1;
-            tags[usize::from(name.tag())] += 1;
+            tags[usize::try_from(name.hash() >> 44 & 0xff).unwrap()] += 1;
         }
         let most = places.iter().max().unwrap();
         assert!(*most < 40, "{most} of 14.6");
-        // 0 is not used, and 1 has its share.
-        assert!(tags[2..].iter().all(|&count| (150..330).contains(&count)), "{tags:?}");
+        assert!(tags.iter().all(|&count| (150..330).contains(&count)), "{tags:?}");
     }
 }

@@ -51,20 +51,19 @@ pub(crate) fn ranks<const VECTORS: usize>(
     numbers.map(|four| four.map(|one| all().map(|other| u32::from(one > *other)).sum()))
 }
 
-/// Puts those numbers one behind the other whose bits are set, each with `above` in its upper half;
-/// how many there are. What stands behind them means nothing.
+/// Puts those numbers one behind the other whose bits are set; how many there are. What stands
+/// behind them means nothing.
 #[inline(always)]
 #[expect(unsafe_code, reason = "checks would be half of it")]
 pub(crate) fn compress<const MOST: usize>(
-    numbers: [u32; MOST],
+    numbers: [u64; MOST],
     bits: u32,
-    above: u64,
     into: &mut [u64; MOST],
 ) -> usize {
     let mut count = 0;
     for (place, number) in numbers.into_iter().enumerate() {
         // SAFETY: the count is at most that of the numbers before.
-        unsafe { *into.get_unchecked_mut(count) = above | u64::from(number) };
+        unsafe { *into.get_unchecked_mut(count) = number };
         count += (bits >> place & 1) as usize;
     }
     count
@@ -95,9 +94,9 @@ mod tests {
     fn those_stay_whose_bits_are_set() {
         for bits in 0..32 {
             let mut into = [0; 5];
-            let count = compress([10, 11, 12, 13, 14], bits, 7 << 32, &mut into);
+            let count = compress([10, 11, 12, 13, 14], bits, &mut into);
             let is_set = |place: &u64| bits >> place & 1 == 1;
-            let wanted = (0..5).filter(is_set).map(|place| (7 << 32) + 10 + place);
+            let wanted = (0..5).filter(is_set).map(|place| 10 + place);
             assert!(into[..count].iter().copied().eq(wanted));
         }
     }

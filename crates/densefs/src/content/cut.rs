@@ -20,7 +20,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if size > SIZE_MOST {
             return Err(Errno::FBIG);
         }
-        let inode = self.lock_node(node)?;
+        let inode = self.lock_node(&node)?;
         let done = self.check_file(inode).and_then(|()| {
             if self.mode(inode.load(cell::MODE))?.mode & TYPE != FILE {
                 return Err(Errno::INVAL);

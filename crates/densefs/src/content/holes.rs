@@ -67,7 +67,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let end = offset.checked_add(length).filter(|&end| end <= SIZE_MOST);
         let end = end.ok_or(Errno::FBIG)?;
-        let line = self.lock_node(node)?;
+        let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             if mode.mode & TYPE != FILE {
                 return Err(Errno::NODEV);

@@ -130,7 +130,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn write_at(&self, node: Node, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
         end.ok_or(Errno::FBIG)?;
-        let inode = self.lock_node(node)?;
+        let inode = self.lock_node(&node)?;
         let done =
             self.check_file(inode).and_then(|()| self.write_locked((node.at, inode), offset, from));
         self.forget();
@@ -144,7 +144,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// As [`Self::write_at`].
     pub fn append(&self, node: Node, from: &[u8]) -> Result<(usize, u64), Errno> {
-        let inode = self.lock_node(node)?;
+        let inode = self.lock_node(&node)?;
         let done = self.check_file(inode).and_then(|()| {
             let offset = inode.load(cell::SIZE);
             let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);

@@ -85,7 +85,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let Some(found) = self.glance_at(caller, from, path, Follow::No).ok()? else {
             return Some(Err(Errno::NOENT));
         };
-        match self.open_found(&caller.as_caller(), found, how) {
+        match self.open_found(&caller.as_caller(), &found, how) {
             Err(Errno::STALE | Errno::LOOP | Errno::NOTDIR | Errno::NOSPC) => None,
             opened => Some(opened.map(Place::descriptor)),
         }
@@ -105,7 +105,7 @@ impl<'a, S: Seams> Member<'a, S> {
             return self.open_temporary(caller, directory, how, mode);
         }
         let last = self.walk_to_last(caller, from, path)?;
-        self.open_last(caller, last, how, mode)
+        self.open_last(caller, &last, how, mode)
     }
 
     /// Opens an inode that was found.
@@ -114,7 +114,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// As open(2); [`Errno::STALE`] if it has to be found again.
     #[inline]
     pub fn open_node(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<u32, Errno> {
-        let place = self.open_found(caller, node, how)?;
+        let place = self.open_found(caller, &node, how)?;
         if how & flags::TRUNCATE != 0 && how & flags::PATH == 0 {
             let opened = self.node(place.descriptor())?;
             if let Err(why) = self.truncate(opened, 0) {
@@ -126,7 +126,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Opens an inode at the first place that is free.
-    fn open_found(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<Place, Errno> {
+    fn open_found(&self, caller: &Caller<'_>, node: &Node, how: u32) -> Result<Place, Errno> {
         loop {
             self.ready(1)?;
             let line = self.lock_node(node)?;
@@ -201,10 +201,13 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Opens a path's last name, and makes the file if there is none.
-    fn open_last(
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_last(
         &self,
         caller: &Caller<'_>,
-        last: Last<'_>,
+        last: &Last<'_>,
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
@@ -217,7 +220,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if how & flags::DIRECTORY != 0 {
             return Err(Errno::INVAL);
         }
-        let found = match self.open_new(caller, last.directory, last.name, how, mode)? {
+        let found = match self.open_new(caller, &last.directory, last.name, how, mode)? {
             Opened::New(descriptor) => return Ok(descriptor),
             Opened::There if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
             Opened::There => self.step(caller, last.directory, last.name)?,
@@ -246,7 +249,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(found) => found,
             Err(Errno::NOENT) => {
                 let directory = missing.directory.ok_or(Errno::NOENT)?;
-                return match self.open_new(caller, directory, missing.name(), how, mode)? {
+                return match self.open_new(caller, &directory, missing.name(), how, mode)? {
                     Opened::New(descriptor) => Ok(descriptor),
                     Opened::There => Err(Errno::STALE),
                 };
@@ -261,7 +264,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn open_new(
         &self,
         caller: &Caller<'_>,
-        directory: Node,
+        directory: &Node,
         name: &[u8],
         how: u32,
         mode: u32,

@@ -27,18 +27,18 @@ impl<'a, S: Seams> Member<'a, S> {
     /// now.
     #[inline(always)]
     pub fn working_directory(&self) -> Result<Node, Errno> {
-        match self.working.get() {
-            // If it is another the next moment, who uses it finds out, and begins again.
-            Some(working) if self.is_still_working() => {
-                Ok(Node { at: working.at, known: Known::Working })
-            }
-            Some(_) | None => self.look_at_working_directory(),
+        if !self.is_still_working() {
+            self.look_at_working_directory()?;
         }
+        // If it is another the next moment, who uses it finds out, and begins again.
+        let working = self.working.get().ok_or(Errno::STALE)?;
+        Ok(Node { at: working.at, known: Known::Working })
     }
 
+    /// Remembers it as it is now.
     #[cold]
     #[inline(never)]
-    fn look_at_working_directory(&self) -> Result<Node, Errno> {
+    fn look_at_working_directory(&self) -> Result<(), Errno> {
         let changes = self.record().load(process::CHANGES);
         compiler_fence(Ordering::SeqCst);
         let node = match self.open_at_place(Place::WORKING) {
@@ -46,7 +46,7 @@ impl<'a, S: Seams> Member<'a, S> {
             open => open?.node,
         };
         self.working.set(Some(Working { at: node.at, changes }));
-        Ok(node)
+        Ok(())
     }
 
     /// Whether the working directory is what the member remembers.
@@ -111,7 +111,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// The same if there is none yet.
     fn put_first(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
-        let new = self.lock_node(to)?;
+        let new = self.lock_node(&to)?;
         self.check_open(caller, new, HOW)?;
         let record = self.lock(self.process())?;
         let vacant: Entry = match self.vacant_at(self.process(), Place::WORKING) {

@@ -1,6 +1,6 @@
 //! Entries of some buckets, put in order together.
 
-use crate::arena::{Line, Ref, Word};
+use crate::arena::{Arena, Line, Ref, Word};
 use crate::directory::places_in_use;
 use crate::layout::bucket;
 use crate::vectors;
@@ -8,50 +8,52 @@ use crate::vectors;
 /// Most entries that are looked at together.
 pub(super) const GATHERED_MOST: usize = 128;
 /// Most buckets that are.
-pub(super) const GROUPS_MOST: usize = 32;
+pub(super) const GROUPS_MOST: usize = 16;
 
 /// Entries of some buckets, as far as they are known.
 ///
 /// Each step is done with all of them before the next one is begun: what the processor waits for in
 /// one entry it does not wait for in another, and the entries of all come from memory at once.
+///
+/// An entry is a word: its cell below, and its key above. A key says in which of the buckets the
+/// entry belongs, its tag, and its place, so that no two of a bucket are the same.
 pub(super) struct Gathered {
-    /// Their cells below, and above in which of the buckets each is.
-    pub(super) found: [u64; GATHERED_MOST],
+    /// Those that are in the buckets where they belong, as they stand there.
+    found: [u64; GATHERED_MOST + Self::BEHIND],
+    /// Their keys.
+    keys: [i32; GATHERED_MOST + Self::BEHIND],
+    /// All, in order.
+    sorted: [u64; GATHERED_MOST + Self::BEHIND],
     /// Their positions.
-    pub(super) positions: [u64; GATHERED_MOST],
-    /// The numbers of their buckets, then the beginnings of their positions behind what all of a
-    /// bucket have in common, then their places here, so that no two are the same.
-    pub(super) keys: [i32; GATHERED_MOST + Self::BEHIND],
-    /// Their places here in the order of their positions.
-    order: [u8; GATHERED_MOST + Self::BEHIND],
+    positions: [u64; GATHERED_MOST],
+    /// The first of each two in order that have the same tag, and how many such there are.
+    alike: [u8; GATHERED_MOST],
+    alike_count: usize,
     /// Where the entries of each bucket begin.
     begins: [u8; GROUPS_MOST + 1],
     pub(super) groups: usize,
     pub(super) count: usize,
-    /// Whether any is not in the bucket where it belongs.
-    pub(super) has_displaced: bool,
 }
-
-/// Stands for the position of what belongs elsewhere.
-pub(super) const NOWHERE: u64 = 0;
 
 impl Gathered {
     /// Keys are compared so many at a time, and others may lie behind the last.
     const BEHIND: usize = 16;
-    /// Bits of a key.
-    const PLACE_BITS: u32 = Self::BEHIND.ilog2();
-    const POSITION_BITS: u32 = 31 - Self::PLACE_BITS - GROUPS_MOST.ilog2();
+    /// Where a key begins in a word, and in that what entries with the same tag have in common.
+    const KEY: u32 = 32;
+    const PREFIX: u32 = Self::KEY + Self::BEHIND.ilog2();
+    const GROUP: u32 = Self::PREFIX + 8;
 
     pub(super) const fn new() -> Self {
         Self {
-            found: [0; GATHERED_MOST],
-            positions: [0; GATHERED_MOST],
+            found: [0; GATHERED_MOST + Self::BEHIND],
             keys: [0; GATHERED_MOST + Self::BEHIND],
-            order: [0; GATHERED_MOST + Self::BEHIND],
+            sorted: [0; GATHERED_MOST + Self::BEHIND],
+            positions: [0; GATHERED_MOST],
+            alike: [0; GATHERED_MOST],
+            alike_count: 0,
             begins: [0; GROUPS_MOST + 1],
             groups: 0,
             count: 0,
-            has_displaced: false,
         }
     }
 
@@ -59,61 +61,44 @@ impl Gathered {
         (self.groups, self.count) = (0, 0);
     }
 
-    /// Begins with another bucket; false if there is no room for that.
-    #[inline(always)]
-    fn begin_group(&mut self) -> bool {
-        let has_room = self.groups < GROUPS_MOST;
-        if has_room {
-            self.begins[self.groups] = u8::of_bits(self.count as u64);
-            self.groups += 1;
-        }
-        has_room
-    }
-
-    /// Adds the entries of the next bucket; false if there is no room for them.
+    /// Adds the entries of the next bucket that belong there; false if there is no room for them.
     #[inline(always)]
     pub(super) fn add_bucket(&mut self, line: Line<'_>) -> bool {
-        let (group, count) = (self.groups as u64, self.count);
-        if !self.begin_group() {
+        let (group, count) = (self.groups, self.count);
+        let room = self.found.get_mut(count..).and_then(<[u64]>::first_chunk_mut);
+        let (Some(room), Some(begin)) = (room, self.begins.get_mut(group)) else { return false };
+        if count + bucket::ENTRIES > GATHERED_MOST {
             return false;
         }
-        let room = self.found.get_mut(count..).and_then(<[u64]>::first_chunk_mut);
-        let Some(room) = room else { return false };
-        let cells: [u32; bucket::ENTRIES] =
-            core::array::from_fn(|place| line.load(bucket::ENTRY.element(place)));
-        self.count += vectors::compress(cells, places_in_use(line), group << 32, room);
+        *begin = u8::of_bits(count as u64);
+        let words: [u64; bucket::ENTRIES] = core::array::from_fn(|place| {
+            let tag = u64::from(line.load(bucket::TAG.element(place)));
+            let above = (group as u64) << Self::GROUP | (place as u64) << Self::KEY;
+            above | tag << Self::PREFIX | u64::from(line.load(bucket::ENTRY.element(place)))
+        });
+        self.count += vectors::compress(words, places_in_use(line).0, room);
+        self.groups += 1;
         true
     }
 
-    /// Adds the only entry of a directory.
-    pub(super) fn add_only(&mut self, cell: Ref) {
-        self.begin_group();
-        self.found[0] = cell.0.into();
-        self.count = 1;
-    }
-
-    /// An entry by its place in the order: its position, and its cell.
+    /// Has the processor fetch the cells of those that have been added.
     #[inline(always)]
-    pub(super) fn entry(&self, number: usize) -> (u64, Ref) {
-        let place = usize::from(self.order[number % GATHERED_MOST]) % GATHERED_MOST;
-        (self.positions[place], Ref(u32::of_bits(self.found[place])))
+    pub(super) fn fetch(&self, arena: &Arena<'_>) {
+        for &word in self.found.iter().take(self.count) {
+            arena.fetch(Ref(u32::of_bits(word)));
+        }
     }
 
-    /// The key of an entry at a place whose position, behind what all of its bucket have in common,
-    /// begins like this.
-    #[inline(always)]
-    pub(super) fn key(group: u64, begin: u64, place: usize) -> i32 {
-        let within = place as u64 % Self::BEHIND as u64;
-        let begin = begin >> (64 - Self::POSITION_BITS) << Self::PLACE_BITS;
-        u32::of_bits(group << (31 - GROUPS_MOST.ilog2()) | begin | within).cast_signed()
-    }
-
-    /// Works the order out. Jumps that depend on it would cost more than all comparisons.
+    /// Puts those that have been added in order. Jumps that depend on it would cost more than all
+    /// comparisons.
     #[inline(never)]
     pub(super) fn sort(&mut self) {
         const FEW: usize = 2;
         const ALL: usize = bucket::ENTRIES / vectors::WIDTH;
         let count = self.count.min(GATHERED_MOST);
+        for (key, word) in self.keys.iter_mut().zip(&self.found).take(count) {
+            *key = u32::of_bits(word >> Self::KEY).cast_signed();
+        }
         if let Some(keys) = self.keys.get_mut(count..).and_then(<[i32]>::first_chunk_mut) {
             *keys = [i32::MAX; Self::BEHIND];
         }
@@ -127,26 +112,6 @@ impl Gathered {
                 self.rank::<ALL>(begin);
             }
         }
-        if self.has_displaced {
-            self.finish_order();
-        }
-    }
-
-    /// Whether so many are in order.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn is_sorted_to(&self, count: usize) -> bool {
-        (1..count).all(|number| self.entry(number - 1).0 <= self.entry(number).0)
-    }
-
-    /// Puts entries in order that come too late: because they are not in the bucket where they
-    /// belong, or because their keys say too little.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn finish_order(&mut self) {
-        for number in 0..self.count {
-            self.move_forward(number);
-        }
     }
 
     /// Puts entries in the order of their keys, up to those that belong to the next bucket: as many
@@ -154,49 +119,94 @@ impl Gathered {
     #[inline(always)]
     fn rank<const VECTORS: usize>(&mut self, begin: usize) {
         let keys = self.keys.get(begin..).unwrap_or_default().as_chunks().0;
-        let order = self.order.get_mut(begin..).and_then(<[u8]>::first_chunk_mut);
-        let (Some(keys), Some(order)) = (keys.first_chunk::<VECTORS>(), order) else { return };
-        let order: &mut [u8; Self::BEHIND] = order;
-        let first = u8::of_bits(begin as u64);
-        for (place, rank) in (first..).zip(vectors::ranks(keys).as_flattened()) {
-            order[*rank as usize % Self::BEHIND] = place;
+        let found = self.found.get(begin..).and_then(<[u64]>::first_chunk);
+        let sorted = self.sorted.get_mut(begin..).and_then(<[u64]>::first_chunk_mut);
+        let (Some(keys), Some(found)) = (keys.first_chunk::<VECTORS>(), found) else { return };
+        let Some(sorted) = sorted else { return };
+        let (found, sorted): (&[u64; Self::BEHIND], &mut [u64; Self::BEHIND]) = (found, sorted);
+        for (word, rank) in found.iter().zip(vectors::ranks(keys).as_flattened()) {
+            sorted[*rank as usize % Self::BEHIND] = *word;
         }
     }
 
+    /// Adds one in order that is not in the bucket where it belongs, which is one of them; false if
+    /// there is no room for it.
+    pub(super) fn add_stranger(&mut self, group: u32, tag: u8, cell: Ref) -> bool {
+        if self.count >= GATHERED_MOST {
+            return false;
+        }
+        let prefix = u64::from(group) << Self::GROUP | u64::from(tag) << Self::PREFIX;
+        let mut place = self.count;
+        while place > 0 && self.sorted[place - 1] >> Self::PREFIX > prefix >> Self::PREFIX {
+            self.sorted[place] = self.sorted[place - 1];
+            place -= 1;
+        }
+        self.sorted[place] = prefix | u64::from(cell.0);
+        self.count += 1;
+        true
+    }
+
+    /// Gives each the last position that a name with its tag can have, where buckets begin with the
+    /// prefix that the first one has and a tag of 0; whether no two have the same.
     #[inline(always)]
-    fn move_forward(&mut self, number: usize) {
-        for number in (1..=number).rev() {
-            if self.entry(number - 1).0 <= self.entry(number).0 {
+    pub(super) fn locate(&mut self, first: u64, shift: u32) -> bool {
+        let (mut count, mut last) = (0, u64::MAX);
+        let all = self.positions.iter_mut().zip(&self.sorted).take(self.count);
+        for (number, (position, word)) in all.enumerate() {
+            let prefix = word >> Self::PREFIX;
+            *position = ((first + prefix + 1) << shift) - 2;
+            self.alike[count % GATHERED_MOST] = u8::of_bits(number as u64).wrapping_sub(1);
+            count += usize::from(prefix == last);
+            last = prefix;
+        }
+        self.alike_count = count;
+        count == 0
+    }
+
+    /// The place in order, from `from` on, of one that is followed by one with the same tag.
+    pub(super) fn next_alike(&self, from: usize) -> Option<usize> {
+        let mut all = self.alike.iter().take(self.alike_count).map(|&number| usize::from(number));
+        all.find(|&number| number >= from)
+    }
+
+    /// What those at this place in the order and behind it have in common, and how many have it.
+    pub(super) fn alike(&self, number: usize) -> (u64, usize) {
+        let all = self.sorted.get(number..self.count).unwrap_or_default();
+        let prefix = all.first().map_or(0, |word| word >> Self::PREFIX);
+        (prefix, all.iter().take_while(|word| *word >> Self::PREFIX == prefix).count())
+    }
+
+    /// Gives an entry its own position, and puts it in order from `begin` on.
+    pub(super) fn relocate(&mut self, begin: usize, number: usize, position: u64) {
+        let Some(mine) = self.positions.get_mut(number) else { return };
+        *mine = position;
+        for number in (begin + 1..=number).rev() {
+            if self.positions[number - 1] <= self.positions[number] {
                 return;
             }
-            self.order.swap(number - 1, number);
+            self.positions.swap(number - 1, number);
+            self.sorted.swap(number - 1, number);
         }
     }
 
-    /// Works the order out without any keys.
-    pub(super) fn order_by_positions(&mut self) {
-        for number in 0..self.count {
-            self.order[number % GATHERED_MOST] = u8::of_bits(number as u64);
-            self.move_forward(number);
-        }
+    /// An entry by its place in the order: its position, and its cell.
+    #[inline(always)]
+    pub(super) fn entry(&self, number: usize) -> (u64, Ref) {
+        let number = number % GATHERED_MOST;
+        (self.positions[number], Ref(u32::of_bits(self.sorted[number])))
     }
 
-    /// Adds an entry of one bucket, if need be instead of that with the highest position; whether
-    /// all fit.
+    /// Adds an entry by its position, if need be instead of that with the highest one; whether all
+    /// fit.
     pub(super) fn add_lowest(&mut self, position: u64, cell: Ref) -> bool {
         let fits = self.count < GATHERED_MOST;
-        let mut place = self.count;
         if fits {
             self.count += 1;
-        } else {
-            let all = self.positions.into_iter().enumerate();
-            let last = all.max_by_key(|&(_, position)| position).unwrap_or_default();
-            if position > last.1 {
-                return false;
-            }
-            place = last.0;
+        } else if position > self.positions[GATHERED_MOST - 1] {
+            return false;
         }
-        (self.found[place], self.positions[place]) = (cell.0.into(), position);
+        self.sorted[self.count - 1] = cell.0.into();
+        self.relocate(0, self.count - 1, position);
         fits
     }
 }
@@ -207,35 +217,40 @@ mod tests {
 
     use super::*;
 
-    fn positions(gathered: &Gathered) -> Vec<u64> {
-        (0..gathered.count).map(|number| gathered.entry(number).0).collect()
+    fn entries(gathered: &Gathered) -> Vec<(u64, u32)> {
+        (0..gathered.count)
+            .map(|number| gathered.entry(number))
+            .map(|(at, cell)| (at, cell.0))
+            .collect()
     }
 
-    /// Positions that begin alike, and ones that belong elsewhere.
+    /// Buckets of any number of entries, some of whose tags are alike, and ones from elsewhere.
     #[test]
-    fn positions_are_put_in_order() {
+    fn entries_are_put_in_order() {
+        const SHIFT: u32 = 10;
         let mut gathered = Gathered::new();
-        for (group, count) in (1..).zip([5, 0, 12, 1, 8, 9, 3]) {
-            assert!(gathered.begin_group());
+        let mut wanted = Vec::new();
+        for (group, count) in [5, 0, 12, 1, 8, 9, 3].into_iter().enumerate() {
+            gathered.begins[group] = u8::of_bits(gathered.count as u64);
+            gathered.groups += 1;
             for number in 0..count {
-                let place = gathered.count;
-                let home = group - u64::from(number % 4 == 3);
-                let position = match number % 5 {
-                    0 => NOWHERE,
-                    begin => (home << 58) | (begin << 50) | (number * 7 % 11),
-                };
-                gathered.positions[place] = position;
-                gathered.found[place] = group << 32;
-                gathered.keys[place] = Gathered::key(group, position << 6, place);
+                let prefix = (group as u64) << 8 | (number * 7 % 11);
+                let word = prefix << Gathered::PREFIX | number << Gathered::KEY | number;
+                gathered.found[gathered.count] = word;
                 gathered.count += 1;
+                wanted.push(((prefix + 1) << SHIFT) - 2);
             }
         }
-        gathered.has_displaced = true;
         gathered.sort();
-        assert!(gathered.is_sorted_to(gathered.count));
-        let mut sorted = gathered.positions[..gathered.count].to_vec();
-        sorted.sort_unstable();
-        assert_eq!(positions(&gathered), sorted);
+        assert!(!gathered.locate(0, SHIFT), "two are alike");
+        for (group, tag) in [(1, 3), (0, 200), (6, 1), (2, 0)] {
+            assert!(gathered.add_stranger(group, tag, Ref(99)));
+            wanted.push((((u64::from(group) << 8 | u64::from(tag)) + 1) << SHIFT) - 2);
+        }
+        gathered.locate(0, SHIFT);
+        wanted.sort_unstable();
+        assert!(entries(&gathered).into_iter().map(|entry| entry.0).eq(wanted));
+        assert_eq!((gathered.alike(5), gathered.alike(6)), ((200, 1), (1 << 8 | 3, 1)));
     }
 
     #[test]
@@ -244,7 +259,8 @@ mod tests {
         let all_fit = (0..300_u32)
             .map(|number| gathered.add_lowest(u64::from(number * 7 % 300), Ref(number)));
         assert_eq!(all_fit.filter(|fits| *fits).count(), GATHERED_MOST);
-        gathered.order_by_positions();
-        assert_eq!(positions(&gathered), (0..GATHERED_MOST as u64).collect::<Vec<_>>());
+        let wanted = (0..GATHERED_MOST as u64).map(|at| (at, (0..300).find(|n| n * 7 % 300 == at)));
+        let found = entries(&gathered).into_iter().map(|(at, cell)| (at, Some(u64::from(cell))));
+        assert!(found.eq(wanted));
     }
 }

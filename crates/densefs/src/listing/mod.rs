@@ -1,14 +1,17 @@
 //! Lists of what is in a directory, which can be left off and gone on with while it changes.
 //!
 //! Entries come in the order of their names' hashes, which is that of the table whatever its size.
-//! A position is such a hash: whoever goes on behind it sees everything that was there all the
-//! time once, and what came or went meanwhile once or not at all.
+//! A position is the beginning of such a hash: whoever goes on behind it sees everything that was
+//! there all the time once, and what came or went meanwhile once or not at all.
+//!
+//! Most hashes need not be known: a bucket and a tag are the first bits of one. If no other entry
+//! of the directory has the same bits, an entry's position is the last one that begins so.
 
 mod batch;
 mod gathered;
 
-use crate::arena::{Line, Ref, Word};
-use crate::directory::{REACH_MOST, Table, places_used};
+use crate::arena::{Line, Ref};
+use crate::directory::{Table, bits, places_in_use};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::Member;
@@ -17,10 +20,14 @@ use crate::name::{NAME_MOST, Name, hash_of};
 use crate::seams::Seams;
 use crate::tree::Node;
 pub use batch::Batch;
-use gathered::{GATHERED_MOST, GROUPS_MOST, Gathered, NOWHERE};
+use gathered::{GROUPS_MOST, Gathered};
 
 /// The first position that an entry can have: those before are for whoever adds `.` and `..`.
 pub const POSITION_FIRST: u64 = 4;
+
+/// Bits of a tag.
+const TAG_BITS: u32 = u8::BITS;
+const TAG_MOST: u64 = u8::MAX as u64;
 
 /// Entries of several buckets, from which on no other bucket is looked at.
 const GATHERED_ENOUGH: usize = 48;
@@ -36,7 +43,8 @@ pub struct Listed<'n> {
     pub ino: u64,
     /// The type of its inode, as in `st_mode`.
     pub type_bits: u32,
-    /// Where it is: below 2^63. To go on behind it, begin with this plus one.
+    /// Where it is: below 2^63. To go on behind it, begin with this plus one. It need not be the
+    /// same the next time; nor does a list that begins with it always have the entry.
     pub position: u64,
 }
 
@@ -73,9 +81,9 @@ enum Behind {
 /// The mode of the entry before, and its type: most are alike.
 struct LastType(u16, u32);
 
-/// The position of a name with this hash.
+/// The position of a name with this hash: an even number, so that one more is never another's.
 fn position_of(hash: u64) -> u64 {
-    (hash >> 1).max(POSITION_FIRST)
+    (hash >> 1 & !1).max(POSITION_FIRST)
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -122,28 +130,20 @@ impl<'a, S: Seams> Member<'a, S> {
             None => self.gather_bucket(body, from, gathered)?,
         };
         let until = if let Behind::Bucket(next) = behind { next } else { u64::MAX };
-        let begin = from.max(NOWHERE + 1);
-        let (mut next, mut last, mut number) = (from, begin, 0);
-        while number < gathered.count {
+        let mut next = from;
+        for number in 0..gathered.count {
             let (position, cell) = gathered.entry(number);
-            number += 1;
-            if position < last {
-                if gathered.is_sorted_to(number) {
-                    continue;
-                }
-                // Positions were too much alike.
-                gathered.finish_order();
-                taker.take_back();
-                (next, last, number) = (from, begin, 0);
+            // Before come those that have been told; and anything, in an arena that is damaged.
+            if position < next {
                 continue;
             }
             if position >= until {
                 break;
             }
             if !self.tell(cell, position, last_type, taker)? {
-                return Ok(Part { next: position, is_last: true });
+                return Ok(Part { next, is_last: true });
             }
-            (next, last) = (position + 1, position);
+            next = position + 1;
         }
         Ok(match behind {
             Behind::Bucket(next) => Part { next, is_last: false },
@@ -164,9 +164,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let Some(table) = Table::of(body) else {
             let only = Ref(body.load(cell::DATA));
             if only.is_some() {
-                gathered.add_only(only);
-                self.find_out(Table { start: Ref::NONE, bits: 0 }, 0, gathered)?;
-                gathered.sort();
+                gathered.add_lowest(position_of(self.hash_in(self.line(only)?)?), only);
             }
             return Ok(Some(Behind::All));
         };
@@ -177,45 +175,103 @@ impl<'a, S: Seams> Member<'a, S> {
             if !gathered.add_bucket(line) {
                 return Ok(None);
             }
-            reach = reach.max(last + line.load(bucket::REACH).min(REACH_MOST));
+            // Those that found no room there lie in the next ones.
+            let its_reach = u32::from(line.load(bucket::REACH));
+            reach = if its_reach == 0 { reach } else { reach.max(last + its_reach) };
             let is_enough = gathered.count >= GATHERED_ENOUGH;
-            if is_enough || gathered.groups >= GROUPS_MOST / 2 || last + 1 == table.buckets() {
+            if is_enough || gathered.groups >= GROUPS_MOST || last + 1 == table.buckets() {
                 break;
             }
             last += 1;
         }
-        // Those that found no room there lie in the next ones.
-        for bucket in last + 1..=reach.min(first + table.buckets() - 1) {
-            if !gathered.add_bucket(self.line(table.after(bucket, 0))?) {
-                return Ok(None);
-            }
-        }
-        self.find_out(table, first, gathered)?;
+        gathered.fetch(self.arena());
         gathered.sort();
-        Ok(Some(if last + 1 == table.buckets() {
-            Behind::All
-        } else {
-            Behind::Bucket(u64::from(last + 1) << (63 - table.bits))
-        }))
+        if reach > 0 && !self.gather_strangers(table, (first, last, reach), gathered)? {
+            return Ok(None);
+        }
+        self.locate(table, (first, from), gathered)?;
+        Ok(Some(table.behind(last)))
     }
 
-    /// Finds out where the entries belong that have been gathered.
+    /// Gathers those that belong in these buckets and lie in others, as far as the last bucket
+    /// reaches; false if there is no room for them.
+    #[cold]
     #[inline(never)]
-    fn find_out(&self, table: Table, first: u32, gathered: &mut Gathered) -> Result<(), Errno> {
-        let mut displaced = 0;
-        for place in 0..gathered.count.min(GATHERED_MOST) {
-            let found = gathered.found[place];
-            let hash = self.hash_in(self.line(Ref(u32::of_bits(found)))?)?;
-            let group = u32::of_bits(found >> 32);
-            // Behind the end of the table come those that found no room there.
-            let distance = (first + group).wrapping_sub(table.home(hash));
-            let is_near = distance < table.buckets();
-            displaced |= distance;
-            gathered.positions[place] = if is_near { position_of(hash) } else { NOWHERE };
-            gathered.keys[place] = Gathered::key(group.into(), hash << table.bits, place);
+    fn gather_strangers(
+        &self,
+        table: Table,
+        (first, last, reach): (u32, u32, u32),
+        gathered: &mut Gathered,
+    ) -> Result<bool, Errno> {
+        for bucket in first..=reach.min(first + table.buckets() - 1) {
+            let line = self.line(table.after(bucket, 0))?;
+            for place in bits(places_in_use(line).1) {
+                let cell = Ref(line.load(bucket::ENTRY.element(place)));
+                let hash = self.hash_in(self.line(cell)?)?;
+                let group = table.home(hash).wrapping_sub(first);
+                let is_one = group <= last - first;
+                if is_one && !gathered.add_stranger(group, table.tag(hash), cell) {
+                    return Ok(false);
+                }
+            }
         }
-        gathered.has_displaced = displaced != 0;
+        Ok(true)
+    }
+
+    /// Finds out the positions of what has been gathered, from this bucket on.
+    #[inline(always)]
+    fn locate(
+        &self,
+        table: Table,
+        (first, from): (u32, u64),
+        gathered: &mut Gathered,
+    ) -> Result<(), Errno> {
+        let shift = table.position_bits() - TAG_BITS;
+        let (before, behind) = (u64::from(first) << TAG_BITS, (1 << shift) - 1);
+        let all_differ = gathered.locate(before, shift);
+        // A list goes on in front of all with the same tag, or behind them.
+        let is_between = ![0, behind].contains(&(from & behind));
+        if all_differ && !is_between {
+            return Ok(());
+        }
+        self.locate_alike((before, shift), from, gathered)
+    }
+
+    /// Finds out the own positions of those whose tags are alike, and of those between which the
+    /// list goes on.
+    #[cold]
+    #[inline(never)]
+    fn locate_alike(
+        &self,
+        (before, shift): (u64, u32),
+        from: u64,
+        gathered: &mut Gathered,
+    ) -> Result<(), Errno> {
+        let at_or_behind = |number: &usize| gathered.entry(*number).0 >= from;
+        if let Some(number) = (0..gathered.count).find(at_or_behind) {
+            let (prefix, _) = gathered.alike(number);
+            // The tag 1 stands for 0 as well.
+            let lowest = before + if prefix & TAG_MOST == 1 { prefix - 1 } else { prefix };
+            if lowest << shift < from {
+                self.locate_run(number, gathered)?;
+            }
+        }
+        let mut behind = 0;
+        while let Some(number) = gathered.next_alike(behind) {
+            behind = self.locate_run(number, gathered)?;
+        }
         Ok(())
+    }
+
+    /// The same of those that have the tag of this one and come behind it; where the next one is.
+    fn locate_run(&self, begin: usize, gathered: &mut Gathered) -> Result<usize, Errno> {
+        let end = begin + gathered.alike(begin).1;
+        for number in begin..end {
+            let (_, cell) = gathered.entry(number);
+            let hash = self.hash_in(self.line(cell)?)?;
+            gathered.relocate(begin, number, position_of(hash));
+        }
+        Ok(end)
     }
 
     /// Gathers the entries in order that belong into the bucket of this position alone: as many as
@@ -233,9 +289,10 @@ impl<'a, S: Seams> Member<'a, S> {
         let home = table.home(from << 1);
         let reach = self.line(table.after(home, 0))?.load(bucket::REACH);
         let mut all_fit = true;
-        for distance in 0..=reach.min(REACH_MOST).min(table.buckets() - 1) {
+        for distance in 0..=u32::from(reach).min(table.buckets() - 1) {
             let line = self.line(table.after(home, distance))?;
-            for place in places_used(line) {
+            let (natives, strangers) = places_in_use(line);
+            for place in bits(natives | strangers) {
                 let cell = Ref(line.load(bucket::ENTRY.element(place)));
                 let hash = self.hash_in(self.line(cell)?)?;
                 let position = position_of(hash);
@@ -244,14 +301,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
             }
         }
-        gathered.order_by_positions();
-        Ok(if !all_fit {
-            Behind::Entry
-        } else if home + 1 == table.buckets() {
-            Behind::All
-        } else {
-            Behind::Bucket(u64::from(home + 1) << (63 - table.bits))
-        })
+        Ok(if all_fit { table.behind(home) } else { Behind::Entry })
     }
 
     /// Gives an entry to a taker; whether that takes it.
@@ -319,6 +369,22 @@ impl<'a, S: Seams> Member<'a, S> {
         let mut bytes = [0; NAME_MOST];
         let name = self.name_of(line, &mut bytes)?;
         Ok(Name::of(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
+    }
+}
+
+impl Table {
+    /// Bits of a position behind those that tell the bucket.
+    fn position_bits(self) -> u32 {
+        63 - self.bits
+    }
+
+    /// What comes behind this bucket.
+    fn behind(self, bucket: u32) -> Behind {
+        if bucket + 1 == self.buckets() {
+            Behind::All
+        } else {
+            Behind::Bucket(u64::from(bucket + 1) << self.position_bits())
+        }
     }
 }
 

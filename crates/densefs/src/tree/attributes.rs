@@ -123,7 +123,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     fn set_times(&self, node: Node, times: NewTimes) -> Result<(), Errno> {
-        let line = self.lock_node(node)?;
+        let line = self.lock_node(&node)?;
         let done = self.inode(node.at, line).and_then(|inode| self.write_times(inode, times));
         self.forget();
         self.unlock();
@@ -191,7 +191,7 @@ impl<'a, S: Seams> Member<'a, S> {
         node: Node,
         change: impl FnOnce(Mode) -> Result<Mode, Errno>,
     ) -> Result<(), Errno> {
-        let inode = self.lock_node(node)?;
+        let inode = self.lock_node(&node)?;
         let old = self.mode(inode.load(cell::MODE));
         let changed = old.and_then(change).and_then(|new| self.index_of(new)).map(|index| {
             self.put(node.at, cell::MODE, index);

@@ -2,6 +2,7 @@
 
 use super::{LINKS_MOST, Node, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
+use crate::directory::Search;
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::Member;
@@ -27,7 +28,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
     ) -> Result<Stat, Errno> {
         let new = New { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
-        self.make_with(caller, (directory, name), &new)
+        self.make_with(caller, (&directory, name), &new)
     }
 
     /// Makes a device, which nobody can open here. Its number has the 32 bits that Linux has it in.
@@ -49,7 +50,7 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::PERM);
         }
         let new = New { mode: mode & !caller.umask, content: &[], device, opens: 0 };
-        self.make_with(caller, (directory, name), &new)
+        self.make_with(caller, (&directory, name), &new)
     }
 
     /// Makes a symbolic link.
@@ -67,7 +68,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let new = New { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
         match target.len() {
             0 => Err(Errno::NOENT),
-            1..=TARGET_MOST => self.make_with(caller, (directory, name), &new),
+            1..=TARGET_MOST => self.make_with(caller, (&directory, name), &new),
             _ => Err(Errno::NAMETOOLONG),
         }
     }
@@ -76,7 +77,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn make_with(
         &self,
         caller: &Caller<'_>,
-        (directory, name): (Node, &[u8]),
+        (directory, name): (&Node, &[u8]),
         new: &New<'_>,
     ) -> Result<Stat, Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
@@ -91,7 +92,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn make_open<T>(
         &self,
         caller: &Caller<'_>,
-        (directory, name): (Node, &[u8]),
+        (directory, name): (&Node, &[u8]),
         mode: u32,
         describe: impl FnOnce(Ref) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
@@ -110,7 +111,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
         describe: impl FnOnce(Ref) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.change(caller, directory, 2, |parent| {
+        self.change(caller, &directory, 2, |parent| {
             parent.mode.allow(caller, WRITE)?;
             let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
@@ -131,21 +132,28 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &Name<'_>,
         new: &New<'_>,
     ) -> Result<Ref, Errno> {
-        if self.find(parent.line, name)?.is_some() {
-            return Err(Errno::EXIST);
-        }
-        parent.mode.allow(caller, WRITE)?;
         let links = parent.line.load(cell::LINKS);
-        if new.is_directory() && links >= LINKS_MOST {
-            return Err(Errno::MLINK);
-        }
-        let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
-        let name_run = self.prepare(parent, name)?;
+        let (vacancy, index) = loop {
+            let search = self.search(parent.at, parent.line, name)?;
+            if matches!(search, Search::Found(_)) {
+                return Err(Errno::EXIST);
+            }
+            parent.mode.allow(caller, WRITE)?;
+            if new.is_directory() && links >= LINKS_MOST {
+                return Err(Errno::MLINK);
+            }
+            let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
+            if let Search::Vacant(vacancy) = search {
+                break (vacancy, index);
+            }
+            self.grow(parent.at, parent.line)?;
+        };
+        let name_run = self.obtain_name(name)?;
         let run = self.obtain_content(new.content, name_run)?;
         let now = self.seams().now_ns();
         let at = self.make_inode(parent, index, new, (run, now))?;
         self.fill_name(self.line(at)?, name, name_run)?;
-        self.place_entry(parent.at, parent.line, name, at)?;
+        self.place_entry(&vacancy, at);
         self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
         if new.is_directory() {
             self.put(parent.at, cell::LINKS, links + 1);
@@ -207,18 +215,25 @@ impl<'a, S: Seams> Member<'a, S> {
         let name = self.new_name(name, Errno::EXIST)?;
         // A directory must not be locked below another: it may be above.
         let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
-        self.change(caller, directory, 1, |parent| {
+        self.change(caller, &directory, 1, |parent| {
             // One that has gone is missing, whatever has the new name by now.
             self.check_unchanged(&inode)?;
-            if self.find(parent.line, &name)?.is_some() {
-                return Err(Errno::EXIST);
-            }
-            parent.mode.allow(caller, WRITE)?;
-            if mode.is_directory() {
-                return Err(Errno::PERM);
-            }
-            let name_run = self.prepare(parent, &name)?;
-            let target = self.lock_node(inode)?;
+            let vacancy = loop {
+                let search = self.search(parent.at, parent.line, &name)?;
+                if matches!(search, Search::Found(_)) {
+                    return Err(Errno::EXIST);
+                }
+                parent.mode.allow(caller, WRITE)?;
+                if mode.is_directory() {
+                    return Err(Errno::PERM);
+                }
+                if let Search::Vacant(vacancy) = search {
+                    break vacancy;
+                }
+                self.grow(parent.at, parent.line)?;
+            };
+            let name_run = self.obtain_name(&name)?;
+            let target = self.lock_node(&inode)?;
             let links = target.load(cell::LINKS);
             if links == 0 && !may_be_first {
                 return Err(Errno::NOENT);
@@ -232,7 +247,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.fill_name(line, &name, name_run)?;
             self.fill(line, cell::MODE, cell::LINK_MARK);
             self.fill(line, cell::TARGET, inode.at.0);
-            self.place_entry(parent.at, parent.line, &name, at)?;
+            self.place_entry(&vacancy, at);
             self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
             self.put(inode.at, cell::LINKS, links + 1);
             self.put_changed(inode.at, target, now);
@@ -241,11 +256,9 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Sees to it that an entry of this name can be added, while the log is still empty; the run
-    /// in stock for a long one.
+    /// Sees to it that a run for a long name is in stock, while the log is still empty.
     #[inline]
-    pub(super) fn prepare(&self, parent: &Parent<'a>, name: &Name<'_>) -> Result<Ref, Errno> {
-        self.make_room(parent.at, parent.line)?;
+    pub(super) fn obtain_name(&self, name: &Name<'_>) -> Result<Ref, Errno> {
         if name.is_short() { Ok(Ref::NONE) } else { self.obtain_run(name.lines()) }
     }
 

@@ -12,6 +12,8 @@ mod node;
 mod rename;
 mod walk;
 
+use core::borrow::Borrow;
+
 use crate::annex::accessed;
 use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::directory::{Entry, Table};
@@ -148,7 +150,8 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Locks a directory that the caller is going to change, if it may search it.
-    fn parent(&self, caller: &Caller<'_>, directory: Node) -> Result<Parent<'a>, Errno> {
+    #[inline(always)]
+    fn parent(&self, caller: &Caller<'_>, directory: &Node) -> Result<Parent<'a>, Errno> {
         let line = self.lock_node(directory)?;
         let mode = self.directory_mode(line).and_then(|mode| {
             mode.allow(caller, EXECUTE)?;
@@ -165,10 +168,11 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Does something to a locked directory that takes so many cells, and commits what that puts
     /// into the log.
+    #[inline(always)]
     fn change<T>(
         &self,
         caller: &Caller<'_>,
-        directory: Node,
+        directory: &Node,
         cells: u32,
         act: impl FnOnce(&Parent<'a>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
@@ -186,6 +190,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// A name that is to be given to something; `.` and `..` are not.
+    #[inline(always)]
     fn new_name<'n>(&self, name: &'n [u8], dots: Errno) -> Result<Name<'n>, Errno> {
         if matches!(name, b"." | b"..") {
             return Err(dots);
@@ -208,10 +213,11 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::ISDIR`], [`Errno::NOTDIR`], [`Errno::NOTEMPTY`],
     /// [`Errno::ACCES`], [`Errno::PERM`] in sticky directories.
+    #[inline]
     pub fn remove_at(
         &self,
         caller: &Caller<'_>,
-        directory: Node,
+        directory: impl Borrow<Node>,
         name: &[u8],
         what: Remove,
     ) -> Result<(), Errno> {
@@ -221,7 +227,7 @@ impl<'a, S: Seams> Member<'a, S> {
             (Remove::Name, b"." | b"..") => return Err(Errno::ISDIR),
             _ => self.name(name)?,
         };
-        self.change(caller, directory, 0, |parent| {
+        self.change(caller, directory.borrow(), 0, |parent| {
             let entry = self.find(parent.line, &name)?.ok_or(Errno::NOENT)?;
             parent.mode.allow(caller, WRITE)?;
             let (at, _) = self.inode_of(&entry)?;

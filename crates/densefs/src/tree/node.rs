@@ -91,9 +91,9 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::STALE`] if it is no longer what it was; as [`Member::lock`].
     #[inline(always)]
-    pub(crate) fn lock_node(&self, node: Node) -> Result<Line<'a>, Errno> {
-        let line = self.lock_of(node.at, Some(&node))?;
-        match self.recognise(&node, || Stamp::before_lock(line)) {
+    pub(crate) fn lock_node(&self, node: &Node) -> Result<Line<'a>, Errno> {
+        let line = self.lock_of(node.at, Some(node))?;
+        match self.recognise(node, || Stamp::before_lock(line)) {
             Ok(()) => Ok(line),
             Err(why) => {
                 self.unlock();

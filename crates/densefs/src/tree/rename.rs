@@ -1,8 +1,10 @@
 //! Renames: an entry gets another name, in its directory or in another one, in one step.
 
+use core::borrow::Borrow;
+
 use super::{LINKS_MOST, Parent, may_remove};
 use crate::arena::{Line, Ref, Word};
-use crate::directory::Entry;
+use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
 use crate::layout::{cell, superblock};
 use crate::member::Member;
@@ -56,17 +58,18 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::NOENT`], [`Errno::EXIST`], [`Errno::ISDIR`], [`Errno::NOTDIR`],
     /// [`Errno::NOTEMPTY`], [`Errno::INVAL`] for a directory into itself, and others as the system
     /// has them.
+    #[inline]
     pub fn rename_at(
         &self,
         caller: &Caller<'_>,
-        (from, old): (Node, &[u8]),
-        (to, new): (Node, &[u8]),
+        (from, old): (impl Borrow<Node>, &[u8]),
+        (to, new): (impl Borrow<Node>, &[u8]),
         how: Rename,
     ) -> Result<(), Errno> {
         let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
         let (old, new) = (self.new_name(old, Errno::BUSY)?, self.new_name(new, taken)?);
         self.ready(0)?;
-        let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
+        let done = self.lock_both(caller, from.borrow(), to.borrow()).and_then(|(from, to)| {
             let one = Move { from, to, old, new };
             match how {
                 Rename::Exchange => self.exchange(caller, &one),
@@ -87,8 +90,8 @@ impl<'a, S: Seams> Member<'a, S> {
     fn lock_both(
         &self,
         caller: &Caller<'_>,
-        from: Node,
-        to: Node,
+        from: &Node,
+        to: &Node,
     ) -> Result<(Parent<'a>, Parent<'a>), Errno> {
         if from == to {
             let both = self.parent(caller, from)?;
@@ -101,8 +104,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let to_first = match order {
             // One that was found and is gone is not to be taken for another that is in its cell.
             Err(Errno::NOENT) => {
-                self.check_unchanged(&from)?;
-                self.check_unchanged(&to)?;
+                self.check_unchanged(from)?;
+                self.check_unchanged(to)?;
                 return Err(Errno::NOENT);
             }
             order => order?,
@@ -161,15 +164,19 @@ impl<'a, S: Seams> Member<'a, S> {
         one: &Move<'a, '_>,
         how: Rename,
     ) -> Result<(), Errno> {
-        let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-        let target = self.find(one.to.line, &one.new)?;
-        let Some(target) = target else {
-            let run = self.prepare(&one.to, &one.new)?;
-            // A table that has just grown has it elsewhere.
-            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::CORRUPT)?;
-            self.check_ends(one, &source, None)?;
-            let source = self.side(source)?;
-            return self.move_to_new(caller, one, &source, run);
+        let (source, target) = loop {
+            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
+            match self.search(one.to.at, one.to.line, &one.new)? {
+                Search::Found(target) => break (source, target),
+                Search::Vacant(vacancy) => {
+                    let run = self.obtain_name(&one.new)?;
+                    self.check_ends(one, &source, None)?;
+                    let source = self.side(source)?;
+                    return self.move_to_new(caller, one, &source, (&vacancy, run));
+                }
+                // A table that has just grown has both elsewhere.
+                Search::Full => self.grow(one.to.at, one.to.line)?,
+            }
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
@@ -211,7 +218,7 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         one: &Move<'a, '_>,
         source: &Side<'a>,
-        run: Ref,
+        (vacancy, run): (&Vacancy, Ref),
     ) -> Result<(), Errno> {
         self.check_source(caller, one, source)?;
         let is_directory = source.mode.is_directory();
@@ -221,7 +228,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let now = self.seams().now_ns();
         self.put_name(source, &one.new, run)?;
-        self.place_entry(one.to.at, one.to.line, &one.new, source.entry.cell)?;
+        self.place_entry(vacancy, source.entry.cell);
         let entries = one.from.entries();
         if one.is_across() {
             let left = entries.wrapping_sub(1);

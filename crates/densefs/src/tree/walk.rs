@@ -171,31 +171,30 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// As [`Self::walk`].
-    #[inline(always)]
+    #[inline(never)]
     pub fn walk_to_last<'p>(
         &self,
         caller: &Caller<'_>,
         from: Node,
         path: &'p [u8],
     ) -> Result<Last<'p>, Errno> {
-        if !path.is_empty() && first_slash(path) == path.len() && path.len() <= PATH_MOST {
-            return Ok(Last { directory: from, name: path, is_directory: false });
-        }
-        self.walk_to_last_of(caller, &from, path)
-    }
-
-    /// The same of a path of more than a name.
-    #[inline(never)]
-    fn walk_to_last_of<'p>(
-        &self,
-        caller: &Caller<'_>,
-        from: &Node,
-        path: &'p [u8],
-    ) -> Result<Last<'p>, Errno> {
-        let start = self.start(*from, path)?;
+        let start = self.start(from, path)?;
         let (before, name, is_directory) = split_last(path);
         let directory = self.walk_from(caller, start, before, Follow::Yes)?;
         Ok(Last { directory, name, is_directory })
+    }
+
+    /// The same of a path that is but a name, in the working directory; none of another.
+    ///
+    /// # Errors
+    /// As [`Self::working_directory`].
+    #[inline(always)]
+    pub fn only_name<'p>(&self, path: &'p [u8]) -> Result<Option<Last<'p>>, Errno> {
+        if path.is_empty() || first_slash(path) < path.len() || path.len() > PATH_MOST {
+            return Ok(None);
+        }
+        let directory = self.working_directory()?;
+        Ok(Some(Last { directory, name: path, is_directory: false }))
     }
 
     #[inline(always)]

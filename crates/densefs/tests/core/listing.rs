@@ -76,6 +76,36 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
     assert!(stays.clone().all(|number| seen.contains(&name(number))));
 }
 
+/// Most entries need no hash to be told apart; those between which it goes on may.
+#[test]
+fn a_list_goes_on_behind_each_entry() {
+    let (mut memory, world) = (Memory::of_pages(1024), World::default());
+    format(&mut memory, &world).expect("there is room");
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    let mut made = 0;
+    for entries in [1, 2, 9, 12, 100, 900, 9_300] {
+        (made..entries).for_each(|number| make(&member, root, number));
+        made = entries;
+        let mut all = Vec::new();
+        let visit = |one: densefs::Listed<'_>| {
+            all.push((one.position, one.name.to_vec()));
+            true
+        };
+        member.list_each(&Caller::ROOT, root, 0, visit).expect("it is a directory");
+        for pair in all.windows(2) {
+            let mut next = None;
+            let visit = |one: densefs::Listed<'_>| {
+                next = Some(one.name.to_vec());
+                false
+            };
+            let from = pair[0].0 + 1;
+            member.list_each(&Caller::ROOT, root, from, visit).expect("it is a directory");
+            assert_eq!(next.as_ref(), Some(&pair[1].1), "behind {:?}", pair[0]);
+        }
+    }
+}
+
 /// Names whose hashes begin alike all belong into one bucket, and lie in many.
 #[test]
 fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
@@ -86,14 +116,14 @@ fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
     (0..13_000).for_each(|number| make(&member, root, number));
     let mut alike = Vec::new();
     let visit = |one: densefs::Listed<'_>| {
-        alike.push((one.position, one.name.to_vec()));
+        alike.push(one.name.to_vec());
         one.position < 1 << 57
     };
     member.list_each(&caller, root, 0, visit).expect("it is a directory");
     assert!(alike.len() > 150);
     member.make_at(&caller, root, b"directory", DIRECTORY | 0o700).expect("there is room");
     let at = || member.walk(&caller, root, b"directory", Follow::No).expect("it is there");
-    for (_, name) in &alike {
+    for name in &alike {
         member.make_at(&caller, at(), name, FILE | 0o600).expect("there is room");
     }
     for most in [7, usize::MAX] {
@@ -106,7 +136,7 @@ fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
             };
             member.list_each(&caller, at(), from, visit).expect("it is a directory");
             from = part.last().expect("there are more").0 + 1;
-            listed.append(&mut part);
+            listed.extend(part.drain(..).map(|(_, name)| name));
         }
         assert_eq!(listed, alike);
     }

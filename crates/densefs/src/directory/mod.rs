@@ -6,24 +6,18 @@
 //! twelve entries; what does not fit is put into one of the next ones, and the bucket where it
 //! belongs says how far away the farthest is.
 
-use crate::annex::Inode;
+mod vacancy;
+
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell, zone};
 use crate::member::Member;
 use crate::name::{NAME_MOST, Name};
 use crate::seams::Seams;
+pub(crate) use vacancy::{Search, Vacancy};
 
 /// Most buckets of a table, as bits: what a run can have.
 const BITS_MOST: u32 = (zone::RUN_PAGES_MOST * LINES_PER_PAGE).ilog2();
-/// Entries of a bucket, on average, from which on a table of more than one grows.
-const FILL: u32 = 9;
-/// Entries of a table of one bucket.
-const SINGLE_MOST: u32 = 12;
-/// Most buckets that an entry may lie away from where it belongs.
-pub(crate) const REACH_MOST: u32 = 255;
-
-const _: () = assert!(SINGLE_MOST as usize == bucket::ENTRIES);
 
 /// The buckets of a directory.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +46,13 @@ impl Table {
         u32::of_bits((hash >> 1) >> (63 - self.bits))
     }
 
+    /// What stands in a bucket for an entry with this hash, never 0: as far as tags differ, entries
+    /// of a bucket are in the order of their hashes if they are in that of their tags.
+    #[inline(always)]
+    pub(crate) fn tag(self, hash: u64) -> u8 {
+        u8::of_bits((hash << self.bits) >> 56).max(1)
+    }
+
     /// A bucket so many after another.
     #[inline(always)]
     pub(crate) fn after(self, home: u32, distance: u32) -> Ref {
@@ -68,16 +69,6 @@ pub(crate) struct Entry<'a> {
     /// Its bucket, and its place there; no bucket if it is the directory's only one.
     bucket: Ref,
     place: usize,
-}
-
-/// Where an entry can be put.
-#[derive(Clone, Copy, Debug)]
-struct Vacancy {
-    home: Ref,
-    bucket: Ref,
-    place: usize,
-    /// How far the bucket is from where the entry belongs, if that bucket does not say so yet.
-    new_reach: Option<u32>,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -98,15 +89,15 @@ impl<'a, S: Seams> Member<'a, S> {
             let is_it = self.is_named(line, name)?;
             return Ok(is_it.then_some(Entry { cell, line, bucket: Ref::NONE, place: 0 }));
         };
-        let home = table.home(name.hash());
+        let (home, tag) = (table.home(name.hash()), table.tag(name.hash()));
         let (mut distance, mut reach) = (0, 0);
         while distance <= reach {
             let at = table.after(home, distance);
             let line = self.line(at)?;
             if distance == 0 {
-                reach = line.load(bucket::REACH).min(REACH_MOST);
+                reach = line.load(bucket::REACH).into();
             }
-            for place in places_with(line, name.tag()) {
+            for place in places_with(line, tag) {
                 let cell = Ref(line.load(bucket::ENTRY.element(place)));
                 let found = self.line(cell)?;
                 if self.is_named(found, name)? {
@@ -138,14 +129,14 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::AGAIN);
         }
         let table = Table { start: data, bits };
-        let home = table.home(name.hash());
+        let (home, tag) = (table.home(name.hash()), table.tag(name.hash()));
         let (mut distance, mut reach) = (0, 0);
         loop {
             let line = self.line(table.after(home, distance))?;
             if distance == 0 {
-                reach = line.load(bucket::REACH).min(REACH_MOST);
+                reach = line.load(bucket::REACH).into();
             }
-            for place in places_with(line, name.tag()) {
+            for place in places_with(line, tag) {
                 let cell = Ref(line.load(bucket::ENTRY.element(place)));
                 let found = self.line(cell)?;
                 if name.is_all_in(found) {
@@ -190,54 +181,6 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(name)
     }
 
-    /// Sees to it that one more entry fits into a directory, which is locked. The log must be
-    /// empty.
-    #[inline]
-    pub(crate) fn make_room(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
-        let entries = directory.load(cell::ENTRIES);
-        let directory = self.inode(at, directory)?;
-        let bits = match Table::of(directory.body) {
-            None if entries == 0 => return Ok(()),
-            None => 0,
-            Some(Table { bits: BITS_MOST, .. }) => return Ok(()),
-            Some(Table { bits: 0, .. }) if entries < SINGLE_MOST => return Ok(()),
-            Some(table) if table.bits > 0 && entries < FILL * table.buckets() => return Ok(()),
-            Some(table) => table.bits + 1,
-        };
-        self.grow(&directory, bits)
-    }
-
-    /// Gives a directory a table of 2^`bits` buckets.
-    #[cold]
-    #[inline(never)]
-    fn grow(&self, directory: &Inode<'a>, bits: u32) -> Result<(), Errno> {
-        let lines = 1 << bits;
-        let start = self.obtain_run(lines)?;
-        let table = Table { start, bits };
-        self.zero(start, lines)?;
-        self.each_entry(directory.line, |member, cell| {
-            let mut bytes = [0; NAME_MOST];
-            let name = member.name_of(member.line(cell)?, &mut bytes)?;
-            let name = Name::of(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
-            let vacancy = member.vacancy(table, name.hash())?;
-            if let Some(reach) = vacancy.new_reach {
-                member.fill(member.line(vacancy.home)?, bucket::REACH, reach);
-            }
-            let line = member.line(vacancy.bucket)?;
-            member.fill(line, bucket::ENTRY.element(vacancy.place), cell.0);
-            member.fill(line, bucket::TAG.element(vacancy.place), name.tag());
-            Ok(())
-        })?;
-        self.take_run(start)?;
-        if let Some(old) = Table::of(directory.body) {
-            self.give_run(old.start, old.buckets())?;
-        }
-        self.put(directory.body_at, cell::DATA, start.0);
-        self.put(directory.body_at, cell::FORM, u8::of_bits(u64::from(bits) + 1));
-        self.commit();
-        Ok(())
-    }
-
     /// Every entry's cell, bucket by bucket.
     pub(crate) fn each_entry(
         &self,
@@ -258,45 +201,12 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Where an entry with this hash can be put.
-    fn vacancy(&self, table: Table, hash: u64) -> Result<Vacancy, Errno> {
-        let home = table.home(hash);
-        let mut reach = 0;
-        for distance in 0..=REACH_MOST.min(table.buckets() - 1) {
-            let at = table.after(home, distance);
-            let line = self.line(at)?;
-            if distance == 0 {
-                reach = line.load(bucket::REACH);
-            }
-            if let Some(place) = places_with(line, 0).next() {
-                let new_reach = (distance > reach).then_some(distance);
-                return Ok(Vacancy { home: table.after(home, 0), bucket: at, place, new_reach });
-            }
-        }
-        Err(Errno::NOSPC)
-    }
-
-    /// Puts an entry into the log, for which there is room; the count of entries is the caller's.
-    #[inline]
-    pub(crate) fn place_entry(
-        &self,
-        at: Ref,
-        directory: Line<'a>,
-        name: &Name<'_>,
-        cell: Ref,
-    ) -> Result<(), Errno> {
-        let directory = self.inode(at, directory)?;
-        let Some(table) = Table::of(directory.body) else {
-            self.put(directory.body_at, cell::DATA, cell.0);
-            return Ok(());
-        };
-        let vacancy = self.vacancy(table, name.hash())?;
-        if let Some(reach) = vacancy.new_reach {
-            self.put(vacancy.home, bucket::REACH, reach);
-        }
-        self.put(vacancy.bucket, bucket::ENTRY.element(vacancy.place), cell.0);
-        self.put(vacancy.bucket, bucket::TAG.element(vacancy.place), name.tag());
-        Ok(())
+    /// Whether a directory's bucket says of an entry whether it belongs there.
+    pub(crate) fn is_marked(&self, body: Line<'a>, entry: &Entry<'a>, name: &Name<'_>) -> bool {
+        let Some(table) = Table::of(body) else { return true };
+        let is_native = table.after(table.home(name.hash()), 0) == entry.bucket;
+        let strangers = self.line(entry.bucket).map(|line| line.load(bucket::STRANGERS));
+        strangers.is_ok_and(|strangers| (strangers >> entry.place & 1 == 0) == is_native)
     }
 
     /// Puts into the log that another cell has the name of an entry.
@@ -348,20 +258,29 @@ fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
 
 /// The places of a bucket that hold an entry.
 #[inline(always)]
-pub(crate) fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
+fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
     places(!line.bytes_like(0))
 }
 
-/// The same, a bit for each, the lowest for the first.
+/// The same, a bit for each, the lowest for the first: those of entries that belong there, and
+/// those of others.
 #[inline(always)]
-pub(crate) fn places_in_use(line: Line<'_>) -> u32 {
-    tags_among(!line.bytes_like(0))
+pub(crate) fn places_in_use(line: Line<'_>) -> (u32, u32) {
+    let all = tags_among(!line.bytes_like(0));
+    let strangers = u32::from(line.load(bucket::STRANGERS));
+    (all & !strangers, all & strangers)
 }
 
 /// The places of those bits that are tags' among the bits of a bucket's first 16 bytes.
 #[inline(always)]
 fn places(bytes: u32) -> impl Iterator<Item = usize> {
-    let mut all = tags_among(bytes);
+    bits(tags_among(bytes))
+}
+
+/// The bits that are set, from the lowest on.
+#[inline(always)]
+pub(crate) fn bits(all: u32) -> impl Iterator<Item = usize> {
+    let mut all = all;
     core::iter::from_fn(move || {
         let place = (all != 0).then(|| all.trailing_zeros() as usize)?;
         all &= all - 1;
