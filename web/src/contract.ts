@@ -785,11 +785,16 @@ low: number
  */
 export interface Percentile {
 /**
- * Confidence interval of the median over replicates; none if there are too few replicates, or
- * if the percentile is taken over all operations.
+ * Confidence interval: of the median over replicates, or of the percentile of all operations,
+ * which allows for differences between replicates; none if there are too few of either.
  */
 interval?: (IntervalReport | null)
 of: PercentileOf
+/**
+ * If a percentile of all operations has no interval: how many operations one takes, in as many
+ * more replicates of the same length, if they differ as those so far do.
+ */
+operations_needed?: (number | null)
 /**
  * Which percentile: 99.9 is the 99.9th.
  */

@@ -250,9 +250,13 @@ pub struct Percentile {
     pub of: PercentileOf,
     /// Its value, in the metric's unit.
     pub value: f64,
-    /// Confidence interval of the median over replicates; none if there are too few replicates, or
-    /// if the percentile is taken over all operations.
+    /// Confidence interval: of the median over replicates, or of the percentile of all operations,
+    /// which allows for differences between replicates; none if there are too few of either.
     pub interval: Option<IntervalReport>,
+    /// If a percentile of all operations has no interval: how many operations one takes, in as many
+    /// more replicates of the same length, if they differ as those so far do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_needed: Option<u64>,
 }
 
 /// What a percentile is taken over. The two kinds differ if some replicates are slower than others:

@@ -7,9 +7,10 @@
 //! Where to start, by question:
 //!
 //! - *What is this series?* [`Sample`] describes it. [`order`] gives distribution-free intervals of
-//!   its quantiles, which storage measurements need first because they are not normal; [`interval`]
-//!   gives that of its mean, and [`bootstrap`] that of anything else. [`autocorrelation`] warns of
-//!   series that remember their past, and [`outliers`] marks values that are far off.
+//!   its quantiles, which storage measurements need first because they are not normal, and
+//!   [`clustered`] those of values that come in clusters; [`interval`] gives that of its mean, and
+//!   [`bootstrap`] that of anything else. [`autocorrelation`] warns of series that remember their
+//!   past, and [`outliers`] marks values that are far off.
 //! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says how far
 //!   successive blocks depend on one another; [`independent`] compares values that are not paired;
 //!   [`multiple`] corrects many such answers.
@@ -29,6 +30,7 @@ pub mod autocorrelation;
 pub mod bootstrap;
 pub mod changepoint;
 pub mod cliff;
+pub mod clustered;
 pub mod dependence;
 pub mod design;
 pub mod distribution;

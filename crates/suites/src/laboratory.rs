@@ -372,7 +372,7 @@ impl Laboratory {
             operations_min: throttle.operations_min.max(need.operations),
             operations_max,
             time_min_ns: nanos(need.time),
-            time_wanted_ns: nanos(need.time_wanted()),
+            time_wanted_ns: nanos(need.time_wanted.unwrap_or_default()),
             batch,
         })
     }

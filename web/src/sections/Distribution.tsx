@@ -7,7 +7,7 @@ import { ChartFrame, ofUnit } from "../charts/frame";
 import { LineChart } from "../charts/line/LineChart";
 import type { LineChartModel } from "../charts/line/line-model";
 import { Scrolling } from "../charts/scrolling";
-import type { CacheState, MetricReport } from "../contract";
+import type { CacheState, MetricReport, Percentile } from "../contract";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
 import { standings } from "../data/standing";
@@ -95,7 +95,7 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
       summary={
         isOther
           ? "As the figures above."
-          : `${stateOf(benchmark)}. A block's value is the mean over its operations; what stands here is the median of those, which a few long operations pull up. Percentiles are of single operations: the median over blocks of each block's percentile. Bold: the best. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *.`
+          : `${stateOf(benchmark)}. A block's value is the mean over its operations; what stands here is the median of those, which a few long operations pull up. Percentiles are of single operations: the median over blocks of each block's percentile. Bold: the best. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *. Hover over a percentile for its interval.`
       }
       table={() => ({
         head: [
@@ -171,7 +171,7 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
                 {percentiles.map((percentile) => {
                   const found = metric.percentiles.find((one) => one.percentile === percentile);
                   return (
-                    <td key={percentile} class="number">
+                    <td key={percentile} class="number" title={within(metric.unit, found)}>
                       {found && figure(metric.unit, found.value)}
                       {found?.of === "all-operations" && "*"}
                     </td>
@@ -184,6 +184,15 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
       </Scrolling>
     </ChartFrame>
   );
+}
+
+/** A percentile's interval, or how many operations one takes. */
+function within(unit: string, found: Percentile | undefined): string | undefined {
+  if (found?.interval != null) {
+    return interval(unit, found.value, found.interval.low, found.interval.high);
+  }
+  const needed = found?.operations_needed;
+  return needed == null ? undefined : `an interval takes ${count(needed)} operations`;
 }
 
 /** What a cache state says of the replicates that count. */

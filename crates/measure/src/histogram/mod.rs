@@ -158,13 +158,19 @@ impl Histogram {
         let count = self.count();
         let share = if q.is_nan() { 0.0 } else { q.clamp(0.0, 1.0) };
         let rank = ((count as f64 + 1.0 / 3.0) * share + 1.0 / 3.0).clamp(1.0, count as f64);
-        let below = self.of_rank(rank.floor(), count);
+        let below = self.at_rank(rank.floor(), count);
         let part = rank.fract();
-        if part == 0.0 { below } else { below + part * (self.of_rank(rank.ceil(), count) - below) }
+        if part == 0.0 { below } else { below + part * (self.at_rank(rank.ceil(), count) - below) }
+    }
+
+    /// The order statistic of `rank`, from 1, the least, to the number of values; within 1 % but
+    /// for the first and the last, which are exact. What lies outside has the nearest of these.
+    pub fn of_rank(&self, rank: u64) -> f64 {
+        self.at_rank(rank as f64, self.count())
     }
 
     /// The order statistic of a whole rank, from 1 to `count`, which is that of all values.
-    fn of_rank(&self, rank: f64, count: u64) -> f64 {
+    fn at_rank(&self, rank: f64, count: u64) -> f64 {
         if rank <= 1.0 {
             return self.min as f64;
         }

@@ -11,8 +11,8 @@ const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 /// One row per cell and metric, in the document's order; what a cell lacks is empty.
 ///
-/// A percentile of all operations together, which has no interval, is told from one of each
-/// replicate by the column `percentiles_of_all`, which lists such columns.
+/// A percentile of all operations together is told from one of each replicate by the column
+/// `percentiles_of_all`, which lists such columns.
 #[must_use]
 pub fn render_csv_summary(document: &Document) -> String {
     let names: Vec<String> =

@@ -15,6 +15,9 @@ use crate::analysis::{Gathered, summary};
 const SLICE_SHARE_LEAST: f64 = 0.25;
 /// At least so many of every four replicates are in a timeline; the rest took much longer.
 const OF_FOUR_REPLICATES: usize = 3;
+/// Operations that a slice holds at least, at the replicate's mean rate: in a slice narrower than
+/// an operation, there is none or one, and a rate of 0 or of nothing that was ever reached.
+const OPERATIONS_PER_SLICE: u64 = 8;
 
 /// The cell behind `gathered`, whose operations took `latencies`; `level` is that of intervals.
 pub(super) fn of(
@@ -56,7 +59,7 @@ fn histogram(block: &mut Bulk, buckets: &[Bucket]) -> Option<HistogramArrays> {
 /// less time are put together to that width. Of what a slice held in fewer than half of them (the
 /// longest ones alone get there), no rate is given.
 fn timeline(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<TimelineArrays> {
-    let slice_ns = common_width(replicates)?;
+    let slice_ns = wide_enough(replicates, common_width(replicates)?);
     let those: Vec<(Vec<Slice>, u64)> = replicates
         .iter()
         .filter_map(|one| Some((widened(one.timeline.as_ref()?, slice_ns)?, one.elapsed_ns)))
@@ -115,6 +118,24 @@ fn common_width(replicates: &[&Replicate]) -> Option<u64> {
     widths.get(wanted.checked_sub(1)?).copied()
 }
 
+/// The width, doubled until a slice holds enough operations in most replicates: as many times as
+/// they have that can be put together.
+fn wide_enough(replicates: &[&Replicate], slice_ns: u64) -> u64 {
+    let mut needed: Vec<u64> = replicates
+        .iter()
+        .filter(|one| one.timeline.is_some())
+        .map(|one| OPERATIONS_PER_SLICE * (one.elapsed_ns / one.operations.max(1)))
+        .collect();
+    needed.sort_unstable();
+    let most = (needed.len() * OF_FOUR_REPLICATES).div_ceil(4);
+    let needed_ns = most.checked_sub(1).map_or(0, |most| needed[most]);
+    let mut wide_ns = slice_ns.max(1);
+    while wide_ns < needed_ns {
+        wide_ns *= 2;
+    }
+    wide_ns
+}
+
 /// The slices at `slice_ns`, which theirs must divide; nothing where they are wider. Widths double
 /// while a replicate goes on, in ticks of the clock: in nanoseconds they are off by rounding.
 fn widened(timeline: &TimelineRecord, slice_ns: u64) -> Option<Vec<Slice>> {
@@ -154,6 +175,34 @@ mod tests {
 
     fn timeline_of(slice_ns: u64, slices: &[&[(u8, u64)]]) -> TimelineRecord {
         TimelineRecord { slice_ns, slices: slices.iter().map(|slice| slice.to_vec()).collect() }
+    }
+
+    #[test]
+    fn slices_are_as_long_as_the_operations_need() {
+        let sample = crate::sample::Sample::new(&["ext4"]).benchmark("commit", &[&[1e6; 4]]);
+        let mut replicates: Vec<Replicate> = sample
+            .run
+            .lines
+            .into_iter()
+            .filter_map(
+                |line| {
+                    if let record::Line::Replicate(one) = line { Some(*one) } else { None }
+                },
+            )
+            .collect();
+        for one in &mut replicates {
+            (one.operations, one.elapsed_ns) = (100, 50_000_000);
+            one.timeline = Some(timeline_of(1000, &[]));
+        }
+        // An operation each half millisecond, so eight take 4 ms.
+        let width = |replicates: &[Replicate], slice_ns| {
+            wide_enough(&replicates.iter().collect::<Vec<_>>(), slice_ns)
+        };
+        assert_eq!(width(&replicates, 1_000_000), 4_000_000);
+        assert_eq!(width(&replicates, 8_000_000), 8_000_000);
+        // One that stalled does not make them wider.
+        replicates[0].elapsed_ns *= 100;
+        assert_eq!(width(&replicates, 1_000_000), 4_000_000);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How sure the report is, why measuring ended, and what would make it surer.
 
-use record::{CellReport, Document, EndReason, MetricReport, PercentileOf, Verdict};
+use record::{CellReport, Document, EndReason, MetricReport, Percentile, PercentileOf, Verdict};
 use stats::planning::{self, Precision};
 
 use super::table::percent;
@@ -63,8 +63,10 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
         text.push_str(&format!(
             "A percentile marked * is taken over the operations of all blocks together; a high one \
              mostly reflects the slowest blocks. Compare it only with others marked *. In these \
-             cells at least one block has too few operations for its own percentile ({}). ",
+             cells at least one block has too few operations for its own percentile ({}). Its \
+             interval, in the JSON document, allows for differences between blocks{}. ",
             needs(document.run.confidence_level),
+            lacking(percentiles()),
         ));
     }
     text.push_str(&format!("Ratios are paired by block, with their {level} % interval."));
@@ -75,6 +77,19 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
         );
     }
     text
+}
+
+/// How many percentiles of all operations have no interval, and what they take.
+fn lacking<'a>(percentiles: impl Iterator<Item = &'a Percentile>) -> String {
+    let needed: Vec<u64> = percentiles.filter_map(|one| one.operations_needed).collect();
+    let (Some(least), Some(most)) = (needed.iter().min(), needed.iter().max()) else {
+        return String::new();
+    };
+    let range = match least == most {
+        true => grouped(*least as f64),
+        false => format!("{} to {}", grouped(*least as f64), grouped(*most as f64)),
+    };
+    format!("; {} of them have too few operations for one, which takes {range}", needed.len())
 }
 
 /// How many operations the percentiles of the tables take.

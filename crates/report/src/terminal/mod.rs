@@ -10,6 +10,7 @@ mod closing;
 mod columns;
 mod curve;
 mod dimensions;
+mod durable;
 mod fit;
 mod footprint;
 mod heading;

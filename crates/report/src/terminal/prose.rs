@@ -4,7 +4,8 @@
 use record::{Better, CellReport, Comparison, Dimension, Document, Verdict};
 
 use super::{
-    beside, cliffs, closing, curve, fit, footprint, heading, names, policies, section, warnings,
+    beside, cliffs, closing, curve, durable, fit, footprint, heading, names, policies, section,
+    warnings,
 };
 use crate::page::contract::{Said, SaidKind};
 
@@ -91,6 +92,10 @@ fn benchmarks(document: &Document) -> Vec<Said> {
         let of_it = |text| about(&cells, names::dimension(dimension), SaidKind::Described, text);
         said.extend(texts.map(of_it));
     }
+    let durable = durable::cells(document);
+    let texts = durable::sentences(document).into_iter();
+    let of_it = |text| about(&durable, names::dimension(Dimension::Io), SaidKind::Described, text);
+    said.extend(texts.map(of_it));
     let counted: Vec<&CellReport> =
         single.into_iter().filter(|cell| cell.dimension == Dimension::CpuFootprint).collect();
     if let Some(text) = footprint::sentence(&counted) {

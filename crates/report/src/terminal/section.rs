@@ -11,7 +11,8 @@ use super::curve::Curve;
 use super::ranking::Ranking;
 use super::text::Page;
 use super::{
-    beside, curve, footprint, names, observed, other_metrics, policies, sentence, speed_up, table,
+    beside, curve, durable, footprint, names, observed, other_metrics, policies, sentence,
+    speed_up, table,
 };
 
 /// All sections.
@@ -38,6 +39,9 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
             footprint::sentence(&single).iter().for_each(|text| page.sentence(text));
         } else {
             beside::render(page, &groups);
+            if dimension == Dimension::Io {
+                durable::sentences(document).iter().for_each(|text| page.sentence(text));
+            }
             other_metrics::render(page, &groups);
         }
         let curves = curve::curves(&points);

@@ -1,6 +1,8 @@
 //! Percentiles of single operations, over a cell's replicates.
 
-use record::{Percentile, PercentileOf};
+use measure::Histogram;
+use record::{IntervalReport, Percentile, PercentileOf};
+use stats::clustered::{self, Cluster, Shares};
 use stats::dependence::Dependence;
 
 use super::OperationTimes;
@@ -15,7 +17,8 @@ const PERCENTILES: [(f64, f64); 5] =
 /// those an interpolated rank lies above the truth as often as below, within 4 %, so that the
 /// median over many replicates does not settle on something else (docs/coverage.md). Operations of
 /// one replicate share what happened to it, so an interval comes from replicates, not from
-/// operations. Where a replicate has too few, all operations are taken together.
+/// operations. Where a replicate has too few, all operations are taken together, and their interval
+/// is that of values in clusters.
 pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) -> Vec<Percentile> {
     let OperationTimes { each, pooled } = times;
     let of_quantile = |(percentile, quantile): (f64, f64)| {
@@ -24,19 +27,56 @@ pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) ->
             return None;
         }
         if each.iter().any(|histogram| histogram.count() < need) {
-            let (of, value) = (PercentileOf::AllOperations, pooled.quantile(quantile));
-            return Some(Percentile { percentile, of, value, interval: None });
+            return Some(of_all(times, (percentile, quantile), level, dependence));
         }
         let own: Vec<f64> = each.iter().map(|histogram| histogram.quantile(quantile)).collect();
         let summary = estimates::summary_of_blocks(&own, level, dependence)?;
         let of = PercentileOf::EachReplicate;
-        Some(Percentile { percentile, of, value: summary.median, interval: summary.interval })
+        let (value, interval) = (summary.median, summary.interval);
+        Some(Percentile { percentile, of, value, interval, operations_needed: None })
     };
     PERCENTILES.into_iter().filter_map(of_quantile).collect()
 }
 
+/// That of all operations together, with its interval or with how many operations one takes.
+fn of_all(
+    OperationTimes { each, pooled }: &OperationTimes,
+    (percentile, quantile): (f64, f64),
+    level: f64,
+    dependence: &Dependence,
+) -> Percentile {
+    let of = PercentileOf::AllOperations;
+    let value = pooled.quantile(quantile);
+    let nearer = clustered::nearer(quantile).map(|nearer| pooled.quantile(nearer));
+    let cluster = |histogram: &Histogram| Cluster {
+        values: histogram.count(),
+        beyond: above(histogram, value),
+        beyond_nearer: nearer.map_or(0, |nearer| above(histogram, nearer)),
+    };
+    let clusters: Vec<Cluster> = each.iter().map(cluster).collect();
+    let widening = dependence.widening(clusters.len() as u64);
+    let needed = || clustered::needed(&clusters, quantile, level, widening).ok();
+    let (interval, operations_needed) = match clustered::ranks(&clusters, quantile, level, widening)
+    {
+        Ok(Shares { low, high }) => {
+            let at = |rank: u64| pooled.of_rank(rank);
+            (Some(IntervalReport { level, low: at(low), high: at(high) }), None)
+        }
+        Err(_) => (None, needed()),
+    };
+    Percentile { percentile, of, value, interval, operations_needed }
+}
+
+/// How many values lie in buckets above that of `value`.
+fn above(histogram: &Histogram, value: f64) -> u64 {
+    let beyond = histogram.buckets().filter(|bucket| bucket.low as f64 > value);
+    beyond.map(|bucket| bucket.count).sum()
+}
+
 #[cfg(test)]
 mod coverage;
+#[cfg(test)]
+mod coverage_of_all;
 
 #[cfg(test)]
 mod tests {
@@ -78,10 +118,46 @@ mod tests {
         assert!(near(interval.low, 6000.0) && near(interval.high, 6200.0), "{interval:?}");
         assert!(near(p50.value, 6095.0), "{p50:?}");
         assert!(p95.interval.is_some() && p95.of == each);
-        assert_eq!((p99.interval, p99.of), (None, PercentileOf::AllOperations));
+        assert_eq!(p99.of, PercentileOf::AllOperations);
+        let interval = p99.interval.expect("2,384 operations in 8 blocks are enough");
+        assert!(interval.low <= p99.value && p99.value <= interval.high, "{p99:?}");
         assert!(of(299, 8)[3].interval.is_some());
         // Five blocks are too few for an interval, but change nothing of what is estimated.
         assert!(of(299, 5).iter().all(|one| one.interval.is_none() && one.of == each));
+    }
+
+    /// Eight blocks of 400 operations, of which so many are slow in each block.
+    fn p999_of_stalls(slow: [u64; 8]) -> Percentile {
+        let blocks = slow.map(|slow| {
+            let mut histogram = Histogram::new();
+            (0..400 - slow).for_each(|at| histogram.record(1000 + 2 * at));
+            histogram.record_n(100_000, slow);
+            histogram
+        });
+        let found = super::of(&OperationTimes::of(blocks.to_vec()), 0.95, &Dependence::NONE);
+        *found.last().expect("five percentiles")
+    }
+
+    #[test]
+    fn a_percentile_of_all_operations_has_an_interval_or_says_what_it_takes() {
+        let times = |blocks: usize, operations: u64| {
+            let mut histogram = Histogram::new();
+            (0..operations).for_each(|at| histogram.record(1000 + 7 * (at * 37 % operations)));
+            OperationTimes::of(vec![histogram; blocks])
+        };
+        let p999 = |blocks, operations| {
+            *super::of(&times(blocks, operations), 0.95, &Dependence::NONE).last().expect("five")
+        };
+        let one = p999(10, 640);
+        let interval = one.interval.expect("6,400 operations that differ by nothing else");
+        assert!(interval.low < one.value && one.value <= interval.high, "{one:?}");
+        assert_eq!((one.percentile, one.operations_needed), (99.9, None));
+        let few = p999(10, 300);
+        assert_eq!((few.interval, few.operations_needed), (None, Some(3900)));
+        // Replicates that differ are worth less: what it takes is more.
+        let [even, uneven] = [[1; 8], [8, 0, 0, 0, 0, 0, 0, 0]].map(p999_of_stalls);
+        let needs = |one: Percentile| one.operations_needed.expect("3,200 are too few");
+        assert!(needs(uneven) > 3 * needs(even), "{even:?} {uneven:?}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::replicate::failed;
 
 /// Commits of each thread: enough that the first, which find an empty journal, are few of them,
 /// and few enough that one thread on a slow device is done within seconds.
-const COMMITS_PER_THREAD: u64 = 64;
+const COMMITS_PER_THREAD: u64 = 96;
 /// Threads: also more than a small machine has processors.
 const THREADS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// Bytes of the log that belong to each thread: all of its commits go to places of their own.
