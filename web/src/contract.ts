@@ -471,6 +471,20 @@ reason: string
  */
 export type WriteCache = ("write_back" | "write_through")
 /**
+ * A classic benchmark, with all of its options.
+ */
+export type ClassicOptions = (SpriteLfsOptions & {
+benchmark: "sprite-lfs"
+})
+/**
+ * Where random reads and writes begin.
+ */
+export type RandomAlignment = ("byte" | "page")
+/**
+ * Which of the two phases that write comes first.
+ */
+export type FirstWrite = ("sequential" | "random")
+/**
  * How the intended start times of operations are spaced.
  */
 export type Spacing = ("poisson" | "constant")
@@ -1974,6 +1988,11 @@ blocks?: (number | null)
  */
 budget_s: number
 /**
+ * The options of a classic benchmark; none if another suite was run or the run predates this
+ * field.
+ */
+classic?: (ClassicOptions | null)
+/**
  * The command: `survey`, `run`, `cliff` or `reproduce`.
  */
 command: string
@@ -2021,6 +2040,45 @@ suite: string
  * Whether the content read was verified.
  */
 verify: boolean
+}
+/**
+ * How the Sprite LFS large-file benchmark is run.
+ */
+export interface SpriteLfsOptions {
+alignment: RandomAlignment
+/**
+ * Whether the first file is left out of every phase's figures.
+ */
+drop_first: boolean
+/**
+ * Size of each file, in bytes.
+ */
+file_bytes: number
+/**
+ * Number of files; each phase works on all of them, in the same order.
+ */
+files: number
+first_write: FirstWrite
+/**
+ * Whether each operation of a sequential phase makes the calls of a random one as well.
+ */
+pad_calls: boolean
+/**
+ * Whether the files exist beforehand, and are read before anything is written.
+ */
+pre_read: boolean
+/**
+ * How often each phase that reads is executed in succession.
+ */
+repeat_reads: number
+/**
+ * How often each phase that writes is executed in succession.
+ */
+repeat_writes: number
+/**
+ * Pause after each write, in nanoseconds; 0 for none.
+ */
+write_pause_ns: number
 }
 /**
  * How many operations are meant to begin per second, and how they are spaced.

@@ -9,6 +9,7 @@
 //! Everything measured is a *metric of a cell* with a unit and a direction, whatever its suite.
 //! Comparison, history and report need to know nothing else about it.
 
+mod classic;
 mod cliff;
 mod directory;
 mod document;
@@ -29,6 +30,7 @@ mod schema;
 mod simulated;
 mod warning;
 
+pub use classic::{ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,
     SearchReport,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::classic::ClassicOptions;
 use crate::machine::Machine;
 use crate::metric::MetricDefinition;
 use crate::simulated::SimulatedCaches;
@@ -84,6 +85,10 @@ pub struct RunRecord {
     /// used or the run predates this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_load: Option<OfferedLoad>,
+    /// The options of a classic benchmark; none if another suite was run or the run predates this
+    /// field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classic: Option<ClassicOptions>,
     /// The order of cells within a block.
     #[serde(default)]
     pub order: Order,

@@ -312,6 +312,7 @@ fn run_record() -> RunRecord {
         guest_kernel: None,
         simulated_caches: None,
         offered_load: None,
+        classic: None,
         order: record::Order::default(),
     }
 }

@@ -43,6 +43,7 @@ pub fn run_record(command: &str, suite: &str, seed: Option<u64>) -> RunRecord {
         guest_kernel: None,
         simulated_caches: None,
         offered_load: None,
+        classic: None,
         order: Order::default(),
     }
 }

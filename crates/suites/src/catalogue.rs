@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use record::{Dimension, OfferedLoad};
+use record::{ClassicOptions, Dimension, OfferedLoad};
 use thiserror::Error;
 use wildmatch::WildMatch;
 
 use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
+use crate::classic::{self, ClassicError, sprite_lfs};
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -22,6 +23,8 @@ pub struct Suite {
     pub summary: &'static str,
     /// Its benchmarks; a baseline stands in every suite that refers to it.
     pub benchmarks: Vec<Benchmark>,
+    /// The options that its benchmarks are made of, if it is a classic benchmark.
+    pub classic: Option<ClassicOptions>,
 }
 
 /// There is no suite of that name.
@@ -101,30 +104,45 @@ impl Suite {
         benchmarks.extend(open_loop::benchmarks_at(load));
         Ok(Self { benchmarks, ..self })
     }
+
+    /// The same suite with the options that were asked for; without any, the suite as it is.
+    ///
+    /// # Errors
+    /// When they cannot be meant.
+    pub fn with_classic(self, options: Option<&ClassicOptions>) -> Result<Self, ClassicError> {
+        let Some(options) = options else { return Ok(self) };
+        let benchmarks = classic::benchmarks(options)?;
+        Ok(Self { benchmarks, classic: Some(options.clone()), ..self })
+    }
+}
+
+/// A classic benchmark, its phases as benchmarks.
+fn classic(options: ClassicOptions) -> Suite {
+    let (name, summary) = classic::named(&options);
+    let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
+    Suite { name, summary, benchmarks, classic: Some(options) }
 }
 
 /// All suites.
 #[must_use]
 pub fn suites() -> Vec<Suite> {
-    let part = |name, summary, dimension| Suite { name, summary, benchmarks: of(dimension) };
-    let whole = |name, summary, dimension: NanoDimension| Suite {
-        name,
-        summary,
-        benchmarks: dimension.benchmarks(),
-    };
+    let of_all = |name, summary, benchmarks| Suite { name, summary, benchmarks, classic: None };
+    let part = |name, summary, dimension| of_all(name, summary, of(dimension));
+    let whole =
+        |name, summary, dimension: NanoDimension| of_all(name, summary, dimension.benchmarks());
     let case_study = |name: &'static str, summary| {
         let figure = name.strip_prefix("rocket-science/");
-        Suite { name, summary, benchmarks: rocket_science::figure(figure) }
+        of_all(name, summary, rocket_science::figure(figure))
     };
     vec![
-        Suite { name: "survey", summary: "every dimension in brief", benchmarks: nano::quick() },
+        of_all("survey", "every dimension in brief", nano::quick()),
         part("survey/io", "cold reads and fsync: the device and the path to it", Dimension::Io),
         part("survey/layout", "reads of files written in two ways", Dimension::OnDiskLayout),
         part("survey/in-memory", "reads and writes served from memory", Dimension::InMemory),
         part("survey/caching", "writes to pages that are not resident", Dimension::Caching),
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),
         part("survey/scaling", "two threads against one", Dimension::Scaling),
-        Suite { name: "nano", summary: "every dimension as curves", benchmarks: nano::all() },
+        of_all("nano", "every dimension as curves", nano::all()),
         whole(
             "nano/io",
             "the device, and the file system on top of it; commits; operations on a schedule",
@@ -144,6 +162,7 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
+        classic(ClassicOptions::SpriteLfs(sprite_lfs::published())),
     ]
 }
 

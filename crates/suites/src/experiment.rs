@@ -83,11 +83,21 @@ pub struct Site<'a> {
     pub clock: &'a SystemClock,
     /// Seed of the replicate's own choices.
     pub seed: u64,
+    /// Seed of choices that all targets and benchmarks of a block share.
+    pub block_seed: u64,
     /// Size of the run's data files, in bytes: what an experiment that has no size of its own
     /// works on.
     pub data_file_bytes: u64,
     /// Set when the run is to stop.
     pub stop: &'a AtomicBool,
+}
+
+/// The block to which an execution belongs, and the seed of its own choices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occasion {
+    /// Number of the block; `u32::MAX` for a pilot.
+    pub(crate) block: u32,
+    pub(crate) seed: u64,
 }
 
 impl Site<'_> {
@@ -138,6 +148,11 @@ pub struct Findings {
     pub bytes: u64,
     /// Time of the measured part, in nanoseconds.
     pub elapsed_ns: u64,
+    /// How many operations that were, where they were timed together; otherwise the recorder says.
+    pub operations: Option<u64>,
+    /// Processor time stolen during the measured part, in nanoseconds, where that is known; without
+    /// it, its share of what was stolen during all of the execution.
+    pub steal_ns: Option<u64>,
     /// Every operation, where single ones were timed.
     pub recorder: Option<Recorder>,
     /// What proves the cache state.
@@ -157,7 +172,8 @@ impl Findings {
         whole_ns: u64,
         clock: &impl Clock,
     ) -> Measured {
-        let operations = self.recorder.as_ref().map_or(1, Recorder::operations);
+        let operations = self.recorder.as_ref().map(Recorder::operations);
+        let operations = operations.or(self.operations).unwrap_or(1);
         let busy_ns = self.recorder.as_ref().map_or(self.elapsed_ns, Recorder::busy_ns);
         let timeline: Option<TimelineRecord> =
             self.recorder.as_ref().map(|one| observed::timeline(one.timeline(), clock));
@@ -182,7 +198,9 @@ impl Findings {
                 ..Spent::default()
             },
             evidence,
-            steal_ns: share(happened.steal_ns, self.elapsed_ns, whole_ns),
+            steal_ns: self
+                .steal_ns
+                .unwrap_or_else(|| share(happened.steal_ns, self.elapsed_ns, whole_ns)),
             warnings: self.warnings,
             observations: self.observations,
         }

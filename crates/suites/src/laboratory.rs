@@ -20,7 +20,7 @@ use workload::{
 };
 
 use crate::benchmark::{Benchmark, Work};
-use crate::experiment::{Experiment, Site};
+use crate::experiment::{Experiment, Occasion, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
 use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
@@ -219,11 +219,12 @@ impl Laboratory {
         &mut self,
         cell: u32,
         experiment: &dyn Experiment,
-        seed: u64,
+        on: Occasion,
     ) -> Result<Measured, Failure> {
         let began = Instant::now();
         let (target, _) = self.cells[cell as usize];
-        let site = self.site(target, seed);
+        self.targets[target].phases.enter(on.block);
+        let site = self.site(target, on);
         let directory = site.directory.clone();
         let mut made = site.entered(|site| {
             fs::create_dir(&directory).map_err(|error| failed(&error))?;
@@ -233,11 +234,11 @@ impl Laboratory {
             made = self.targets[target].remount().map_err(|error| failed(&error));
         }
         let state = began.elapsed();
-        let measured = made.and_then(|()| self.execute_experiment(target, experiment, seed));
+        let measured = made.and_then(|()| self.execute_experiment(target, experiment, on));
         let undoing = Instant::now();
         // Whatever it did to the files of its place, they are not as they were read in.
         self.targets[target].read_in.clear();
-        let site = self.site(target, seed);
+        let site = self.site(target, on);
         site.entered(|_| {
             fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
             // What this one made dirty is not to be written while another target is measured.
@@ -257,9 +258,9 @@ impl Laboratory {
         &self,
         target: usize,
         experiment: &dyn Experiment,
-        seed: u64,
+        on: Occasion,
     ) -> Result<Measured, Failure> {
-        let site = self.site(target, seed);
+        let site = self.site(target, on);
         let counters = site.counters()?;
         site.entered(|site| {
             let before = counters.read().map_err(|error| failed(&error))?;
@@ -271,13 +272,14 @@ impl Laboratory {
         })
     }
 
-    fn site(&self, target: usize, seed: u64) -> Site<'_> {
+    fn site(&self, target: usize, on: Occasion) -> Site<'_> {
         let live = &self.targets[target];
         Site {
             live,
             directory: live.target.root().join("experiment"),
             clock: &self.clock,
-            seed,
+            seed: on.seed,
+            block_seed: self.settings.seed.rotate_left(16) ^ u64::from(on.block),
             data_file_bytes: self.settings.data_file_bytes,
             stop: &self.settings.stop,
         }
@@ -427,7 +429,8 @@ impl Executor for Laboratory {
             Work::Operations(of) => self.pilot_operations(cell, of, benchmark.cache_state, seed),
             Work::Experiment(experiment) => {
                 let began = Instant::now();
-                let whole = self.experiment(cell, experiment.as_ref(), seed);
+                let on = Occasion { block: u32::MAX, seed };
+                let whole = self.experiment(cell, experiment.as_ref(), on);
                 let overhead_ns = nanos(began.elapsed());
                 // An execution is whole: there is nothing to count out.
                 whole.map(|_| PilotMeasure {
@@ -460,7 +463,11 @@ impl Executor for Laboratory {
                     .map(|observed| observed.into_measured(of, &self.clock))
             }
             Work::Experiment(experiment) => {
-                unstopped(|| self.experiment(request.cell, experiment.as_ref(), request.seed))
+                let on = Occasion { block: request.block, seed: request.seed };
+                let (target, _) = self.cells[request.cell as usize];
+                unstopped(|| self.experiment(request.cell, experiment.as_ref(), on))
+                    // What was disturbed is not to be taken by another phase.
+                    .inspect_err(|_| self.targets[target].phases.forget())
             }
         };
         self.unless_without_room(measured)

@@ -13,6 +13,7 @@ use workload::{FileSet, ReachedBy};
 
 use crate::counters::Counters;
 use crate::place::Place;
+use crate::sequence::Untaken;
 use crate::trial::Trial;
 use crate::written::DeviceWork;
 
@@ -34,6 +35,8 @@ pub struct LiveTarget {
     /// How long it took to make the target without files, and each of its places, when that was
     /// done last.
     took: (Duration, BTreeMap<Place, Duration>),
+    /// What phases of sequences found that were executed with another one, until it is theirs.
+    pub(crate) phases: Untaken,
     /// Whether nothing was done to the target since it was made.
     is_new: bool,
     /// What was found when it was tried what can be done with its files.
@@ -53,6 +56,7 @@ impl LiveTarget {
             read_in: BTreeSet::new(),
             folios_known: BTreeSet::new(),
             took: (Duration::ZERO, BTreeMap::new()),
+            phases: Untaken::default(),
             is_new: true,
             trial: OnceLock::new(),
         }

@@ -86,6 +86,9 @@ Examples:
                                              only these benchmarks (* stands for any text)
   sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
   fsprism run nano/metadata . --budget 30s   in this directory, without root
+  sudo fsprism run sprite-lfs tmpfs ext4     the Sprite LFS large-file benchmark, as published
+  sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected --file-size 128k
+                                             with the corrections, on other files
   fsprism run footprint ext4 --op create     cache lines that an operation touches
   fsprism run --resume fsprism-runs/20260301T101500Z-run
 ";

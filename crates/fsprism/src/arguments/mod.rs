@@ -1,6 +1,7 @@
 //! The command line, told once: parsing, help, completions and the manual page follow from it.
 
 pub(crate) mod analysis;
+pub(crate) mod classic;
 pub(crate) mod cliff;
 pub(crate) mod densefs;
 pub(crate) mod footprint;
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 use record::OfferedLoad;
 
 use crate::arguments::analysis::{Analysis, AnswerFormat, AnswerOptions};
+use crate::arguments::classic::ClassicArguments;
 use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
@@ -113,6 +115,8 @@ pub(crate) struct RunOptions {
     pub(crate) tracing: TracingOptions,
     #[command(flatten)]
     pub(crate) simulated: CachesOptions,
+    #[command(flatten)]
+    pub(crate) classic: ClassicArguments,
 }
 
 /// What a run that is resumed has in its manifest: the command line cannot change it.

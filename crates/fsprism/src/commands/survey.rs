@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use record::{EndReason, Run};
+use record::{ClassicOptions, EndReason, Run};
 use runner::{Ledger, RunError};
 use suites::Suite;
 
@@ -21,7 +21,7 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
     if let Some(runs) = options.measuring.runs {
         return runs::measure("survey", runs, &options.measuring);
     }
-    measure("survey", "survey", &options.targets, &options.measuring)
+    measure("survey", ("survey", None), &options.targets, &options.measuring)
 }
 
 /// `fsprism run`.
@@ -30,6 +30,7 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         return list::list(options.measuring.output.format);
     }
     let suite = options.suite.as_deref().unwrap_or("survey");
+    let classic = options.classic.of(suite, options.measuring.size)?;
     if suite == footprint_suite::SUITE {
         if options.measuring.offered.rate.is_some() {
             let why = "--rate is for scheduled operations, but footprint traces single ones";
@@ -56,12 +57,12 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if let Some(runs) = options.measuring.runs {
         return runs::measure("run", runs, &options.measuring);
     }
-    measure("run", suite, &options.targets, &options.measuring)
+    measure("run", (suite, classic.as_ref()), &options.targets, &options.measuring)
 }
 
 fn measure(
     command: &str,
-    suite: &str,
+    (suite, classic): (&str, Option<&ClassicOptions>),
     texts: &[String],
     measuring: &Measuring,
 ) -> anyhow::Result<Done> {
@@ -77,6 +78,7 @@ fn measure(
         None => {
             let suite = suites::suite(suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
+            let suite = suite.with_classic(classic).blame_input()?;
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
             loads::check(&form.loads, &suite)?;
             let what = (&suite, Choice::Asked(texts));

@@ -38,6 +38,9 @@ impl Session {
             RunDirectory::check_new(path).blame_input()?;
         }
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
+        if let Some(options) = &suite.classic {
+            suites::classic::check_room(options, &testbed.live).blame_input()?;
+        }
         let data_file_bytes = match testbed.data_file_bytes(measuring.size) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             size => size.blame_input()?,
@@ -93,6 +96,7 @@ impl Session {
         let ledger = Ledger::replay(&lines);
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
         let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
+        let suite = suite.with_classic(manifest.run.classic.as_ref()).blame_input()?;
         let is_there = |cell: &Cell| {
             suite.benchmarks.iter().any(|one| one.name == cell.benchmark)
                 && manifest.targets.iter().any(|one| one.label == cell.target)
@@ -202,6 +206,7 @@ fn run_record(
         verify: measuring.verify,
         data_file_bytes,
         offered_load: measuring.offered.load(),
+        classic: suite.classic.clone(),
         order: measuring.order.into(),
         ..runner::run_record(command, suite.name, measuring.seed)
     }

@@ -6,6 +6,7 @@
 
 mod answers;
 mod arenas;
+mod classics;
 mod cliffs;
 mod command_line;
 mod conditions;

@@ -27,6 +27,7 @@ pub(crate) fn manifest() -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            classic: None,
             order: crate::Order::default(),
         },
         machine: Machine::default(),

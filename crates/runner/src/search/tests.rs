@@ -160,6 +160,7 @@ fn manifest() -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            classic: None,
             order: record::Order::default(),
         },
         machine: Machine::default(),

@@ -227,6 +227,7 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            classic: None,
             order: plan.order,
         },
         machine: Machine::default(),

@@ -168,6 +168,7 @@ fn findings(
         observations: vec![Observation::Series(throughput), Observation::Series(resident)],
         warnings: judged.unsteady.into_iter().collect(),
         recorder: Some(course.recorder),
+        ..Findings::default()
     }
 }
 

@@ -1,0 +1,81 @@
+//! Classic benchmarks: all phases of one execution are there, with the options that were asked for.
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+const PHASES: [&str; 5] =
+    ["random-read", "random-write", "sequential-read", "sequential-read-again", "sequential-write"];
+
+#[test]
+fn every_phase_of_sprite_lfs_has_its_figure() {
+    let place = Place::new();
+    let arguments = "run sprite-lfs --file-size 256k --blocks 2 . --out run --format json";
+    let document = place.run(arguments).assert_code(0).document();
+    assert_eq!(document["run"]["classic"]["benchmark"], "sprite-lfs");
+    assert_eq!(document["run"]["classic"]["file_bytes"], 256 << 10);
+    let mut names = names(&document);
+    names.sort_unstable();
+    assert_eq!(names, PHASES);
+    for cell in cells(&document) {
+        assert_eq!(cell["replicates"], 2, "{cell}");
+        let bandwidth = &cell["metrics"][0];
+        assert_eq!(bandwidth["name"], "bandwidth");
+        assert!(bandwidth["median"].as_f64().is_some_and(|value| value > 0.0), "{bandwidth}");
+    }
+    assert_eq!(alignment(&document, "random-read"), 1);
+    assert_eq!(alignment(&document, "sequential-read"), 4096);
+}
+
+#[test]
+fn the_corrected_variant_reads_pages_and_can_be_changed() {
+    let place = Place::new();
+    let arguments = "run sprite-lfs --variant corrected --file-size 16k --files 3 --repeat-reads 2 \
+                     --pre-read --blocks 1 . --format json --out run";
+    let document = place.run(arguments).assert_code(0).document();
+    assert_eq!(alignment(&document, "random-read-2"), 4096);
+    let names = names(&document);
+    assert!(names.contains(&"pre-read-1") && names.contains(&"sequential-write"), "{names:?}");
+    assert_eq!(names.len(), 10);
+    let read = cell(&document, "pre-read-2");
+    assert_eq!(
+        (&read["parameters"]["files"], &read["parameters"]["pad_calls"]),
+        (&3.into(), &true.into())
+    );
+}
+
+#[test]
+fn what_sprite_lfs_cannot_do_is_refused_with_what_to_change() {
+    let place = Place::new();
+    for (options, words) in [
+        ("--file-size 5000", ["--file-size", "multiple of 4096"]),
+        ("--file-size 0", ["--file-size", "0 leaves nothing"]),
+        ("--file-size 900g", ["do not fit on", "smaller --file-size"]),
+        ("--drop-first", ["--files 2", "--drop-first=false"]),
+        ("--size 1m", ["sprite-lfs", "--file-size"]),
+        ("--write-pause 1h", ["--write-pause", "1us"]),
+        ("--files 0", ["--files", "1..=10000"]),
+    ] {
+        place.run(&format!("run sprite-lfs . {options}")).assert_refused(&words);
+    }
+    let words = ["--align is for sprite-lfs", "leave it out"];
+    place.run("run nano/io . --align page").assert_refused(&words);
+    place.run("run --resume run --file-size 1m").assert_refused(&["--file-size", "--resume"]);
+}
+
+fn cells(document: &Value) -> &Vec<Value> {
+    document["cells"].as_array().expect("a list")
+}
+
+fn names(document: &Value) -> Vec<&str> {
+    cells(document).iter().filter_map(|cell| cell["benchmark"].as_str()).collect()
+}
+
+fn cell<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let named = |cell: &&Value| cell["benchmark"] == name;
+    cells(document).iter().find(named).expect("it is measured")
+}
+
+fn alignment(document: &Value, name: &str) -> u64 {
+    cell(document, name)["parameters"]["alignment_bytes"].as_u64().expect("a number")
+}

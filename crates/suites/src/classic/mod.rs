@@ -1,0 +1,92 @@
+//! Classic benchmarks, as published and as corrected.
+//!
+//! They are sequences: what a phase measures depends on those before it, which is what is studied
+//! here. [docs/classic.md](../../../../docs/classic.md) says what is run, from which sources, and
+//! how it differs from them.
+
+pub mod sprite_lfs;
+
+use record::ClassicOptions;
+use thiserror::Error;
+
+use crate::benchmark::Benchmark;
+use crate::live_target::LiveTarget;
+
+/// Why a classic benchmark cannot be run as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ClassicError {
+    /// A file is not a whole number of blocks.
+    #[error(
+        "--file-size must be a multiple of {block_bytes}, the benchmark's block, but {file_bytes} \
+         is not: give {}",
+        (file_bytes / block_bytes + 1) * block_bytes
+    )]
+    NotWholeBlocks {
+        /// The size that was asked for.
+        file_bytes: u64,
+        /// The size of a block.
+        block_bytes: u64,
+    },
+    /// There are no files, or none is left.
+    #[error(
+        "--drop-first leaves nothing of {files} file{}: give --files 2 or more, or \
+         --drop-first=false",
+        if *files == 1 { "" } else { "s" }
+    )]
+    NothingLeft {
+        /// The number that was asked for.
+        files: u32,
+    },
+    /// The files do not fit on a target.
+    #[error(
+        "{files} file{} of {file_bytes} bytes do{} not fit on {label}, which has {free_bytes} \
+         bytes for them: give a smaller --file-size{}",
+        if *files == 1 { "" } else { "s" },
+        if *files == 1 { "es" } else { "" },
+        if *is_scratch { ", or a larger size= for the target" } else { "" }
+    )]
+    NoRoom {
+        /// The number that was asked for.
+        files: u32,
+        /// Their size.
+        file_bytes: u64,
+        /// The label of the target.
+        label: String,
+        /// What it has free.
+        free_bytes: u64,
+        /// Whether its own size can be chosen.
+        is_scratch: bool,
+    },
+}
+
+/// The suite of a classic benchmark: its name, and what it measures.
+pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
+    match options {
+        ClassicOptions::SpriteLfs(_) => {
+            ("sprite-lfs", "Sprite LFS large-file: a file written and read in order and at random")
+        }
+    }
+}
+
+/// The benchmarks of a classic benchmark with these options.
+///
+/// # Errors
+/// What cannot be meant.
+pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, ClassicError> {
+    match options {
+        ClassicOptions::SpriteLfs(options) => sprite_lfs::benchmarks(options),
+    }
+}
+
+/// Whether every target has room for what the options ask for.
+///
+/// # Errors
+/// Which has not.
+pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), ClassicError> {
+    match options {
+        ClassicOptions::SpriteLfs(options) => {
+            live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The Sprite LFS large-file benchmark: what became of Figure 9 of Rosenblum & Ousterhout, "The
+//! Design and Implementation of a Log-Structured File System" (SOSP 1991), on small files.
+//!
+//! A file is written sequentially, read sequentially, written randomly, read randomly, and read
+//! sequentially again, in blocks of 4 KiB; writes end with fsync. The paper has no code. Of those
+//! that were written after it, `largefile.c` has each block read and written once, in an order
+//! drawn beforehand, and one file open throughout; `lfs_large.c` (in `HiStar`, from MIT) opens it
+//! for each phase. Both time phases as a whole, and so does this: two readings of the clock around
+//! all operations on a file. Opening it is not timed.
+//!
+//! Every step of the inquiry in Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
+//! Environments on File System Microbenchmarks" (SPECTS 2003), is an option.
+
+mod passes;
+mod phases;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{
+    Dimension, FirstWrite, MetricDefinition, RandomAlignment, SpriteLfsOptions, StandardMetric,
+};
+use runner::Failure;
+use serde_json::{Value, json};
+use workload::Content;
+
+use self::passes::{Passes, on_page};
+use self::phases::{BLOCK_BYTES, Kind};
+use super::ClassicError;
+use crate::benchmark::Benchmark;
+use crate::experiment::{Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::replicate::failed;
+use crate::sequence::{self, Sequence, SequencePhase};
+
+/// The part of what is free that files may take.
+const ROOM_SHARE: f64 = 0.9;
+/// What an fsync takes on a slow device, for the estimate, and what a device writes a second.
+const FSYNC: Duration = Duration::from_millis(10);
+const BYTES_PER_S: u64 = 200 << 20;
+
+/// As the benchmark was in 2001: one file, and random operations that begin at any byte.
+#[must_use]
+pub fn published() -> SpriteLfsOptions {
+    SpriteLfsOptions {
+        file_bytes: 1 << 20,
+        files: 1,
+        drop_first: false,
+        pre_read: false,
+        repeat_reads: 1,
+        repeat_writes: 1,
+        write_pause_ns: 0,
+        first_write: FirstWrite::Sequential,
+        alignment: RandomAlignment::Byte,
+        pad_calls: false,
+    }
+}
+
+/// With all corrections: eleven files of which the first is dropped, random operations on pages,
+/// and the same calls in every phase.
+#[must_use]
+pub fn corrected() -> SpriteLfsOptions {
+    SpriteLfsOptions {
+        files: 11,
+        drop_first: true,
+        alignment: RandomAlignment::Page,
+        pad_calls: true,
+        ..published()
+    }
+}
+
+/// The phases as benchmarks.
+///
+/// # Errors
+/// What cannot be meant.
+pub(crate) fn benchmarks(options: &SpriteLfsOptions) -> Result<Vec<Benchmark>, ClassicError> {
+    if options.file_bytes == 0 || !options.file_bytes.is_multiple_of(BLOCK_BYTES) {
+        let (file_bytes, block_bytes) = (options.file_bytes, BLOCK_BYTES);
+        return Err(ClassicError::NotWholeBlocks { file_bytes, block_bytes });
+    }
+    if options.files <= u32::from(options.drop_first) {
+        return Err(ClassicError::NothingLeft { files: options.files });
+    }
+    Ok(sequence::benchmarks(SpriteLfs { options: options.clone() }))
+}
+
+/// Whether a target has room for the files.
+///
+/// # Errors
+/// It has not.
+pub(crate) fn check_room(
+    options: &SpriteLfsOptions,
+    live: &LiveTarget,
+) -> Result<(), ClassicError> {
+    // Of a target that does not say how much room it has, making the files will tell.
+    let Ok(space) = live.target.space() else { return Ok(()) };
+    let needed_bytes = options.file_bytes as f64 * f64::from(options.files);
+    if needed_bytes <= space.free_bytes as f64 * ROOM_SHARE {
+        return Ok(());
+    }
+    Err(ClassicError::NoRoom {
+        files: options.files,
+        file_bytes: options.file_bytes,
+        label: live.target.spec().label.clone(),
+        free_bytes: space.free_bytes,
+        is_scratch: live.is_scratch(),
+    })
+}
+
+/// The benchmark with its options.
+#[derive(Clone, Debug)]
+struct SpriteLfs {
+    options: SpriteLfsOptions,
+}
+
+impl Sequence for SpriteLfs {
+    fn name(&self) -> &str {
+        "sprite-lfs"
+    }
+
+    fn phases(&self) -> Vec<SequencePhase> {
+        let all = phases::of(&self.options).into_iter();
+        all.map(|(kind, number)| self.phase(kind, number)).collect()
+    }
+
+    fn estimate(&self) -> Duration {
+        let options = &self.options;
+        let phases = phases::of(options);
+        let writes = phases.iter().filter(|(kind, _)| kind.writes()).count() as u64;
+        let per_file = Duration::from_secs_f64(options.file_bytes as f64 / BYTES_PER_S as f64);
+        let pauses = Duration::from_nanos(options.write_pause_ns);
+        let blocks = u32::try_from(options.file_bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
+        let writing = (per_file + FSYNC + pauses * blocks) * u32::try_from(writes).unwrap_or(1);
+        writing * options.files
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        check_room(&self.options, live).map_err(|error| error.to_string())
+    }
+
+    fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure> {
+        // Nothing that was written before is to be written meanwhile.
+        site.live.target.sync().map_err(|error| failed(&error))?;
+        let mut passes = Passes {
+            site,
+            options: &self.options,
+            files: Vec::new(),
+            memory: vec![0; 2 * BLOCK],
+            generator: Xoshiro256PlusPlus::seed_from_u64(seed),
+        };
+        Content::new(seed, 0).fill(on_page(&mut passes.memory), 0);
+        for number in 0..self.options.files {
+            let path = site.directory.join(format!("file-{number}"));
+            let opened = File::options().read(true).write(true).create_new(true).open(path);
+            passes.files.push(opened.map_err(|error| failed(&error))?);
+        }
+        if self.options.pre_read {
+            self.fill(site, &mut passes)?;
+        }
+        let phases = phases::of(&self.options).into_iter();
+        phases.map(|(kind, _)| passes.phase(kind)).collect()
+    }
+}
+
+/// Memory of one block.
+const BLOCK: usize = 4096;
+
+impl SpriteLfs {
+    /// Makes files that exist beforehand.
+    fn fill(&self, site: &Site<'_>, passes: &mut Passes<'_>) -> Result<(), Failure> {
+        let block = on_page(&mut passes.memory);
+        for file in &mut passes.files {
+            site.go_on()?;
+            for _ in 0..self.options.file_bytes / BLOCK_BYTES {
+                file.write_all(block).map_err(|error| failed(&error))?;
+            }
+        }
+        site.live.target.sync().map_err(|error| failed(&error))
+    }
+
+    fn phase(&self, kind: Kind, number: Option<u32>) -> SequencePhase {
+        let (name, title) = kind.names();
+        let (name, title) = match number {
+            Some(number) => (format!("{name}-{number}"), format!("{title}, number {number}")),
+            None => (name.to_owned(), title.to_owned()),
+        };
+        let (dimension, exercises) = if kind.writes() {
+            (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::InMemory])
+        } else {
+            (Dimension::InMemory, vec![Dimension::Caching])
+        };
+        SequencePhase {
+            name,
+            title,
+            dimension,
+            exercises,
+            metrics: metrics(),
+            parameters: self.parameters(kind),
+            working_set_bytes: Some(self.options.file_bytes * u64::from(self.options.files)),
+        }
+    }
+
+    fn parameters(&self, kind: Kind) -> BTreeMap<String, Value> {
+        let options = &self.options;
+        let alignment_bytes = match options.alignment {
+            RandomAlignment::Byte if kind.is_random() => 1,
+            RandomAlignment::Byte | RandomAlignment::Page => BLOCK_BYTES,
+        };
+        let own = [
+            ("operation", json!(if kind.writes() { "write" } else { "read" })),
+            ("access", json!(if kind.is_random() { "random" } else { "sequential" })),
+            ("alignment_bytes", json!(alignment_bytes)),
+            ("request_bytes", json!(BLOCK_BYTES)),
+            ("threads", json!(1)),
+        ];
+        let options = serde_json::to_value(options).unwrap_or_default();
+        let options = options.as_object().cloned().unwrap_or_default();
+        own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(options).collect()
+    }
+}
+
+fn metrics() -> Vec<MetricDefinition> {
+    [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_OPERATION]
+        .map(StandardMetric::definition)
+        .to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_what_to_change() {
+        let refused = |options: SpriteLfsOptions| {
+            benchmarks(&options).map(drop).expect_err("it cannot be meant").to_string()
+        };
+        let why = refused(SpriteLfsOptions { file_bytes: 5000, ..published() });
+        assert!(why.contains("multiple of 4096") && why.contains("give 8192"), "{why}");
+        let why = refused(SpriteLfsOptions { files: 1, ..corrected() });
+        assert!(why.contains("leaves nothing of 1 file: give --files 2"), "{why}");
+        assert!(benchmarks(&SpriteLfsOptions { files: 2, ..corrected() }).is_ok());
+    }
+
+    #[test]
+    fn random_phases_say_how_they_are_aligned() {
+        let alignment = |options: &SpriteLfsOptions, kind| {
+            SpriteLfs { options: options.clone() }.parameters(kind)["alignment_bytes"].clone()
+        };
+        assert_eq!(alignment(&published(), Kind::RandomRead), json!(1));
+        assert_eq!(alignment(&published(), Kind::SequentialRead), json!(4096));
+        assert_eq!(alignment(&corrected(), Kind::RandomRead), json!(4096));
+    }
+
+    #[test]
+    fn phases_hold_every_option_in_their_parameters() {
+        let all = benchmarks(&corrected()).expect("it can be run");
+        assert_eq!(all.len(), 5);
+        for benchmark in all {
+            let cell = benchmark.cell("sprite-lfs", "tmpfs", 0);
+            for name in ["file_bytes", "files", "drop_first", "first_write", "pad_calls"] {
+                assert!(cell.parameters.contains_key(name), "{name}");
+            }
+            assert_eq!(cell.metrics[0].name, "bandwidth");
+        }
+    }
+}

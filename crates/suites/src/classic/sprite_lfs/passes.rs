@@ -1,0 +1,200 @@
+//! One phase over the files: what is timed, and what is seen around it.
+
+use std::fs::File;
+use std::hint;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::thread;
+use std::time::Duration;
+
+use measure::{Clock, SystemClock};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{CacheEvidence, RandomAlignment, SpriteLfsOptions, Warning};
+use runner::Failure;
+use targets::cache::residency::residency_in;
+
+use super::phases::{BLOCK_BYTES, Kind, offset};
+use crate::experiment::{Findings, Site};
+use crate::replicate::failed;
+
+/// Operations between two looks at whether the run is to stop.
+const LOOK_EVERY: usize = 4096;
+
+/// The files of one execution, and what every phase works with.
+pub(super) struct Passes<'a> {
+    pub(super) site: &'a Site<'a>,
+    pub(super) options: &'a SpriteLfsOptions,
+    pub(super) files: Vec<File>,
+    /// Two blocks, in which there is one that begins on a page.
+    pub(super) memory: Vec<u8>,
+    pub(super) generator: Xoshiro256PlusPlus,
+}
+
+/// One pass over one file.
+struct Pass<'a> {
+    clock: &'a SystemClock,
+    writes: bool,
+    moves: Moves<'a>,
+    pause: Option<Duration>,
+}
+
+/// What is done before each operation.
+#[derive(Clone, Copy)]
+enum Moves<'a> {
+    /// Nothing: the next block follows.
+    None,
+    /// The calls of a random operation, without their effect.
+    Padded,
+    /// A random number is drawn, and the next of these blocks sought.
+    Random(&'a [u64], RandomAlignment),
+}
+
+impl Passes<'_> {
+    fn blocks(&self) -> u64 {
+        self.options.file_bytes / BLOCK_BYTES
+    }
+
+    /// Executes a phase on every file in turn.
+    pub(super) fn phase(&mut self, kind: Kind) -> Result<Findings, Failure> {
+        let counters = self.site.counters()?;
+        let before = self.pages();
+        let counted = counters.read().map_err(|error| failed(&error))?;
+        let mut elapsed_ns = 0;
+        for number in 0..self.files.len() {
+            let took_ns = self.pass(kind, number)?;
+            if number > 0 || !self.options.drop_first {
+                elapsed_ns += took_ns;
+            }
+        }
+        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let after = self.pages();
+        let kept = self.files.len() as u64 - u64::from(self.options.drop_first);
+        let (bytes, operations) = (kept * self.options.file_bytes, kept * self.blocks());
+        let seconds = elapsed_ns.max(1) as f64 / 1e9;
+        let page_bytes = rustix::param::page_size() as u64;
+        let dirty_bytes = before.and_then(|pages| pages.dirty).unwrap_or(0) * page_bytes;
+        let carried = (dirty_bytes > 0).then_some(Warning::DirtyCarried { dirty_bytes });
+        Ok(Findings {
+            metrics: vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64],
+            bytes,
+            elapsed_ns,
+            operations: Some(operations),
+            steal_ns: Some(happened.steal_ns),
+            evidence: CacheEvidence {
+                pages: after.map(|pages| pages.all),
+                resident_before: before.map(|pages| pages.resident),
+                resident_after: after.map(|pages| pages.resident),
+                dirty_before: before.and_then(|pages| pages.dirty),
+                device_read_bytes: happened.device_read_bytes,
+                device_reads: happened.device_reads,
+                caller_read_bytes: happened.caller_read_bytes,
+                device_written_bytes: happened.device_written_bytes,
+                ..CacheEvidence::default()
+            },
+            warnings: carried.into_iter().collect(),
+            ..Findings::default()
+        })
+    }
+
+    /// Executes a phase on one file; its time, in nanoseconds.
+    fn pass(&mut self, kind: Kind, number: usize) -> Result<u64, Failure> {
+        self.site.go_on()?;
+        let mut order: Vec<u64> = Vec::new();
+        let moves = if kind.is_random() {
+            order.extend(0..self.blocks());
+            order.shuffle(&mut self.generator);
+            Moves::Random(&order, self.options.alignment)
+        } else if self.options.pad_calls {
+            Moves::Padded
+        } else {
+            Moves::None
+        };
+        let pause = Duration::from_nanos(self.options.write_pause_ns);
+        let pass = Pass {
+            clock: self.site.clock,
+            writes: kind.writes(),
+            moves,
+            pause: (kind.writes() && !pause.is_zero()).then_some(pause),
+        };
+        let blocks = self.blocks();
+        let buffer = on_page(&mut self.memory);
+        let file = &mut self.files[number];
+        let timed = pass.over(file, (blocks, buffer), &mut self.generator, || self.site.go_on());
+        timed.map_err(|error| failed(&error))?
+    }
+
+    /// Pages of the files in memory, where the kernel counts them.
+    fn pages(&self) -> Option<Pages> {
+        let mut all = Pages { dirty: Some(0), ..Pages::default() };
+        for file in &self.files {
+            let seen = residency_in(file, 0..u64::MAX).ok()?;
+            all.all += seen.total_pages;
+            all.resident += seen.resident_pages;
+            all.dirty = all.dirty.zip(seen.dirty_pages).map(|(sum, dirty)| sum + dirty);
+        }
+        Some(all)
+    }
+}
+
+/// Pages of all files.
+#[derive(Clone, Copy, Default)]
+struct Pages {
+    all: u64,
+    resident: u64,
+    dirty: Option<u64>,
+}
+
+impl Pass<'_> {
+    /// The time of one pass, in nanoseconds: two readings of the clock around all of its
+    /// operations, and for writes the fsync. `go_on` ends it early.
+    fn over(
+        &self,
+        file: &mut File,
+        (blocks, buffer): (u64, &mut [u8]),
+        generator: &mut impl Rng,
+        go_on: impl Fn() -> Result<(), Failure>,
+    ) -> io::Result<Result<u64, Failure>> {
+        file.rewind()?;
+        let start_ticks = self.clock.start();
+        for number in 0..usize::try_from(blocks).unwrap_or(usize::MAX) {
+            match self.moves {
+                Moves::None => {}
+                Moves::Padded => {
+                    hint::black_box(generator.next_u64());
+                    file.stream_position()?;
+                }
+                Moves::Random(order, alignment) => {
+                    let draw = hint::black_box(generator.next_u64());
+                    let at = offset(order[number], blocks, alignment, draw);
+                    file.seek(SeekFrom::Start(at))?;
+                }
+            }
+            if self.writes {
+                file.write_all(buffer)?;
+                if let Some(pause) = self.pause {
+                    thread::sleep(pause);
+                }
+            } else {
+                file.read_exact(buffer)?;
+            }
+            if number % LOOK_EVERY == LOOK_EVERY - 1
+                && let Err(stopped) = go_on()
+            {
+                return Ok(Err(stopped));
+            }
+        }
+        if self.writes {
+            file.sync_all()?;
+        }
+        let end_ticks = self.clock.end();
+        Ok(Ok(self.clock.nanos(end_ticks.saturating_sub(start_ticks))))
+    }
+}
+
+/// The block of such memory that begins on a page.
+pub(super) fn on_page(memory: &mut [u8]) -> &mut [u8] {
+    const BLOCK: usize = 4096;
+    let skipped = memory.as_ptr().align_offset(BLOCK);
+    &mut memory[skipped..skipped + BLOCK]
+}
