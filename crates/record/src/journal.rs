@@ -88,6 +88,23 @@ pub struct LeftOut {
     pub why: String,
 }
 
+/// What was left out and has not come back since, in the order of the journal: a run that is given
+/// more time may have room for it.
+#[must_use]
+pub fn left_out(lines: &[Line]) -> Vec<&LeftOut> {
+    let mut left_out: Vec<&LeftOut> = Vec::new();
+    for line in lines {
+        let Line::Planned(planned) = line else { continue };
+        let is_back = |one: &LeftOut| {
+            let is_measured = planned.pilots.iter().any(|pilot| one.cells.contains(&pilot.cell));
+            is_measured || planned.left_out.iter().any(|later| later.benchmark == one.benchmark)
+        };
+        left_out.retain(|one| !is_back(one));
+        left_out.extend(&planned.left_out);
+    }
+    left_out
+}
+
 /// How many operations a replicate of a cell has, and what this was derived from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pilot {
@@ -102,7 +119,8 @@ pub struct Pilot {
     pub batch: u32,
     /// Time per operation seen in the pilot, in nanoseconds.
     pub time_per_operation_ns: f64,
-    /// Time around the operations (preparing, verifying, restoring), in nanoseconds.
+    /// Time around the operations (preparing, verifying, restoring) that does not grow with them,
+    /// in nanoseconds.
     pub overhead_ns: u64,
 }
 

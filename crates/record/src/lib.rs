@@ -45,7 +45,7 @@ pub use error::RecordError;
 pub use histogram_log::HistogramLocation;
 pub use journal::{
     Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,
-    LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord,
+    LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord, left_out,
 };
 pub use journal_text::Damage;
 pub use load::{LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport};

@@ -17,7 +17,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::Cell;
+use record::{Cell, LeftOut};
 
 /// Blocks that an interval of the median needs at 95 %.
 pub(crate) const BLOCKS_LEAST: u32 = 6;
@@ -53,6 +53,13 @@ pub(crate) struct Group {
     pub(crate) all: BTreeSet<u32>,
     rank: u32,
     position: u32,
+}
+
+impl Group {
+    /// What a run writes down where it leaves the group out.
+    pub(crate) fn left_out(self, why: &str) -> LeftOut {
+        LeftOut { benchmark: self.benchmark, cells: self.own, why: why.to_owned() }
+    }
 }
 
 /// The benchmarks of the live cells, in the order of their declaration.
@@ -151,7 +158,9 @@ pub(crate) fn next_block(
         groups.iter().map(|group| (width_of(group, widths), group)).collect();
     wide.retain(|(width, _)| *width > precision);
     wide.sort_by(|left, right| right.0.total_cmp(&left.0));
-    let half = wide.len().div_ceil(2);
+    // What has no interval yet, since it came back late, is not halved.
+    let without = wide.iter().filter(|(width, _)| width.is_infinite()).count();
+    let half = wide.len().div_ceil(2).max(without);
     let mut chosen: BTreeSet<u32> = BTreeSet::new();
     for (_, group) in wide.into_iter().take(half) {
         let with_it: BTreeSet<u32> = chosen.union(&group.all).copied().collect();

@@ -17,7 +17,7 @@ pub enum RunError {
     /// There is no time for the least that gives an interval.
     #[error(
         "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
-         about {least_s:.0} s; use --budget {least_s:.0}s or more, or --blocks 1 to try it out",
+         take about {least_s:.0} s; use --budget {least_s:.0}s or more",
         budget.as_secs_f64(),
         economy::BLOCKS_LEAST
     )]

@@ -55,8 +55,11 @@ pub struct Request {
 pub struct PilotMeasure {
     /// Time per operation and thread, in nanoseconds.
     pub time_per_operation_ns: f64,
-    /// Time of everything around the operations, in nanoseconds.
+    /// Time around the operations that does not grow with them, in nanoseconds.
     pub overhead_ns: u64,
+    /// What a turn takes beyond that with each operation, as a multiple of its time: 1 where
+    /// nothing else grows with them.
+    pub turn_per_timed: f64,
     /// Operations per thread that come first.
     pub start_operations: u64,
     /// Fewest operations per thread, after those, that show what the cell is to show.

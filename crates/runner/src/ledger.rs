@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use record::Line;
+use record::{LeftOut, Line};
 use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 
 use crate::conduct::ATTEMPTS;
@@ -25,6 +25,10 @@ pub struct Ledger {
     failed: BTreeSet<u32>,
     /// The cells of blocks that do not hold all.
     held: BTreeMap<u32, Vec<u32>>,
+    /// What was left out, by cells of a benchmark, and has not come back.
+    left_out: Vec<LeftOut>,
+    /// Cells that were left out and are tried again.
+    returning: BTreeSet<u32>,
     /// Per cell, how long its turns took together, and how many there were, in seconds.
     turns: BTreeMap<u32, (f64, u32)>,
     /// Per cell, how many of its turns gave no value.
@@ -76,6 +80,14 @@ impl Ledger {
                     self.sizes.insert(pilot.cell, size);
                 }
                 self.plans += 1;
+                self.returning.clear();
+                let is_kept = |one: &LeftOut| {
+                    let has = |cell: &u32| self.sizes.contains_key(cell);
+                    let again = |later: &LeftOut| later.benchmark == one.benchmark;
+                    !one.cells.iter().any(has) && !planned.left_out.iter().any(again)
+                };
+                self.left_out.retain(is_kept);
+                self.left_out.extend(planned.left_out.iter().cloned());
                 self.note_time(planned.at_s);
             }
             Line::Replicate(replicate) => {
@@ -184,6 +196,13 @@ impl Ledger {
         Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
     }
 
+    /// Lets what was left out be tried again, and gives its cells.
+    pub(crate) fn bring_back(&mut self) -> Vec<u32> {
+        let cells = self.left_out.iter().flat_map(|one| &one.cells).copied();
+        self.returning = cells.filter(|cell| !self.failed.contains(cell)).collect();
+        self.returning.iter().copied().collect()
+    }
+
     pub(crate) fn is_done(&self, block: u32, cell: u32) -> bool {
         self.done.contains(&(block, cell))
     }
@@ -191,7 +210,8 @@ impl Ledger {
     /// Whether a cell is still measured.
     pub(crate) fn is_live(&self, cell: u32) -> bool {
         let is_planned = self.plans > 0 || !self.sizes.is_empty();
-        !self.failed.contains(&cell) && (!is_planned || self.sizes.contains_key(&cell))
+        !self.failed.contains(&cell)
+            && (!is_planned || self.sizes.contains_key(&cell) || self.returning.contains(&cell))
     }
 
     /// How narrow the intervals of the live cells are.

@@ -34,7 +34,7 @@ pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};
 pub use opening::{
-    DirectoryError, clock_record, directory_of_now, machine, manifest, recorded_scratch,
+    DirectoryError, RUNS, clock_record, directory_of_now, machine, manifest, recorded_scratch,
     run_directory, run_record,
 };
 pub use plan::{Plan, Stopwatch};

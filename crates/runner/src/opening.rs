@@ -11,8 +11,8 @@ use record::machine::Machine;
 use record::{ClockRecord, Manifest, Order, RunRecord, SCHEMA_VERSION, Tool};
 use thiserror::Error;
 
-/// Where runs lie for which no directory is named.
-const RUNS: &str = "fsprism-runs";
+/// Where runs lie for which no directory is named, in the current directory.
+pub const RUNS: &str = "fsprism-runs";
 
 /// A run directory cannot be made.
 #[derive(Debug, Error)]

@@ -21,6 +21,8 @@ pub struct Plan {
     pub granted: Option<Duration>,
     /// Whether it ends once it is planned what to measure.
     pub is_dry: bool,
+    /// Whether what an earlier budget left out is to be measured now, as far as there is room.
+    pub brings_back: bool,
     /// Wanted relative half-width of every cell's interval: 0.02 is 2 %.
     pub precision: f64,
     /// Confidence level of the intervals, between 0 and 1.
@@ -48,11 +50,19 @@ impl Plan {
             budget: Duration::from_secs_f64(run.budget_s.max(0.0)),
             granted: None,
             is_dry: false,
+            brings_back: false,
             precision: run.precision_percent / 100.0,
             confidence_level: run.confidence_level,
             blocks: run.blocks,
             order: run.order,
         }
+    }
+
+    /// The same with this budget for the whole run, however many blocks were asked for, and with
+    /// what an earlier budget left out.
+    #[must_use]
+    pub fn with_more(self, budget: Duration) -> Self {
+        Self { brings_back: true, ..self.with_budget(budget) }
     }
 
     /// The same with this budget for the whole run, however many blocks were asked for.

@@ -115,6 +115,7 @@ pub(crate) mod tests {
         PilotMeasure {
             time_per_operation_ns,
             overhead_ns: 1_000_000,
+            turn_per_timed: 1.0,
             start_operations: 100,
             operations_min: 1_000,
             operations_max: u64::MAX,

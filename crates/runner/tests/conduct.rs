@@ -407,6 +407,37 @@ fn a_dry_run_ends_with_its_plan() {
 }
 
 #[test]
+fn what_a_budget_left_out_comes_back_with_a_larger_one() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let small = Plan { budget: Duration::from_millis(420), precision: 0.0, ..plan(6) };
+    assert_eq!(run(&path, &small, &mut Fake::new(1)), EndReason::Budget);
+    let before = lines(&path);
+    let left_out: Vec<u32> =
+        record::left_out(&before).iter().flat_map(|one| one.cells.clone()).collect();
+    assert!(!left_out.is_empty(), "something is left out");
+    let measured = |lines: &[Line], cell: u32| {
+        cells_by_block(lines).values().filter(|cells| cells.contains(&cell)).count()
+    };
+    // The same budget goes on with the same cells, and a larger one takes in all.
+    let same = Plan { precision: 0.0, ..plan(6) }.with_budget(Duration::from_millis(900));
+    run(&path, &same, &mut Fake::new(1));
+    assert!(left_out.iter().all(|&cell| measured(&lines(&path), cell) == 0));
+    let more = Plan { precision: 0.0, ..plan(6) }.with_more(Duration::from_secs(5));
+    assert_eq!(run(&path, &more, &mut Fake::new(1)), EndReason::Budget);
+    let after = lines(&path);
+    assert!(record::left_out(&after).is_empty());
+    for cell in left_out {
+        assert!(measured(&after, cell) >= 6, "cell {cell}: {:?}", cells_by_block(&after));
+    }
+    // What the first part has measured stays, each cell once in a block.
+    for cells in cells_by_block(&after).values() {
+        let distinct: std::collections::BTreeSet<&u32> = cells.iter().collect();
+        assert_eq!(distinct.len(), cells.len(), "{cells:?}");
+    }
+}
+
+#[test]
 fn a_run_that_has_ended_goes_on_with_a_larger_budget() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");

@@ -24,19 +24,15 @@ use crate::experiment::{Experiment, Occasion, Site};
 use crate::live_target::{Fill, LiveTarget};
 use crate::observed::Observed;
 use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
+use crate::pilot;
 use crate::place::Place;
 use crate::replicate::{Execution, failed, nanos};
 use crate::stops::unstopped;
 use crate::throttle::Throttle;
 
-/// Operations of a pilot, and bytes that they move: few enough to be quick on a slow device.
-const PILOT_OPERATIONS: u64 = 32;
-const PILOT_BYTES: u64 = 4 << 20;
-/// Operations of a pilot that keeps several in flight, in queues full of them.
-const QUEUES_PILOT: u64 = 4;
 /// Queues full that a replicate does at least: filling the queue and emptying it are to be little
 /// of it.
-pub(crate) const QUEUES_IN_ALL: u64 = 4 * QUEUES_PILOT;
+pub(crate) const QUEUES_IN_ALL: u64 = 4 * pilot::QUEUES;
 /// What one replicate writes on a device at most.
 pub(crate) const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
 /// An interval shorter than this many readings of the clock is timed in batches.
@@ -343,12 +339,10 @@ impl Laboratory {
     ) -> Result<PilotMeasure, Failure> {
         let (target, _) = self.cells[cell as usize];
         let operations_max = self.operations_max(&self.targets[target], of, cache_state);
-        let of_bytes = PILOT_BYTES / of.workload.request_bytes as u64;
-        let depth = u64::from(of.queue_depth().unwrap_or(1));
-        let in_flight = if depth > 1 { QUEUES_PILOT * depth } else { 1 };
-        let pilot_max = operations_max.min(of.pilot_operations_max());
-        let operations = PILOT_OPERATIONS.min(of_bytes.max(1)).max(in_flight).min(pilot_max);
         let need = of.need(cache_state, self.settings.data_file_bytes);
+        let is_scratch = self.targets[target].is_scratch();
+        let pilot_max = operations_max.min(of.pilot_operations_max());
+        let operations = pilot::operations(of, cache_state, need, is_scratch).min(pilot_max);
         let start = need.start.min(operations).min(operations_max.saturating_sub(operations));
         let workload =
             self.workload(&self.targets[target], (of, cache_state), (start, operations), 1);
@@ -367,9 +361,11 @@ impl Laboratory {
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
             None => typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
         };
+        let around = pilot::around(of, cache_state, &observed.spent, observed.overhead_ns);
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),
-            overhead_ns: observed.overhead_ns,
+            overhead_ns: around.once_ns,
+            turn_per_timed: around.per_timed,
             start_operations: need.start,
             operations_min: throttle.operations_min.max(need.operations),
             operations_max,
@@ -436,6 +432,7 @@ impl Executor for Laboratory {
                 whole.map(|_| PilotMeasure {
                     time_per_operation_ns: 1.0,
                     overhead_ns,
+                    turn_per_timed: 1.0,
                     start_operations: 0,
                     operations_min: 1,
                     operations_max: 1,

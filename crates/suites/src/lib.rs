@@ -20,6 +20,7 @@ mod nano;
 mod need;
 mod observed;
 mod operations;
+mod pilot;
 mod place;
 mod reference_times;
 mod replicate;

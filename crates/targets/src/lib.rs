@@ -20,6 +20,7 @@ mod error;
 mod facts;
 mod guardian;
 mod live;
+mod passing;
 mod scratch;
 mod selection;
 mod spec;
@@ -30,6 +31,7 @@ pub use conditions::{ConditionCaveat, ConditionsInForce, Entered};
 pub use error::TargetError;
 pub use facts::{DeviceNumbers, TargetFacts};
 pub use live::{Space, Target};
+pub use passing::PassingDirectory;
 pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
 pub use selection::{Selection, SelectionError};
 pub use spec::{

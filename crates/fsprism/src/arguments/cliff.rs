@@ -85,7 +85,7 @@ pub(crate) struct CliffOptions {
     #[arg(long, value_name = "PERCENT", value_parser = values::share)]
     pub(crate) sequential_share: Option<u64>,
     /// Time to spend measuring: 90s, 2m, 1h
-    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = values::time)]
+    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = values::budget)]
     pub(crate) budget: Duration,
     /// Confidence level of all intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]

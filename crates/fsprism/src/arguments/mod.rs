@@ -143,8 +143,9 @@ pub(crate) struct Measuring {
     #[arg(long = "benchmark", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) benchmarks: Vec<String>,
     /// Time to spend measuring: 90s, 2m, 1h; by default 2m. With --resume, time to spend on top of
-    /// what was spent, even if the run had come to its end (what was left out stays so)
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    /// what was spent, even if the run had come to its end: what was left out comes back as far as
+    /// there is room
+    #[arg(long, value_name = "TIME", value_parser = values::budget)]
     pub(crate) budget: Option<Duration>,
     /// Stop early once every interval is at most this wide on each side: 2%
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]

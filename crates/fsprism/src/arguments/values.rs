@@ -40,6 +40,18 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
+/// Time to spend measuring: at most ten years, which is more than anybody waits for and less than
+/// what the arithmetic of time can hold.
+pub(crate) fn budget(text: &str) -> Result<Duration, String> {
+    const MOST: Duration = Duration::from_secs(87_600 * 3600);
+    let budget = time(text)?;
+    if budget <= MOST {
+        Ok(budget)
+    } else {
+        Err("a budget must be at most 87600h, which is ten years".to_owned())
+    }
+}
+
 /// Operations per second: `2000`, or `2k` with a power of 1000.
 pub(crate) fn rate(text: &str) -> Result<u64, String> {
     /// Below, a replicate of a hundred takes too long; above, reading the clock does.
@@ -157,6 +169,13 @@ mod tests {
         for wrong in ["", "5", "s", "-1s", "0s", "1d", "1e99h", "..s"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn budgets_end_within_ten_years() {
+        assert_eq!(budget("87600h"), Ok(Duration::from_secs(315_360_000)));
+        assert!(budget("87601h").expect_err("longer").contains("at most 87600h"));
+        assert!(budget("1e12h").is_err() && budget("0s").is_err());
     }
 
     #[test]

@@ -2,14 +2,46 @@
 
 use std::collections::BTreeMap;
 
-use record::{Dimension, Line, Planned, Run, Skipped};
+use record::{Dimension, Line, Pilot, Planned, Run, Skipped};
+use serde::Serialize;
 use textual::{Indent, list, plural, wrap};
 
-use crate::arguments::Measuring;
-use crate::exit::Done;
+use crate::arguments::analysis::AnswerFormat;
+use crate::arguments::{Format, Measuring};
+use crate::exit::{Blame, Done};
 use crate::output;
 
 const BENCHMARKS: Indent = Indent { first: 2, rest: 6 };
+
+/// What would be measured, as one document.
+#[derive(Debug, Serialize)]
+struct DryRun<'a> {
+    targets: Vec<&'a str>,
+    /// Blocks that are expected within the budget.
+    blocks: u32,
+    /// None where so many blocks were asked for, however long they take.
+    budget_s: Option<u64>,
+    cells: Vec<DryCell<'a>>,
+    left_out: Vec<Skipped>,
+}
+
+#[derive(Debug, Serialize)]
+struct DryCell<'a> {
+    target: &'a str,
+    benchmark: &'a str,
+    title: &'a str,
+    dimension: Dimension,
+    operations_per_replicate: u64,
+}
+
+/// Refuses a form that only results can have.
+pub(crate) fn check(format: Format) -> anyhow::Result<()> {
+    if format.of_answers().is_some() {
+        return Ok(());
+    }
+    let why = "--dry-run prints what would be measured, and only as terminal or json";
+    Err(anyhow::anyhow!("{why}: choose one of these with --format")).blame_input()
+}
 
 /// Prints the plan of a run that has ended after its pilot.
 pub(crate) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
@@ -25,8 +57,39 @@ pub(crate) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
         | Line::End(_) => None,
     });
     let Some(planned) = planned else { return Ok(Done::Interrupted) };
-    output::print(&text(run, planned, measuring, output::terminal_options().width))?;
-    Ok(Done::Well)
+    let format = measuring.output.format.of_answers().unwrap_or(AnswerFormat::Terminal);
+    output::print_answer(format, &document(run, planned, measuring), || {
+        text(run, planned, measuring, output::terminal_options().width)
+    })
+}
+
+fn document<'a>(run: &'a Run, planned: &'a Planned, measuring: &Measuring) -> DryRun<'a> {
+    let manifest = &run.manifest;
+    let cell = |pilot: &Pilot| {
+        let cell = manifest.cells.get(pilot.cell as usize)?;
+        Some(DryCell {
+            target: &cell.target,
+            benchmark: &cell.benchmark,
+            title: &cell.title,
+            dimension: cell.dimension,
+            operations_per_replicate: pilot.operations,
+        })
+    };
+    DryRun {
+        targets: manifest.targets.iter().map(|target| target.label.as_str()).collect(),
+        blocks: planned.blocks,
+        budget_s: measuring.blocks.is_none().then_some(measuring.budget().as_secs()),
+        cells: planned.pilots.iter().filter_map(cell).collect(),
+        left_out: skipped(run, planned),
+    }
+}
+
+/// What is not measured, and why.
+fn skipped(run: &Run, planned: &Planned) -> Vec<Skipped> {
+    let left_out = planned.left_out.iter();
+    let left_out =
+        left_out.map(|one| Skipped { target: one.benchmark.clone(), why: one.why.clone() });
+    run.manifest.skipped.iter().cloned().chain(left_out).collect()
 }
 
 fn text(run: &Run, planned: &Planned, measuring: &Measuring, width: usize) -> String {
@@ -62,11 +125,7 @@ fn text(run: &Run, planned: &Planned, measuring: &Measuring, width: usize) -> St
     for (dimension, titles) in &by_dimension {
         paragraph(&format!("{}: {}", ::report::dimension_name(*dimension), titles.join("; ")));
     }
-    let left_out = planned.left_out.iter();
-    let left_out =
-        left_out.map(|one| Skipped { target: one.benchmark.clone(), why: one.why.clone() });
-    let skipped: Vec<Skipped> = manifest.skipped.iter().cloned().chain(left_out).collect();
-    for reason in ::report::reasons(&skipped) {
+    for reason in ::report::reasons(&skipped(run, planned)) {
         paragraph(&format!("Left out: {reason}"));
     }
     text

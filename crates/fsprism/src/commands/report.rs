@@ -25,6 +25,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
             .blame_input();
     }
     let loads = loads::named(&options.loads)?;
+    loads::check_known(&loads, &runs)?;
     let form = Form { format: Format::Html, is_full: options.full, loads };
     let sources: Vec<Source<'_>> =
         options.runs.iter().zip(&runs).map(|(path, run)| form.source(run, path)).collect();

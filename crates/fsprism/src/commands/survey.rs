@@ -67,6 +67,7 @@ fn measure(
     measuring: &Measuring,
 ) -> anyhow::Result<Done> {
     let form = measuring.form()?;
+    let had_runs = Path::new(runner::RUNS).exists();
     let stop = Arc::new(AtomicBool::new(false));
     let session = match &measuring.resume {
         Some(path) if measuring.budget.is_none() && has_ended(path)? => {
@@ -83,6 +84,7 @@ fn measure(
             loads::check(&form.loads, &suite)?;
             let what = (&suite, Choice::Asked(texts));
             if measuring.dry_run {
+                dry_run::check(measuring.output.format)?;
                 return try_out(command, what, measuring, &stop);
             }
             Session::begin(command, what, (measuring, measuring.out.as_deref()), &stop)?
@@ -91,6 +93,10 @@ fn measure(
     let (directory, ended) = session.measure(&stop);
     if measuring.resume.is_none() && ended.as_ref().is_err_and(is_too_short) {
         directory.discard()?;
+        if !had_runs {
+            // Others may have begun a run there meanwhile.
+            let _holds_runs = std::fs::remove_dir(runner::RUNS);
+        }
         return ended.map(|_| Done::Well).blame_input();
     }
     let printed = output::print_measured(&directory, &form);
@@ -124,7 +130,7 @@ fn try_out(
     measuring: &Measuring,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Done> {
-    let place = tempfile::tempdir()?;
+    let place = ::targets::PassingDirectory::make()?;
     let session = Session::begin(command, what, (measuring, Some(place.path())), stop)?;
     let (directory, ended) = session.measure(stop);
     let ended = if ended.as_ref().is_err_and(is_too_short) { ended.blame_input() } else { ended };

@@ -1,10 +1,12 @@
 //! The loads that `--for` names: known ones, and the user's own in files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use ::report::{Load, known_loads, read_load};
 use anyhow::{Context, anyhow};
+use record::Run;
 use suites::Suite;
 use textual::{did_you_mean, list};
 
@@ -17,7 +19,7 @@ const BYTES_MAX: u64 = 1 << 20;
 pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {
     let mut loads: Vec<Load> =
         texts.iter().map(|text| one(text)).collect::<anyhow::Result<_>>().blame_input()?;
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     loads.retain(|load| seen.insert(load.name.clone()));
     Ok(loads)
 }
@@ -44,6 +46,25 @@ fn one(text: &str) -> anyhow::Result<Load> {
             list(&names, "and")
         )
     })
+}
+
+/// Refuses loads with operations that no suite has and none of the runs has measured.
+pub(crate) fn check_known(loads: &[Load], runs: &[Run]) -> anyhow::Result<()> {
+    let suites = suites::suites();
+    let declared = suites.iter().flat_map(|suite| &suite.benchmarks).map(|one| one.name.as_str());
+    let measured = runs.iter().flat_map(Run::cells).map(|cell| cell.benchmark.as_str());
+    let names: BTreeSet<&str> = declared.chain(measured).collect();
+    let unknown = loads.iter().find_map(|load| {
+        let benchmark = load.benchmarks().into_iter().find(|name| !names.contains(name))?;
+        Some((load, benchmark))
+    });
+    let Some((load, benchmark)) = unknown else { return Ok(()) };
+    let refusal = anyhow!(
+        "the load {} needs {benchmark}, which is no benchmark{}",
+        load.name,
+        did_you_mean(benchmark, names.iter().copied())
+    );
+    Err(refusal).blame_input()
 }
 
 /// Refuses loads whose operations the suite does not measure.

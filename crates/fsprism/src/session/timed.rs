@@ -126,11 +126,11 @@ impl Session {
         let (clock, report, _) = start::clock();
         let calibrated = (clock, &report);
         let plan = Plan::from_manifest(&manifest);
-        let longer = measuring
-            .budget
-            .map(|budget| ledger.used().saturating_add(budget))
-            .or(ledger.granted());
-        let plan = longer.map_or(plan.clone(), |budget| plan.with_budget(budget));
+        let plan = match (measuring.budget, ledger.granted()) {
+            (Some(more), _) => plan.with_more(ledger.used().saturating_add(more)),
+            (None, Some(granted)) => plan.with_budget(granted),
+            (None, None) => plan,
+        };
         let opened = (directory, ledger);
         Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, stop))
     }

@@ -37,14 +37,12 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
     let mut all: Vec<Gathered<'_>> = (0..).zip(run.cells()).map(empty).collect();
     all.iter_mut().skip(declared).for_each(|one| one.is_searched = true);
     let place = |cell: u32| cell as usize;
-    let mut left_out: BTreeSet<u32> = BTreeSet::new();
     for line in &run.lines {
         match line {
             Line::Planned(planned) => {
                 for pilot in &planned.pilots {
                     enter(&mut all, place(pilot.cell), |one| one.pilot = Some(pilot));
                 }
-                left_out.extend(planned.left_out.iter().flat_map(|one| &one.cells));
             }
             Line::Replicate(replicate) => enter(&mut all, place(replicate.cell), |one| {
                 one.replicates.insert(replicate.block, replicate);
@@ -62,6 +60,8 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
             | Line::End(_) => {}
         }
     }
+    let left_out = record::left_out(&run.lines).into_iter().flat_map(|one| &one.cells);
+    let left_out: BTreeSet<u32> = left_out.copied().collect();
     all.retain(|one| !left_out.contains(&one.index));
     all
 }

@@ -114,15 +114,12 @@ fn run_record(run: &Run) -> RunRecord {
 
 /// What the run left out once it knew what things take.
 fn left_out(run: &Run) -> Vec<Skipped> {
-    let planned = run.lines.iter().filter_map(|line| {
-        if let Line::Planned(planned) = line { Some(&planned.left_out) } else { None }
-    });
     let skipped = |one: &LeftOut| {
         let cell = one.cells.first().and_then(|&cell| run.manifest.cells.get(cell as usize));
         let target = cell.map_or_else(|| one.benchmark.clone(), |cell| cell.title.clone());
         Skipped { target, why: one.why.clone() }
     };
-    planned.flatten().map(skipped).collect()
+    record::left_out(&run.lines).into_iter().map(skipped).collect()
 }
 
 /// What makes the whole run doubtful.

@@ -101,6 +101,7 @@ impl Executor for Fake {
         Ok(PilotMeasure {
             time_per_operation_ns: 1000.0 * f64::from(cell + 1),
             overhead_ns: 1_000_000,
+            turn_per_timed: 1.0,
             start_operations: 10,
             operations_min: 1_000,
             operations_max: 1_000_000,
@@ -200,6 +201,7 @@ pub(crate) fn plan(count: u32) -> Plan {
         budget: Duration::from_secs(10),
         granted: None,
         is_dry: false,
+        brings_back: false,
         precision: 0.02,
         confidence_level: 0.95,
         blocks: None,

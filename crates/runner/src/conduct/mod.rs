@@ -1,5 +1,8 @@
 //! The course of a run.
 
+mod costs;
+mod returning;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,14 +25,6 @@ use crate::sizing::{self, Size};
 /// looked before; but a run that looks after each block and stops at the first narrow look prefers
 /// samples that are narrow by luck, whose intervals then cover less than they say.
 const NARROW_LOOKS: u32 = 2;
-/// Time that a replicate takes for each unit of time measured, beyond the overhead that the pilot
-/// saw, by the pilot's time of an operation. What is written back and undone grows with the
-/// operations; but the few of a pilot are the first ones, which take twice as long as later ones.
-const TIME_PER_TIMED: f64 = 0.8;
-/// What making targets again takes, relative to the first time, until it was seen. Before the
-/// first block it is not reckoned with: what is left out then does not come again, while more can
-/// be left out later.
-const REMAKING: f64 = 1.25;
 /// How much more than the least seen so far a budget is said to need: times vary.
 const ROOM: f64 = 1.25;
 /// How far beyond the budget a block may go without which there is no interval.
@@ -116,6 +111,13 @@ impl<E: Executor> Conductor<'_, '_, E> {
             is_made = true;
         }
         let mut block = self.ledger.next_block(self.plan);
+        if self.plan.brings_back {
+            match self.bring_back(block)? {
+                Step::Done(has_made) => is_made = has_made,
+                Step::Failed => {}
+                Step::Stop => return Ok(EndReason::Interrupted),
+            }
+        }
         let mut narrow_looks = 0;
         loop {
             if self.plan.blocks.is_some_and(|blocks| block >= blocks) {
@@ -175,23 +177,31 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let all: BTreeSet<u32> = (0u32..).take(self.plan.cells.len()).collect();
         self.begin_block(0, &all)?;
         let began = self.used();
-        let order = self.plan.order_of_block(u32::MAX);
-        for (done, &cell) in order.iter().enumerate() {
-            if !self.ledger.is_live(cell) {
-                continue;
-            }
-            self.announce(cell, None, done);
-            match self.pilot(cell)? {
-                Step::Done(pilot) => _ = self.pilots.insert(cell, pilot),
-                Step::Failed => {}
-                Step::Stop => return Ok(Some(EndReason::Interrupted)),
-            }
+        if let Step::Stop = self.pilot_each(&all)? {
+            return Ok(Some(EndReason::Interrupted));
         }
         let sizing = sizing::size(&self.plan.cells, &self.pilots);
         self.ledger.sizes = sizing.sizes;
         let pilot_s = self.used().saturating_sub(began).as_secs_f64();
         self.write_plan(0, sizing.left_out, pilot_s)?;
         Ok(self.ledger.sizes.is_empty().then_some(EndReason::NothingLeft))
+    }
+
+    /// Executes each of these cells briefly.
+    fn pilot_each(&mut self, cells: &BTreeSet<u32>) -> Result<Step<()>, RunError> {
+        let order = self.plan.order_of_block(u32::MAX);
+        for (done, &cell) in order.iter().enumerate() {
+            if !cells.contains(&cell) || !self.ledger.is_live(cell) {
+                continue;
+            }
+            self.announce(cell, None, done);
+            match self.pilot(cell)? {
+                Step::Done(pilot) => _ = self.pilots.insert(cell, pilot),
+                Step::Failed => {}
+                Step::Stop => return Ok(Step::Stop),
+            }
+        }
+        Ok(Step::Done(()))
     }
 
     /// After the first block, which has shown what a block takes; and after others, while the rest
@@ -234,11 +244,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 self.check_budget(&live, &gone, left_s)?;
             }
             let why = self.too_long();
-            left_out.extend(gone.into_iter().map(|group| LeftOut {
-                benchmark: group.benchmark,
-                cells: group.own,
-                why: why.clone(),
-            }));
+            left_out.extend(gone.into_iter().map(|group| group.left_out(&why)));
         }
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = live.into_iter().filter(is_kept).collect();
@@ -246,6 +252,18 @@ impl<E: Executor> Conductor<'_, '_, E> {
         if is_again && !helps {
             return Ok(());
         }
+        self.enter_plan(done, left_out, pilot_s)
+    }
+
+    /// Writes down what is measured on top of `done` blocks: what is live but for `left_out`.
+    fn enter_plan(
+        &mut self,
+        done: u32,
+        left_out: Vec<LeftOut>,
+        pilot_s: f64,
+    ) -> Result<(), RunError> {
+        let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
+        let live: Vec<u32> = self.ledger.live(self.plan).into_iter().filter(is_kept).collect();
         let left_s = self.left().as_secs_f64();
         let fit = || economy::blocks_that_fit(&live, self, done, left_s);
         let blocks = self.plan.blocks.unwrap_or_else(fit);
@@ -282,10 +300,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
     /// Why there is no room for something.
     fn too_long(&self) -> String {
         format!(
-            "it does not fit into {} s: an interval takes {} blocks; give a longer --budget, or \
-             --blocks {}",
+            "it does not fit into {} s: an interval takes {} blocks; give a longer --budget",
             self.plan.budget.as_secs(),
-            economy::BLOCKS_LEAST,
             economy::BLOCKS_LEAST
         )
     }
@@ -452,35 +468,6 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     fn told_to_stop(&self) -> bool {
         self.surroundings.stop.load(Ordering::Relaxed)
-    }
-}
-
-impl<E: Executor> Costs for Conductor<'_, '_, E> {
-    fn turn_s(&self, cell: u32) -> f64 {
-        if let Some(known_s) = self.ledger.turn_s(cell) {
-            return known_s;
-        }
-        // Before its first turn, from what the pilot saw.
-        let Some(pilot) = self.pilots.get(&cell) else { return 0.0 };
-        let size = self.ledger.sizes.get(&cell);
-        let operations = size.map_or(0, |size| size.start_operations + size.operations);
-        let timed_ns = operations as f64 * pilot.time_per_operation_ns;
-        (pilot.overhead_ns as f64 + TIME_PER_TIMED * timed_ns) / 1e9
-    }
-
-    fn making_s(&self, cells: &[u32]) -> f64 {
-        let seen = &self.ledger.makings_s;
-        let Some(making) = self.executor.making(cells) else {
-            return seen.iter().sum::<f64>() / seen.len().max(1) as f64;
-        };
-        // What was there before is taken away, too, which the first block has not shown.
-        let remade = &seen[seen.len().min(1)..];
-        let factor = match (remade.last(), self.made_s) {
-            (Some(last_s), Some(made_s)) if made_s > 0.0 => last_s / made_s,
-            _ if self.ledger.plans == 0 => 1.0,
-            _ => REMAKING,
-        };
-        making.as_secs_f64() * factor
     }
 }
 

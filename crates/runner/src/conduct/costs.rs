@@ -1,0 +1,33 @@
+//! What things take in a run: by what it has seen of them, and before that by its pilot.
+
+use super::Conductor;
+use crate::economy::Costs;
+use crate::executor::Executor;
+
+impl<E: Executor> Costs for Conductor<'_, '_, E> {
+    fn turn_s(&self, cell: u32) -> f64 {
+        if let Some(known_s) = self.ledger.turn_s(cell) {
+            return known_s;
+        }
+        // Before its first turn, from what the pilot saw.
+        let Some(pilot) = self.pilots.get(&cell) else { return 0.0 };
+        let size = self.ledger.sizes.get(&cell);
+        let operations = size.map_or(0, |size| size.start_operations + size.operations);
+        let timed_ns = operations as f64 * pilot.time_per_operation_ns;
+        (pilot.overhead_ns as f64 + pilot.turn_per_timed * timed_ns) / 1e9
+    }
+
+    fn making_s(&self, cells: &[u32]) -> f64 {
+        let seen = &self.ledger.makings_s;
+        let Some(making) = self.executor.making(cells) else {
+            return seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+        };
+        // What was there before is taken away, too, which the first block has not shown.
+        let remade = &seen[seen.len().min(1)..];
+        let factor = match (remade.last(), self.made_s) {
+            (Some(last_s), Some(made_s)) if made_s > 0.0 => last_s / made_s,
+            _ => 1.0,
+        };
+        making.as_secs_f64() * factor
+    }
+}
