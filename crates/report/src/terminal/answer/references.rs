@@ -63,13 +63,9 @@ fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
     };
     let disk = disk_ns.map(|nanos| ("the disk", nanos));
     let copy = copy_ns.map(|nanos| ("a copy", nanos));
-    let is_in_memory = match cell.cache_state {
-        CacheState::Warm | CacheState::Steady => {
-            !matches!(cell.dimension, Dimension::Io | Dimension::OnDiskLayout)
-        }
-        CacheState::Cold | CacheState::Any => false,
-    };
-    disk.filter(|_| !is_in_memory).or(copy).unwrap_or(call)
+    let reads_disk = cell.cache_state == CacheState::Cold
+        || matches!(cell.dimension, Dimension::Io | Dimension::OnDiskLayout);
+    disk.filter(|_| reads_disk).or(copy).unwrap_or(call)
 }
 
 /// The first benchmarks of each dimension that say how long an operation takes.
