@@ -431,6 +431,32 @@ impl<'a> Line<'a> {
         found
     }
 
+    /// The whole line as vectors: 32 bits each, the lowest first.
+    #[cfg(target_feature = "sse2")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the bytes lie within the line")]
+    pub(crate) fn vectors(self) -> [core::arch::x86_64::__m128i; 4] {
+        #[cfg(test)]
+        crate::interleaved::touch();
+        let (first, second, third, fourth);
+        // SAFETY: as in `bytes_like`.
+        unsafe {
+            core::arch::asm!(
+                "movdqa {first}, xmmword ptr [{line}]",
+                "movdqa {second}, xmmword ptr [{line} + 16]",
+                "movdqa {third}, xmmword ptr [{line} + 32]",
+                "movdqa {fourth}, xmmword ptr [{line} + 48]",
+                line = in(reg) self.start.as_ptr(),
+                first = out(xmm_reg) first,
+                second = out(xmm_reg) second,
+                third = out(xmm_reg) third,
+                fourth = out(xmm_reg) fourth,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        [first, second, third, fourth]
+    }
+
     /// The same, where no vectors are to be used.
     #[cfg(not(target_feature = "sse2"))]
     #[inline(always)]

@@ -1,103 +1,152 @@
-//! Numbers that are compared and moved many at a time, as all x86-64 processors can. A kernel keeps
-//! the registers for it to its programs, so there they are compared one by one.
+//! The entries of a bucket, put in order all at once, as all x86-64 processors can. A kernel keeps
+//! the registers for it to its programs, so there they are put in order one by one.
 
-/// Numbers in a vector.
-pub(crate) const WIDTH: usize = 4;
+use crate::arena::Line;
+use crate::layout::bucket;
 
-/// How many of them are lower than each.
+/// Room for the entries of a bucket, some of which there may not be.
+pub(crate) type Sorted = [u64; bucket::ENTRIES];
+
+/// Where the tag begins in the word that stands for an entry: above its cell and its place.
+pub(crate) const TAG_AT: u32 = 36;
+/// Where its place begins.
+pub(crate) const PLACE_AT: u32 = 32;
+
+const _: () = assert!(bucket::ENTRIES <= 1 << (TAG_AT - PLACE_AT));
+
+/// Puts the entries of a bucket in the order of their tags: those whose bits are set. What stands
+/// for each has `above` in its highest bits. What stands behind them means nothing.
+#[inline(always)]
+pub(crate) fn sort(line: Line<'_>, bits: u32, above: u32, into: &mut Sorted) {
+    #[cfg(target_feature = "sse2")]
+    // The places of a bucket are used from the first on.
+    if bits >> (2 * WIDTH) == 0 {
+        sort_first::<2>(line, bits, above, into);
+    } else {
+        sort_first::<{ bucket::ENTRIES / WIDTH }>(line, bits, above, into);
+    }
+    #[cfg(not(target_feature = "sse2"))]
+    sort_one_by_one(line, bits, above, into);
+}
+
+/// Words of 32 bits in a vector.
+#[cfg(target_feature = "sse2")]
+const WIDTH: usize = 4;
+
+/// The same, of the places in so many vectors.
+///
+/// As many come before one as have a lower tag, or the same and a lower place. Jumps that depend on
+/// it would cost more than all comparisons.
 #[cfg(target_feature = "sse2")]
 #[inline(always)]
 #[expect(unsafe_code, reason = "instructions that not all targets have")]
-pub(crate) fn ranks<const VECTORS: usize>(
-    numbers: &[[i32; WIDTH]; VECTORS],
-) -> [[u32; WIDTH]; VECTORS] {
+fn sort_first<const VECTORS: usize>(line: Line<'_>, bits: u32, above: u32, into: &mut Sorted) {
     use core::arch::x86_64::{
-        __m128i, _mm_cmpgt_epi32, _mm_loadu_si128, _mm_setzero_si128, _mm_shuffle_epi32,
-        _mm_storeu_si128, _mm_sub_epi32,
+        __m128i, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi32, _mm_cmpgt_epi32, _mm_or_si128,
+        _mm_set1_epi32, _mm_setr_epi32, _mm_setzero_si128, _mm_shuffle_epi32, _mm_slli_epi32,
+        _mm_srli_si128, _mm_storeu_si128, _mm_sub_epi32, _mm_unpackhi_epi8, _mm_unpackhi_epi16,
+        _mm_unpackhi_epi32, _mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32,
     };
-    const { assert!(size_of::<[i32; WIDTH]>() == size_of::<__m128i>()) };
-    let mut ranks = [[0; WIDTH]; VECTORS];
-    // SAFETY: what this is compiled for has these instructions; both arrays are of vectors.
+    const { assert!(bucket::ENTRIES == 12 && bucket::TAG.byte() == 4 && VECTORS <= 3) };
+    let (mut words, mut ranks) = ([[0_u64; WIDTH]; VECTORS], [[0_u32; WIDTH]; VECTORS]);
+    // SAFETY: what this is compiled for has these instructions; what is stored has room in arrays.
     unsafe {
-        let vectors = numbers.each_ref().map(|four| _mm_loadu_si128(four.as_ptr().cast()));
-        let mut lower = [_mm_setzero_si128(); VECTORS];
-        for four in vectors {
+        let [head, cells @ ..] = line.vectors();
+        let zero = _mm_setzero_si128();
+        let tags = _mm_srli_si128::<4>(head);
+        let (low, high) = (_mm_unpacklo_epi8(tags, zero), _mm_unpackhi_epi8(tags, zero));
+        let tags = [
+            _mm_unpacklo_epi16(low, zero),
+            _mm_unpackhi_epi16(low, zero),
+            _mm_unpacklo_epi16(high, zero),
+        ];
+        let (above, bits) =
+            (_mm_set1_epi32(above.cast_signed()), _mm_set1_epi32(bits.cast_signed()));
+        let mut keys = [zero; VECTORS];
+        for (vector, key) in keys.iter_mut().enumerate() {
+            let first = [0, 4, 8][vector];
+            let places = _mm_setr_epi32(first, first + 1, first + 2, first + 3);
+            let bit = _mm_setr_epi32(1 << first, 2 << first, 4 << first, 8 << first);
+            let these = _mm_or_si128(_mm_slli_epi32::<4>(tags[vector]), places);
+            // Where there is none, the key comes last.
+            let is_none = _mm_cmpeq_epi32(_mm_and_si128(bits, bit), zero);
+            let last = _mm_and_si128(is_none, _mm_set1_epi32(i32::MAX));
+            *key = _mm_or_si128(last, _mm_andnot_si128(is_none, these));
+            let above = _mm_or_si128(these, above);
+            let to: *mut __m128i = words[vector].as_mut_ptr().cast();
+            _mm_storeu_si128(to, _mm_unpacklo_epi32(cells[vector], above));
+            _mm_storeu_si128(to.add(1), _mm_unpackhi_epi32(cells[vector], above));
+        }
+        let mut lower = [zero; VECTORS];
+        for four in keys {
             let each = [
                 _mm_shuffle_epi32::<0b00_00_00_00>(four),
                 _mm_shuffle_epi32::<0b01_01_01_01>(four),
                 _mm_shuffle_epi32::<0b10_10_10_10>(four),
                 _mm_shuffle_epi32::<0b11_11_11_11>(four),
             ];
-            for other in each {
-                for (lower, these) in lower.iter_mut().zip(vectors) {
+            for one in each {
+                for (lower, these) in lower.iter_mut().zip(keys) {
                     // What a comparison finds is -1.
-                    *lower = _mm_sub_epi32(*lower, _mm_cmpgt_epi32(these, other));
+                    *lower = _mm_sub_epi32(*lower, _mm_cmpgt_epi32(these, one));
                 }
             }
         }
         for (four, lower) in ranks.iter_mut().zip(lower) {
             _mm_storeu_si128(four.as_mut_ptr().cast(), lower);
         }
+        for (word, rank) in words.as_flattened().iter().zip(ranks.as_flattened()) {
+            // Each key is lower than at most all others, of which there are fewer than places.
+            debug_assert!((*rank as usize) < into.len());
+            *into.get_unchecked_mut(*rank as usize) = *word;
+        }
     }
-    ranks
 }
 
 /// The same, one by one.
-#[cfg(not(target_feature = "sse2"))]
-pub(crate) fn ranks<const VECTORS: usize>(
-    numbers: &[[i32; WIDTH]; VECTORS],
-) -> [[u32; WIDTH]; VECTORS] {
-    let all = || numbers.as_flattened().iter();
-    numbers.map(|four| four.map(|one| all().map(|other| u32::from(one > *other)).sum()))
-}
-
-/// Puts those numbers one behind the other whose bits are set; how many there are. What stands
-/// behind them means nothing.
-#[inline(always)]
-#[expect(unsafe_code, reason = "checks would be half of it")]
-pub(crate) fn compress<const MOST: usize>(
-    numbers: [u64; MOST],
-    bits: u32,
-    into: &mut [u64; MOST],
-) -> usize {
-    let mut count = 0;
-    for (place, number) in numbers.into_iter().enumerate() {
-        // SAFETY: the count is at most that of the numbers before.
-        unsafe { *into.get_unchecked_mut(count) = number };
-        count += (bits >> place & 1) as usize;
+#[cfg(any(test, not(target_feature = "sse2")))]
+fn sort_one_by_one(line: Line<'_>, bits: u32, above: u32, into: &mut Sorted) {
+    let places = (0..bucket::ENTRIES).filter(|place| bits >> place & 1 == 1);
+    for (count, place) in places.enumerate() {
+        let tag = u64::from(line.load(bucket::TAG.element(place)));
+        let cell = u64::from(line.load(bucket::ENTRY.element(place)));
+        let above = u64::from(above) << PLACE_AT | tag << TAG_AT;
+        into[count] = above | (place as u64) << PLACE_AT | cell;
+        for number in (1..=count).rev() {
+            if into[number - 1] < into[number] {
+                break;
+            }
+            into.swap(number - 1, number);
+        }
     }
-    count
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::{Ref, Word};
+    use crate::memory::Memory;
+    use crate::random::Random;
 
     #[test]
-    fn as_many_come_before_a_number_as_are_lower() {
-        for seed in 0..20 {
-            let numbers: [[i32; WIDTH]; 3] = core::array::from_fn(|vector| {
-                core::array::from_fn(|place| {
-                    i32::try_from((WIDTH * vector + place) * (7 + seed) % 11).unwrap() - 3
-                })
-            });
-            let ranks = ranks(&numbers);
-            let all = numbers.as_flattened();
-            for (rank, number) in ranks.as_flattened().iter().zip(all) {
-                let lower = all.iter().filter(|&other| other < number).count();
-                assert_eq!(usize::try_from(*rank).unwrap(), lower);
+    fn entries_are_put_in_the_order_of_their_tags() {
+        let mut memory = Memory::of_pages(1);
+        let line = memory.arena().line(Ref(1)).expect("it is there");
+        let mut random = Random(0x0123_4567_89ab_cdef);
+        for round in 0..10_000 {
+            // Some are alike.
+            let tags = if round % 2 == 0 { 255 } else { 4 };
+            for place in 0..bucket::ENTRIES {
+                line.store(bucket::TAG.element(place), u8::of_bits(1 + random.below(tags)));
+                line.store(bucket::ENTRY.element(place), u32::of_bits(random.below(1 << 32)));
             }
-        }
-    }
-
-    #[test]
-    fn those_stay_whose_bits_are_set() {
-        for bits in 0..32 {
-            let mut into = [0; 5];
-            let count = compress([10, 11, 12, 13, 14], bits, &mut into);
-            let is_set = |place: &u64| bits >> place & 1 == 1;
-            let wanted = (0..5).filter(is_set).map(|place| 10 + place);
-            assert!(into[..count].iter().copied().eq(wanted));
+            let bits = u32::of_bits(random.below(1 << bucket::ENTRIES));
+            let (mut sorted, mut wanted): (Sorted, Sorted) = Default::default();
+            sort(line, bits, 0xabc0_0000, &mut sorted);
+            sort_one_by_one(line, bits, 0xabc0_0000, &mut wanted);
+            let count = bits.count_ones() as usize;
+            assert_eq!(sorted[..count], wanted[..count]);
+            assert!(wanted[..count].is_sorted_by_key(|word| word >> PLACE_AT));
         }
     }
 }

@@ -3,80 +3,65 @@
 use crate::arena::{Arena, Line, Ref, Word};
 use crate::directory::places_in_use;
 use crate::layout::bucket;
-use crate::vectors;
+use crate::vectors::{self, PLACE_AT, TAG_AT};
 
 /// Most entries that are looked at together.
 pub(super) const GATHERED_MOST: usize = 128;
 /// Most buckets that are.
 pub(super) const GROUPS_MOST: usize = 16;
 
-/// Entries of some buckets, as far as they are known.
+/// Entries of some buckets, in order as far as that is known.
 ///
 /// Each step is done with all of them before the next one is begun: what the processor waits for in
 /// one entry it does not wait for in another, and the entries of all come from memory at once.
 ///
-/// An entry is a word: its cell below, and its key above. A key says in which of the buckets the
-/// entry belongs, its tag, and its place, so that no two of a bucket are the same.
+/// An entry is a word: in the lower half its cell, and above its place in the bucket, its tag, and
+/// which of the buckets that is. The highest bits, down to the tag, are its prefix.
 pub(super) struct Gathered {
-    /// Those that are in the buckets where they belong, as they stand there.
-    found: [u64; GATHERED_MOST + Self::BEHIND],
-    /// Their keys.
-    keys: [i32; GATHERED_MOST + Self::BEHIND],
-    /// All, in order.
-    sorted: [u64; GATHERED_MOST + Self::BEHIND],
-    /// Their positions.
+    sorted: [u64; GATHERED_MOST + bucket::ENTRIES],
+    /// Their positions, if they cannot be told from their prefixes.
     positions: [u64; GATHERED_MOST],
-    /// The first of each two in order that have the same tag, and how many such there are.
+    /// The first of each two in order that have the same prefix, and how many such there are.
     alike: [u8; GATHERED_MOST],
     alike_count: usize,
-    /// Where the entries of each bucket begin.
-    begins: [u8; GROUPS_MOST + 1],
     pub(super) groups: usize,
     pub(super) count: usize,
+    /// Whether positions are told from prefixes: that of a prefix of 0, and how far it is shifted.
+    by_prefix: Option<(u64, u32)>,
 }
 
 impl Gathered {
-    /// Keys are compared so many at a time, and others may lie behind the last.
-    const BEHIND: usize = 16;
-    /// Where a key begins in a word, and in that what entries with the same tag have in common.
-    const KEY: u32 = 32;
-    const PREFIX: u32 = Self::KEY + Self::BEHIND.ilog2();
-    const GROUP: u32 = Self::PREFIX + 8;
+    /// Where the number of the bucket begins in a word.
+    const GROUP_AT: u32 = TAG_AT + 8;
 
     pub(super) const fn new() -> Self {
         Self {
-            found: [0; GATHERED_MOST + Self::BEHIND],
-            keys: [0; GATHERED_MOST + Self::BEHIND],
-            sorted: [0; GATHERED_MOST + Self::BEHIND],
+            sorted: [0; GATHERED_MOST + bucket::ENTRIES],
             positions: [0; GATHERED_MOST],
             alike: [0; GATHERED_MOST],
             alike_count: 0,
-            begins: [0; GROUPS_MOST + 1],
             groups: 0,
             count: 0,
+            by_prefix: None,
         }
     }
 
     pub(super) fn clear(&mut self) {
-        (self.groups, self.count) = (0, 0);
+        (self.groups, self.count, self.by_prefix) = (0, 0, None);
     }
 
     /// Adds the entries of the next bucket that belong there; false if there is no room for them.
     #[inline(always)]
     pub(super) fn add_bucket(&mut self, line: Line<'_>) -> bool {
-        let (group, count) = (self.groups, self.count);
-        let room = self.found.get_mut(count..).and_then(<[u64]>::first_chunk_mut);
-        let (Some(room), Some(begin)) = (room, self.begins.get_mut(group)) else { return false };
-        if count + bucket::ENTRIES > GATHERED_MOST {
+        let room = self.sorted.get_mut(self.count..).and_then(<[u64]>::first_chunk_mut);
+        let (Some(room), natives) = (room, places_in_use(line).0) else { return false };
+        let count = self.count + natives.count_ones() as usize;
+        if count > GATHERED_MOST {
             return false;
         }
-        *begin = u8::of_bits(count as u64);
-        let words: [u64; bucket::ENTRIES] = core::array::from_fn(|place| {
-            let tag = u64::from(line.load(bucket::TAG.element(place)));
-            let above = (group as u64) << Self::GROUP | (place as u64) << Self::KEY;
-            above | tag << Self::PREFIX | u64::from(line.load(bucket::ENTRY.element(place)))
-        });
-        self.count += vectors::compress(words, places_in_use(line).0, room);
+        let above = u32::of_bits(self.groups as u64) << (Self::GROUP_AT - PLACE_AT);
+        vectors::sort(line, natives, above, room);
+        self.count = count;
         self.groups += 1;
         true
     }
@@ -84,48 +69,8 @@ impl Gathered {
     /// Has the processor fetch the cells of those that have been added.
     #[inline(always)]
     pub(super) fn fetch(&self, arena: &Arena<'_>) {
-        for &word in self.found.iter().take(self.count) {
+        for &word in self.sorted.iter().take(self.count) {
             arena.fetch(Ref(u32::of_bits(word)));
-        }
-    }
-
-    /// Puts those that have been added in order. Jumps that depend on it would cost more than all
-    /// comparisons.
-    #[inline(never)]
-    pub(super) fn sort(&mut self) {
-        const FEW: usize = 2;
-        const ALL: usize = bucket::ENTRIES / vectors::WIDTH;
-        let count = self.count.min(GATHERED_MOST);
-        for (key, word) in self.keys.iter_mut().zip(&self.found).take(count) {
-            *key = u32::of_bits(word >> Self::KEY).cast_signed();
-        }
-        if let Some(keys) = self.keys.get_mut(count..).and_then(<[i32]>::first_chunk_mut) {
-            *keys = [i32::MAX; Self::BEHIND];
-        }
-        let groups = self.groups.min(GROUPS_MOST);
-        self.begins[groups] = u8::of_bits(count as u64);
-        for group in 0..groups {
-            let [begin, end] = [group, group + 1].map(|group| usize::from(self.begins[group]));
-            if end - begin <= FEW * vectors::WIDTH {
-                self.rank::<FEW>(begin);
-            } else {
-                self.rank::<ALL>(begin);
-            }
-        }
-    }
-
-    /// Puts entries in the order of their keys, up to those that belong to the next bucket: as many
-    /// come before one as have lower keys.
-    #[inline(always)]
-    fn rank<const VECTORS: usize>(&mut self, begin: usize) {
-        let keys = self.keys.get(begin..).unwrap_or_default().as_chunks().0;
-        let found = self.found.get(begin..).and_then(<[u64]>::first_chunk);
-        let sorted = self.sorted.get_mut(begin..).and_then(<[u64]>::first_chunk_mut);
-        let (Some(keys), Some(found)) = (keys.first_chunk::<VECTORS>(), found) else { return };
-        let Some(sorted) = sorted else { return };
-        let (found, sorted): (&[u64; Self::BEHIND], &mut [u64; Self::BEHIND]) = (found, sorted);
-        for (word, rank) in found.iter().zip(vectors::ranks(keys).as_flattened()) {
-            sorted[*rank as usize % Self::BEHIND] = *word;
         }
     }
 
@@ -135,32 +80,39 @@ impl Gathered {
         if self.count >= GATHERED_MOST {
             return false;
         }
-        let prefix = u64::from(group) << Self::GROUP | u64::from(tag) << Self::PREFIX;
+        let word =
+            u64::from(group) << Self::GROUP_AT | u64::from(tag) << TAG_AT | u64::from(cell.0);
         let mut place = self.count;
-        while place > 0 && self.sorted[place - 1] >> Self::PREFIX > prefix >> Self::PREFIX {
+        while place > 0 && prefix_of(self.sorted[place - 1]) > prefix_of(word) {
             self.sorted[place] = self.sorted[place - 1];
             place -= 1;
         }
-        self.sorted[place] = prefix | u64::from(cell.0);
+        self.sorted[place] = word;
         self.count += 1;
         true
     }
 
-    /// Gives each the last position that a name with its tag can have, where buckets begin with the
-    /// prefix that the first one has and a tag of 0; whether no two have the same.
+    /// Has the positions told from prefixes: each has the last one that a name with its prefix can
+    /// have, where `first` is that of a prefix of 0. Whether no two have the same.
     #[inline(always)]
     pub(super) fn locate(&mut self, first: u64, shift: u32) -> bool {
         let (mut count, mut last) = (0, u64::MAX);
-        let all = self.positions.iter_mut().zip(&self.sorted).take(self.count);
-        for (number, (position, word)) in all.enumerate() {
-            let prefix = word >> Self::PREFIX;
-            *position = ((first + prefix + 1) << shift) - 2;
+        for number in 0..self.count.min(GATHERED_MOST) {
+            let prefix = prefix_of(self.sorted[number]);
             self.alike[count % GATHERED_MOST] = u8::of_bits(number as u64).wrapping_sub(1);
             count += usize::from(prefix == last);
             last = prefix;
         }
-        self.alike_count = count;
+        (self.alike_count, self.by_prefix) = (count, Some((first, shift)));
         count == 0
+    }
+
+    /// Has the positions noted, so that some can be changed.
+    pub(super) fn note_positions(&mut self) {
+        for number in 0..self.count.min(GATHERED_MOST) {
+            self.positions[number] = self.entry(number).0;
+        }
+        self.by_prefix = None;
     }
 
     /// The place in order, from `from` on, of one that is followed by one with the same tag.
@@ -172,8 +124,8 @@ impl Gathered {
     /// What those at this place in the order and behind it have in common, and how many have it.
     pub(super) fn alike(&self, number: usize) -> (u64, usize) {
         let all = self.sorted.get(number..self.count).unwrap_or_default();
-        let prefix = all.first().map_or(0, |word| word >> Self::PREFIX);
-        (prefix, all.iter().take_while(|word| *word >> Self::PREFIX == prefix).count())
+        let prefix = all.first().map_or(0, |&word| prefix_of(word));
+        (prefix, all.iter().take_while(|&&word| prefix_of(word) == prefix).count())
     }
 
     /// Gives an entry its own position, and puts it in order from `begin` on.
@@ -193,7 +145,12 @@ impl Gathered {
     #[inline(always)]
     pub(super) fn entry(&self, number: usize) -> (u64, Ref) {
         let number = number % GATHERED_MOST;
-        (self.positions[number], Ref(u32::of_bits(self.sorted[number])))
+        let word = self.sorted[number];
+        let position = match self.by_prefix {
+            Some((first, shift)) => ((first + prefix_of(word) + 1) << shift) - 2,
+            None => self.positions[number],
+        };
+        (position, Ref(u32::of_bits(word)))
     }
 
     /// Adds an entry by its position, if need be instead of that with the highest one; whether all
@@ -211,11 +168,18 @@ impl Gathered {
     }
 }
 
+/// What entries of a bucket with the same tag have in common.
+#[inline(always)]
+fn prefix_of(word: u64) -> u64 {
+    word >> TAG_AT
+}
+
 #[cfg(test)]
 mod tests {
     use std::vec::Vec;
 
     use super::*;
+    use crate::memory::Memory;
 
     fn entries(gathered: &Gathered) -> Vec<(u64, u32)> {
         (0..gathered.count)
@@ -224,33 +188,34 @@ mod tests {
             .collect()
     }
 
-    /// Buckets of any number of entries, some of whose tags are alike, and ones from elsewhere.
+    /// Buckets of any number of entries, none of whose tags are alike, and ones from elsewhere.
     #[test]
     fn entries_are_put_in_order() {
         const SHIFT: u32 = 10;
-        let mut gathered = Gathered::new();
-        let mut wanted = Vec::new();
-        for (group, count) in [5, 0, 12, 1, 8, 9, 3].into_iter().enumerate() {
-            gathered.begins[group] = u8::of_bits(gathered.count as u64);
-            gathered.groups += 1;
-            for number in 0..count {
-                let prefix = (group as u64) << 8 | (number * 7 % 11);
-                let word = prefix << Gathered::PREFIX | number << Gathered::KEY | number;
-                gathered.found[gathered.count] = word;
-                gathered.count += 1;
-                wanted.push(((prefix + 1) << SHIFT) - 2);
+        let mut memory = Memory::of_pages(1);
+        let (arena, mut gathered, mut wanted) = (memory.arena(), Gathered::new(), Vec::new());
+        for (group, places) in [0x1f, 0, 0xfff, 0x800, 0x0aa, 0x555, 0x701].into_iter().enumerate()
+        {
+            let line = arena.line(Ref(u32::of_bits(group as u64))).expect("it is there");
+            for place in (0..bucket::ENTRIES).filter(|place| places >> place & 1 == 1) {
+                let tag = 1 + place as u64 * 85 % 251;
+                line.store(bucket::TAG.element(place), u8::of_bits(tag));
+                // One belongs elsewhere.
+                if place != 3 {
+                    wanted.push(((((group as u64) << 8 | tag) + 1) << SHIFT) - 2);
+                }
             }
+            line.store(bucket::STRANGERS, 1 << 3);
+            assert!(gathered.add_bucket(line));
         }
-        gathered.sort();
-        assert!(!gathered.locate(0, SHIFT), "two are alike");
-        for (group, tag) in [(1, 3), (0, 200), (6, 1), (2, 0)] {
+        assert!(gathered.locate(0, SHIFT), "two are alike");
+        for (group, tag) in [(1, 3), (0, 200), (6, 1), (2, 1)] {
             assert!(gathered.add_stranger(group, tag, Ref(99)));
             wanted.push((((u64::from(group) << 8 | u64::from(tag)) + 1) << SHIFT) - 2);
         }
-        gathered.locate(0, SHIFT);
         wanted.sort_unstable();
+        assert!(!gathered.locate(0, SHIFT), "some are alike");
         assert!(entries(&gathered).into_iter().map(|entry| entry.0).eq(wanted));
-        assert_eq!((gathered.alike(5), gathered.alike(6)), ((200, 1), (1 << 8 | 3, 1)));
     }
 
     #[test]

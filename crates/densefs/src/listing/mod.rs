@@ -185,7 +185,6 @@ impl<'a, S: Seams> Member<'a, S> {
             last += 1;
         }
         gathered.fetch(self.arena());
-        gathered.sort();
         if reach > 0 && !self.gather_strangers(table, (first, last, reach), gathered)? {
             return Ok(None);
         }
@@ -247,6 +246,7 @@ impl<'a, S: Seams> Member<'a, S> {
         from: u64,
         gathered: &mut Gathered,
     ) -> Result<(), Errno> {
+        gathered.note_positions();
         let at_or_behind = |number: &usize| gathered.entry(*number).0 >= from;
         if let Some(number) = (0..gathered.count).find(at_or_behind) {
             let (prefix, _) = gathered.alike(number);
