@@ -263,6 +263,16 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_interval_yet_is_not_halved() {
+        let cells = cells();
+        let widths: Widths = (0..).zip([Some(0.3), Some(0.3), None, None, None, None]).collect();
+        let next = next_block(&groups(&cells, &LIVE[..4]), &widths, 0.02, &Each(1.0), (9, 10.0));
+        assert_eq!(next, Some(BTreeSet::from([2, 3])), "half of two");
+        let next = next_block(&groups(&cells, &LIVE), &widths, 0.02, &Each(1.0), (9, 10.0));
+        assert_eq!(next, Some(BTreeSet::from(LIVE)), "two of three, and what one is set against");
+    }
+
+    #[test]
     fn what_does_not_fit_gives_way_to_what_does() {
         // Five seconds for the widest, three for the next.
         assert_eq!(chosen([0.1, 0.1, 0.2, 0.2, 0.4, 0.4], 9, 4.0), Some(vec![2, 3]));

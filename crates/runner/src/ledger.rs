@@ -29,7 +29,8 @@ pub struct Ledger {
     left_out: Vec<LeftOut>,
     /// Cells that were left out and are tried again.
     returning: BTreeSet<u32>,
-    /// Per cell, how long its turns took together, and how many there were, in seconds.
+    /// Per cell, the sum of the logarithms of what its turns took in seconds, and how many there
+    /// were.
     turns: BTreeMap<u32, (f64, u32)>,
     /// Per cell, how many of its turns gave no value.
     lost: BTreeMap<u32, u32>,
@@ -156,9 +157,10 @@ impl Ledger {
         (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell)).collect()
     }
 
-    /// How long a turn of this cell takes, on average, in seconds; none before its first.
+    /// How long a turn of this cell takes, in seconds: the geometric mean, since one that took ten
+    /// times as long says little of the next; none before its first.
     pub(crate) fn turn_s(&self, cell: u32) -> Option<f64> {
-        self.turns.get(&cell).map(|(sum_s, count)| sum_s / f64::from(*count))
+        self.turns.get(&cell).map(|(sum, count)| (sum / f64::from(*count)).exp())
     }
 
     /// Whether more turns of this cell gave no value than gave one: what is spent on it then is
@@ -231,8 +233,8 @@ impl Ledger {
     }
 
     fn note_turn(&mut self, cell: u32, turn_ns: u64) {
-        let (sum_s, count) = self.turns.entry(cell).or_default();
-        *sum_s += turn_ns as f64 / 1e9;
+        let (sum, count) = self.turns.entry(cell).or_default();
+        *sum += (turn_ns.max(1) as f64 / 1e9).ln();
         *count += 1;
     }
 

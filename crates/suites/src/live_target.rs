@@ -32,8 +32,8 @@ pub struct LiveTarget {
     pub(crate) read_in: BTreeSet<PathBuf>,
     /// Data files of which is known in what folios they come in.
     pub(crate) folios_known: BTreeSet<PathBuf>,
-    /// How long it took to make the target without files, and each of its places, when that was
-    /// done last.
+    /// How long it took to make the target without files, and each of its places, in the last
+    /// times.
     took: (Duration, BTreeMap<Place, Duration>),
     /// What phases of sequences found that were executed with another one, until it is theirs.
     pub(crate) phases: Untaken,
@@ -138,7 +138,7 @@ impl LiveTarget {
         self.target.age(fill.seed, fill.stop)?;
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
-        self.took.0 = began.elapsed();
+        self.took.0 = typical(self.took.0, began.elapsed());
         let reached = self.reached();
         for &place in places {
             let began = Instant::now();
@@ -149,12 +149,23 @@ impl LiveTarget {
             self.file_sets.insert(place, file_set);
             // What is written back belongs to what was written.
             self.target.sync()?;
-            self.took.1.insert(place, began.elapsed());
+            let took = self.took.1.entry(place).or_default();
+            *took = typical(*took, began.elapsed());
         }
         drop(entered);
         self.counters = Some(Arc::new(Counters::of(&self.target, self.is_scratch())?));
         Ok(())
     }
+}
+
+/// What making something takes, by what it took before, if it was made before, and what it took
+/// now: as far from the one as from the other, since one that took ten times as long says little
+/// of the next.
+fn typical(before: Duration, now: Duration) -> Duration {
+    if before.is_zero() {
+        return now;
+    }
+    Duration::from_secs_f64((before.as_secs_f64() * now.as_secs_f64()).sqrt())
 }
 
 /// How file sets are filled.

@@ -11,8 +11,9 @@ use super::units::{self, Wording};
 /// The operation that ends on the device.
 const DURABLE: &str = "append+fsync";
 /// What writes as much and ends in memory: an append where that was measured, else a write to pages
-/// that are there.
-const CACHED: [(&str, Option<&str>); 2] = [("append", None), ("write", Some("sequential"))];
+/// that are there, in order where that was measured.
+const CACHED: [(&str, Option<&str>); 3] =
+    [("append", None), ("write", Some("sequential")), ("write", None)];
 /// The percentiles that are told of single operations.
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 

@@ -19,15 +19,7 @@ impl<E: Executor> Costs for Conductor<'_, '_, E> {
 
     fn making_s(&self, cells: &[u32]) -> f64 {
         let seen = &self.ledger.makings_s;
-        let Some(making) = self.executor.making(cells) else {
-            return seen.iter().sum::<f64>() / seen.len().max(1) as f64;
-        };
-        // What was there before is taken away, too, which the first block has not shown.
-        let remade = &seen[seen.len().min(1)..];
-        let factor = match (remade.last(), self.made_s) {
-            (Some(last_s), Some(made_s)) if made_s > 0.0 => last_s / made_s,
-            _ => 1.0,
-        };
-        making.as_secs_f64() * factor
+        let mean_s = || seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+        self.executor.making(cells).map_or_else(mean_s, |making| making.as_secs_f64())
     }
 }

@@ -48,18 +48,8 @@ pub fn conduct<E: Executor>(
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
     let (pilots, lost) = (BTreeMap::new(), BTreeMap::new());
-    let mut run = Conductor {
-        plan,
-        ledger,
-        executor,
-        directory,
-        surroundings,
-        used_before,
-        pilots,
-        lost,
-        made_s: None,
-        has_made: false,
-    };
+    let mut run =
+        Conductor { plan, ledger, executor, directory, surroundings, used_before, pilots, lost };
     let budget_s = plan.granted.map(|budget| budget.as_secs_f64());
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64(), budget_s }))?;
     let reason = run.measure()?;
@@ -90,11 +80,6 @@ struct Conductor<'a, 'b, E> {
     pilots: BTreeMap<u32, PilotMeasure>,
     /// Per cell, the last block in which no attempt was as asked.
     lost: BTreeMap<u32, u32>,
-    /// Whether targets were made since this part of the run began.
-    has_made: bool,
-    /// What the executor says that making the last block's targets took; none before it made them
-    /// again.
-    made_s: Option<f64>,
 }
 
 impl<E: Executor> Conductor<'_, '_, E> {
@@ -420,9 +405,6 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let began = self.used();
         let lost = self.executor.begin_block(block, &wanted);
         let making_s = self.used().saturating_sub(began).as_secs_f64();
-        if std::mem::replace(&mut self.has_made, true) {
-            self.made_s = self.executor.making(&wanted).map(|making| making.as_secs_f64());
-        }
         let holds_all = wanted.len() == self.ledger.live(self.plan).len();
         self.write(&Line::Block(Block {
             block,

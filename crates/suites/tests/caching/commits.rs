@@ -23,7 +23,7 @@ pub(crate) fn threads_share_flushes(place: &Place) {
         let written = outcome.value("commit-one-log-by-threads-8", WRITTEN);
         assert!((4096.0..8192.0).contains(&written), "{file_system}: {written}");
         let (_, measured) = &outcome.measured["commit-own-files-by-threads-8"];
-        assert_eq!((measured.operations, measured.bytes), (8 * 64, 8 * 64 * 4096));
+        assert_eq!((measured.operations, measured.bytes), (8 * 96, 8 * 96 * 4096));
     }
 }
 
