@@ -4,9 +4,10 @@ usage: make loads [ARGS=...], or, as root: python3 crates/bench/loads/check.py [
 
 A survey estimates each load on ext4, xfs and btrfs. Then programs of these mixes run on new file
 systems of the same kinds: in every round each program on each of them, in random order. Prints a
-table: for each program and pair of file systems, how many times as long the second takes as the
-first, by the program and by the survey, and whether the ranking holds (both intervals lie on the
-same side of 1), is contradicted (on opposite sides) or is not shown (one of them has 1 in it).
+table: for each program and pair of file systems, how many times as long the first of them takes as
+the second, by the program and by the survey, and whether the ranking holds (both intervals lie on
+the same side of 1), is contradicted (on opposite sides) or is not shown (one of them has 1 in it,
+or the survey does not tell the two apart).
 """
 
 import argparse
@@ -25,12 +26,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from programs import PROGRAMS, Program
-from ratios import Ratio, of_rounds, rank_of_interval, ranking
+from ratios import Estimate, Ratio, of_rounds, rank_of_interval, ranking
 from stock import Stock, make_stock
 from workshop import MKFS, made, workshop
 
 ROOT = Path(__file__).resolve().parents[3]
 OWN_NAMESPACE = "FSPRISM_LOADS_OWN_NAMESPACE"
+NEEDED = (
+    "random-read-??-cold,random-write-??-warm,append-fsync-4k,sequential-read-??-*,"
+    "sequential-write-??-warm,create-100,unlink-100,open-close-100,stat-100,mkdir-100,readdir-100"
+)
+"""What the mixes are made of (crates/report/src/analysis/loads/known.rs)."""
 LOADS = list(dict.fromkeys(program.load for program in PROGRAMS))
 
 Times = dict[str, list[float]]
@@ -44,11 +50,11 @@ class Row:
     program: Program
     pair: tuple[str, str]
     measured: Ratio
-    estimated: Ratio | None
+    estimated: Estimate | None
 
     def cells(self) -> list[str]:
         estimated = str(self.estimated or "no interval")
-        pair = f"{self.pair[1]} to {self.pair[0]}"
+        pair = f"{self.pair[1]} / {self.pair[0]}"
         says = ranking(self.measured, self.estimated)
         return [self.program.load, self.program.what, pair, str(self.measured), estimated, says]
 
@@ -104,7 +110,8 @@ def survey(chosen: argparse.Namespace, place: Path) -> str:
         return chosen.survey.read_text()
     say(f"a survey of {', '.join(chosen.targets)} in {chosen.budget}")
     command = [chosen.fsprism, "survey", "--budget", chosen.budget, "--format", "json"]
-    command += ["--for", ",".join(chosen.loads), "--scratch", chosen.scratch]
+    command += ["--for", ",".join(chosen.loads), "--benchmark", NEEDED]
+    command += ["--scratch", chosen.scratch]
     command += ["--out", place / "survey", *chosen.targets]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True)
     return done.stdout.decode()
@@ -148,7 +155,11 @@ def one_round(
 def turn() -> Iterator[None]:
     """What only one run of fsprism at a time has (crates/machine/src/turn.rs)."""
     directory = next((path for path in ("/run/lock", "/tmp") if os.path.isdir(path)), "/tmp")
-    with open(f"{directory}/fsprism.lock", "a", encoding="ascii") as lock:
+    path = Path(directory) / "fsprism.lock"
+    # Another user's file there may be opened, but not by asking to make it.
+    if not path.exists():
+        path.touch(0o644)
+    with open(path, "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -161,14 +172,15 @@ def compared(document: dict, times: dict[Program, Times]) -> Iterator[Row]:
             yield Row(program, (first, second), measured, estimated)
 
 
-def estimate(document: dict, load: str, first: str, second: str) -> Ratio | None:
+def estimate(document: dict, load: str, first: str, second: str) -> Estimate | None:
     """What the survey says of two file systems under a load."""
     for one in document["loads"]:
         for found in one["comparisons"]:
             is_asked = (one["name"], found["first"], found["second"]) == (load, first, second)
             if is_asked and found["interval"]:
                 interval = found["interval"]
-                return Ratio(found["ratio"], interval["low"], interval["high"])
+                ratio = Ratio(found["ratio"], interval["low"], interval["high"])
+                return Estimate(ratio, found["verdict"].startswith("real"))
     return None
 
 

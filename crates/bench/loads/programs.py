@@ -33,7 +33,8 @@ def timed(command: list[str | Path], text: str | None = None) -> float:
     """Seconds that a program takes, given this text to read."""
     began = time.perf_counter()
     output = subprocess.DEVNULL
-    subprocess.run([str(word) for word in command], input=text, text=True, stdout=output, check=True)
+    words = [str(word) for word in command]
+    subprocess.run(words, input=text, text=True, stdout=output, check=True)
     return time.perf_counter() - began
 
 

@@ -21,6 +21,21 @@ class Ratio:
         return f"{self.value:.2f}x [{self.low:.2f}, {self.high:.2f}]"
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What a survey says of two targets under a load."""
+
+    ratio: Ratio
+    is_real: bool
+    """Whether its verdict is that they differ: it compares many, and adjusts for that."""
+
+    def side(self) -> int:
+        return self.ratio.side() if self.is_real else 0
+
+    def __str__(self) -> str:
+        return str(self.ratio) if self.is_real else f"{self.ratio}, not told apart"
+
+
 LEVEL = 0.95
 
 
@@ -51,7 +66,7 @@ CONTRADICTED = "contradicted"
 NOT_SHOWN = "not shown"
 
 
-def ranking(program: Ratio, survey: Ratio | None) -> str:
+def ranking(program: Ratio, survey: Estimate | None) -> str:
     """Whether the ranking of two targets in a survey is that of a program."""
     if survey is None or program.side() == 0 or survey.side() == 0:
         return NOT_SHOWN
