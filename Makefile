@@ -5,7 +5,7 @@ CARGO = scripts/cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
-.PHONY: help run build test lint bench coverage densefs densefs-long fuzz setup
+.PHONY: help run build test lint bench loads coverage densefs densefs-long fuzz setup
 # The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
 
@@ -15,6 +15,7 @@ help:
 	@echo "make test              set up, then run every check and test"
 	@echo "make lint              check formatting, clippy, documentation, licences, shell scripts"
 	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
+	@echo "make loads [ARGS=...]  set up, build and hold the estimates for loads to real programs"
 	@echo "make coverage          recompute the tables in docs/coverage.md, fail if any changed"
 	@echo "make densefs           build target/densefs/lib/libdensefs.so and its header"
 	@echo "make densefs-long      try DenseFS for long: its tests with large numbers, some 20 minutes"
@@ -67,3 +68,6 @@ bench: densefs
 	@scripts/setup bench
 	@$(CARGO) build --release --locked -p fsprism -p fsprism-bench
 	@$(TARGET_DIR)/release/fsprism-bench $(ARGS)
+
+loads: setup build
+	@python3 crates/bench/loads/check.py --fsprism $(TARGET_DIR)/release/fsprism $(ARGS)

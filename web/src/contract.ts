@@ -1341,6 +1341,11 @@ title: string
  * What one unit of the load is.
  */
 unit: string
+/**
+ * What running a program of this mix has shown, elsewhere and before; none for a mix of the
+ * user's own.
+ */
+validation?: (LoadValidation | null)
 }
 /**
  * Comparison of two targets under a load, paired by block.
@@ -1350,6 +1355,11 @@ export interface LoadComparison {
  * Number of blocks in which all operations were measured on both targets.
  */
 blocks: number
+/**
+ * Whether a program of the mix has ranked these file systems alike; none where the verdict
+ * ranks nothing, and for a mix of the user's own.
+ */
+confirmed?: (boolean | null)
 /**
  * Label of the first target.
  */
@@ -1422,6 +1432,32 @@ target: string
  * Why.
  */
 why: string
+}
+/**
+ * A program that does what the mix says, and which rankings it has confirmed (docs/loads.md).
+ */
+export interface LoadValidation {
+/**
+ * Pairs of file systems that it ranked as a survey did, both beyond doubt.
+ */
+confirmed: ConfirmedRanking[]
+/**
+ * The program.
+ */
+program: string
+}
+/**
+ * Two file systems, made and mounted with no options, in the order that a program confirmed.
+ */
+export interface ConfirmedRanking {
+/**
+ * The faster.
+ */
+faster: string
+/**
+ * The slower.
+ */
+slower: string
 }
 /**
  * Everything known about a computer at the time it was described.
@@ -3257,6 +3293,10 @@ export interface LoadLine {
  * Which target is the quickest for it, and by how much the others are slower.
  */
 answer: string
+/**
+ * Whether no program has confirmed that the others are slower.
+ */
+is_unconfirmed: boolean
 /**
  * What a unit of it is, where its mix is from, what it leaves out, and for which targets it
  * cannot be estimated.

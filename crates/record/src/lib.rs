@@ -48,7 +48,9 @@ pub use journal::{
     LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord, left_out,
 };
 pub use journal_text::Damage;
-pub use load::{LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport};
+pub use load::{
+    ConfirmedRanking, LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation,
+};
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
     OfferedLoad, Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,

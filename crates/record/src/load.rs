@@ -25,6 +25,28 @@ pub struct LoadReport {
     pub comparisons: Vec<LoadComparison>,
     /// Targets for which it cannot be estimated, and why.
     pub missing: Vec<LoadMissing>,
+    /// What running a program of this mix has shown, elsewhere and before; none for a mix of the
+    /// user's own.
+    #[serde(default)]
+    pub validation: Option<LoadValidation>,
+}
+
+/// A program that does what the mix says, and which rankings it has confirmed (docs/loads.md).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadValidation {
+    /// The program.
+    pub program: String,
+    /// Pairs of file systems that it ranked as a survey did, both beyond doubt.
+    pub confirmed: Vec<ConfirmedRanking>,
+}
+
+/// Two file systems, made and mounted with no options, in the order that a program confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfirmedRanking {
+    /// The faster.
+    pub faster: String,
+    /// The slower.
+    pub slower: String,
 }
 
 /// What one unit of a load would take on a target.
@@ -68,6 +90,10 @@ pub struct LoadComparison {
     pub p_adjusted: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
+    /// Whether a program of the mix has ranked these file systems alike; none where the verdict
+    /// ranks nothing, and for a mix of the user's own.
+    #[serde(default)]
+    pub confirmed: Option<bool>,
 }
 
 /// A target for which a load cannot be estimated.

@@ -3,7 +3,7 @@
 import type { ArrayRef, Document, Payload, TextRef } from "../contract";
 
 /** The version of the contract that this script was built for. */
-export const PAGE_VERSION = 2;
+export const PAGE_VERSION = 3;
 
 /** Something in the page is not as it should be; the message is for people. */
 export class PageError extends Error {}

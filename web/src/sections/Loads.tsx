@@ -19,10 +19,13 @@ export function Loads() {
         <div key={name}>
           {runs.length > 1 && <h3>{name}</h3>}
           <dl class="loads">
-            {loads.map(({ title, answer }) => (
+            {loads.map(({ title, answer, is_unconfirmed }) => (
               <div key={title}>
                 <dt>For {title}</dt>
-                <dd>{answer}</dd>
+                <dd>
+                  {answer}
+                  {is_unconfirmed && <span class="note"> (not confirmed by a program)</span>}
+                </dd>
               </div>
             ))}
           </dl>

@@ -13,7 +13,7 @@ use crate::compare::CompareDocument;
 use crate::footprint::documents::Difference;
 
 /// Version of the contract: a page refuses a payload of another version.
-pub const PAGE_VERSION: u32 = 2;
+pub const PAGE_VERSION: u32 = 3;
 
 /// Everything a page shows.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -79,6 +79,8 @@ pub struct LoadLine {
     pub title: String,
     /// Which target is the quickest for it, and by how much the others are slower.
     pub answer: String,
+    /// Whether no program has confirmed that the others are slower.
+    pub is_unconfirmed: bool,
     /// What a unit of it is, where its mix is from, what it leaves out, and for which targets it
     /// cannot be estimated.
     pub notes: Vec<String>,

@@ -1,6 +1,6 @@
 //! What is said of loads: which target is the quickest for each, by how much, and why.
 
-use record::{Document, LoadComparison, LoadCost, LoadReport, Verdict};
+use record::{Document, LoadComparison, LoadCost, LoadReport, LoadValidation, Verdict};
 use textual::{Indent, list};
 
 use super::names;
@@ -11,6 +11,8 @@ use crate::page::contract::LoadLine;
 
 /// How large a part of a difference one kind of operation must be to be named alone.
 const MOST: f64 = 0.5;
+/// Lines for loads beyond which one of them says what is not confirmed.
+const NOTE_BEYOND: usize = 2;
 /// Under the sentence of a load.
 const DETAIL: Indent = Indent { first: 4, rest: 6 };
 
@@ -31,6 +33,7 @@ pub(crate) fn lines(document: &Document) -> Vec<LoadLine> {
     let line = |load: &LoadReport| LoadLine {
         title: load.title.clone(),
         answer: answer(load, Detail::All),
+        is_unconfirmed: is_unconfirmed(load),
         notes: notes(load),
     };
     document.loads.iter().map(line).collect()
@@ -47,7 +50,64 @@ fn notes(load: &LoadReport) -> Vec<String> {
             .iter()
             .map(|missing| format!("Not for {}: {}.", names::label(&missing.target), missing.why)),
     );
+    notes.extend(load.validation.as_ref().map(confirmed));
+    notes.extend(unconfirmed(load));
     notes
+}
+
+/// `Confirmed by a program (tar and cat): ext4 before btrfs and xfs before btrfs.`
+fn confirmed(validation: &LoadValidation) -> String {
+    let rankings: Vec<String> = validation
+        .confirmed
+        .iter()
+        .map(|ranking| format!("{} before {}", ranking.faster, ranking.slower))
+        .collect();
+    let rankings = if rankings.is_empty() { "nothing".to_owned() } else { list(&rankings, "and") };
+    format!("Confirmed by a program ({}): {rankings}.", validation.program)
+}
+
+/// `Not confirmed: tmpfs before ext4.` What this run says of two targets, and no program has.
+fn unconfirmed(load: &LoadReport) -> Option<String> {
+    let not_confirmed = load.comparisons.iter().filter(|found| found.confirmed == Some(false));
+    let rankings: Vec<String> = not_confirmed
+        .map(|found| {
+            let is_first_faster = found.ratio.is_some_and(|ratio| ratio > 1.0);
+            let [faster, slower] = if is_first_faster {
+                [&found.first, &found.second]
+            } else {
+                [&found.second, &found.first]
+            };
+            format!("{} before {}", names::label(faster), names::label(slower))
+        })
+        .collect();
+    (!rankings.is_empty()).then(|| format!("Not confirmed: {}.", list(&rankings, "and")))
+}
+
+/// Whether its line says of some target that it is slower, and no program has confirmed that.
+fn is_unconfirmed(load: &LoadReport) -> bool {
+    quickest(load).is_some_and(|best| {
+        load.comparisons.iter().any(|found| {
+            let is_told = found.first == best.target || found.second == best.target;
+            is_told && found.confirmed == Some(false)
+        })
+    })
+}
+
+/// `Not confirmed by a program: database, media (--full)`
+fn unconfirmed_in_short(document: &Document) -> Option<String> {
+    let names: Vec<&str> = document
+        .loads
+        .iter()
+        .filter(|load| is_unconfirmed(load))
+        .map(|load| load.name.as_str())
+        .collect();
+    match names.len() {
+        0 => None,
+        count if count == document.loads.len() => {
+            Some("None is confirmed by a program (--full)".to_owned())
+        }
+        _ => Some(format!("Not confirmed by a program: {} (--full)", names.join(", "))),
+    }
 }
 
 /// One line for each load, in so many lines at most; how many are not told is.
@@ -56,6 +116,9 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
         return;
     }
     page.heading("Loads, estimated from their operations");
+    // Of little room, the loads themselves get all.
+    let note = unconfirmed_in_short(document).filter(|_| most > NOTE_BEYOND);
+    let most = most - usize::from(note.is_some());
     let told = if document.loads.len() <= most { most } else { most.saturating_sub(1) };
     for load in document.loads.iter().take(told) {
         let room = page.width().saturating_sub(2);
@@ -67,6 +130,9 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     }
     if let Some(others) = document.loads.len().checked_sub(told).filter(|&others| others > 0) {
         page.line(&format!("  and {others} more (--full)"), Style::Plain);
+    }
+    if let Some(note) = note {
+        page.line(&format!("  {}", shortened(&note, page.width().saturating_sub(2))), Style::Dim);
     }
 }
 

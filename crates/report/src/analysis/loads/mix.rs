@@ -18,6 +18,18 @@ pub struct Load {
     pub(crate) must_last: bool,
     /// Its operations.
     pub(crate) operations: Vec<LoadOperation>,
+    /// What running a program of this mix has shown; none for a mix of the user's own.
+    pub(crate) validation: Option<Validation>,
+}
+
+/// A program that does what a load's mix says, and the pairs of file systems that it and a survey
+/// have ranked alike (docs/loads.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Validation {
+    /// The program.
+    pub(crate) program: &'static str,
+    /// The pairs, the faster of each first.
+    pub(crate) confirmed: &'static [(&'static str, &'static str)],
 }
 
 impl Load {

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use file_system::FileSystem;
 use record::{
-    LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, Manifest, StandardMetric,
-    TargetRecord,
+    ConfirmedRanking, LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation,
+    Manifest, StandardMetric, TargetRecord, Verdict,
 };
 use stats::dependence::Dependence;
 
@@ -27,6 +27,7 @@ use super::judged::{self, MARGIN, Pairs};
 
 pub use known::known_loads;
 pub use mix::Load;
+use mix::Validation;
 #[cfg(test)]
 use mix::{LoadOperation, Measured};
 pub use user::{LoadError, read_load};
@@ -57,17 +58,22 @@ pub(super) fn all(
             (load, costs, missing)
         })
         .collect();
-    let questions: Vec<(&Estimated<'_>, &Estimated<'_>)> =
-        estimated.iter().flat_map(|(_, costs, _)| pairs_of(costs)).collect();
+    let questions: Vec<Question<'_, '_>> = estimated
+        .iter()
+        .flat_map(|(load, costs, _)| {
+            pairs_of(costs).map(|(first, second)| Question { load, first, second })
+        })
+        .collect();
     let pairs: Vec<Pairs> =
-        questions.iter().map(|(first, second)| Pairs::of(&first.sums, &second.sums)).collect();
+        questions.iter().map(|asked| Pairs::of(&asked.first.sums, &asked.second.sums)).collect();
     let answers = pairs.iter().map(|pairs| pairs.compared(of_ratios)).collect();
     let judged = judged::judge(answers, level, MARGIN);
     let mut comparisons =
-        questions.iter().zip(&pairs).zip(judged).map(|((two, pairs), judged)| LoadComparison {
-            first: two.0.target.to_owned(),
-            second: two.1.target.to_owned(),
+        questions.iter().zip(&pairs).zip(judged).map(|((asked, pairs), judged)| LoadComparison {
+            first: asked.first.target.label.clone(),
+            second: asked.second.target.label.clone(),
             blocks: pairs.len(),
+            confirmed: asked.confirmed(judged.verdict, judged.ratio),
             ratio: judged.ratio,
             interval: judged.interval,
             p: judged.p,
@@ -85,8 +91,46 @@ pub(super) fn all(
             comparisons: comparisons.by_ref().take(pairs_of(costs).count()).collect(),
             costs: costs.iter().filter_map(|one| one.cost(level, of_figures)).collect(),
             missing: missing.clone(),
+            validation: load.validation.map(recorded),
         })
         .collect()
+}
+
+fn recorded(validation: Validation) -> LoadValidation {
+    let ranking = |&(faster, slower): &(&str, &str)| ConfirmedRanking {
+        faster: faster.to_owned(),
+        slower: slower.to_owned(),
+    };
+    LoadValidation {
+        program: validation.program.to_owned(),
+        confirmed: validation.confirmed.iter().map(ranking).collect(),
+    }
+}
+
+/// Which of two targets is the quicker under a load.
+struct Question<'a, 'r> {
+    load: &'a Load,
+    first: &'a Estimated<'r>,
+    second: &'a Estimated<'r>,
+}
+
+impl Question<'_, '_> {
+    /// Whether a program has ranked the file systems of the two as this verdict does. It has said
+    /// nothing of file systems with options, nor of aged ones.
+    fn confirmed(&self, verdict: Verdict, ratio: Option<f64>) -> Option<bool> {
+        let validation = self.load.validation?;
+        let ratio = ratio.filter(|_| verdict.is_different())?;
+        let two = if ratio > 1.0 { [self.first, self.second] } else { [self.second, self.first] };
+        let [faster, slower] = two.map(|one| plain_file_system(one.target));
+        let ranking = faster.zip(slower);
+        Some(ranking.is_some_and(|ranking| validation.confirmed.contains(&ranking)))
+    }
+}
+
+/// The file system of a target that is new and has no options.
+fn plain_file_system(target: &TargetRecord) -> Option<&str> {
+    let is_plain = target.specification == target.file_system && target.aged.is_none();
+    is_plain.then_some(&target.file_system)
 }
 
 /// Every pair, in the order of the targets.
@@ -99,7 +143,7 @@ fn pairs_of<'a, 'r>(
 
 /// A load on one target.
 struct Estimated<'a> {
-    target: &'a str,
+    target: &'a TargetRecord,
     /// By block, in nanoseconds.
     sums: BTreeMap<u32, f64>,
     /// The same of each kind of operation, in the order of the load.
@@ -140,7 +184,7 @@ impl<'a> Estimated<'a> {
         let sums = parts.iter().map(|(_, part)| part.clone()).reduce(|all, part| plus(&all, &part));
         let sums = sums.filter(|sums| !sums.is_empty());
         let sums = sums.ok_or_else(|| missing("no block has all of its operations"))?;
-        Ok(Self { target: &target.label, sums, parts })
+        Ok(Self { target, sums, parts })
     }
 
     fn cost(&self, level: f64, dependence: &Dependence) -> Option<LoadCost> {
@@ -151,7 +195,7 @@ impl<'a> Estimated<'a> {
             Some(LoadPart { kind: (*kind).to_owned(), time_ns: median(&values)? })
         };
         Some(LoadCost {
-            target: self.target.to_owned(),
+            target: self.target.label.clone(),
             time_ns: summary.median,
             interval: summary.interval,
             parts: self.parts.iter().filter_map(part).collect(),

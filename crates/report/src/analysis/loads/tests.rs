@@ -19,6 +19,7 @@ fn load(must_last: bool, operations: &[(&str, &str, f64)]) -> Load {
         leaves_out: String::new(),
         must_last,
         operations: operations.iter().map(operation).collect(),
+        validation: None,
     }
 }
 
@@ -78,4 +79,32 @@ fn equal_loads_are_not_told_apart_and_few_blocks_are_not_compared() {
     };
     assert_eq!(sample(8).loads[0].comparisons[0].verdict, Verdict::NotToldApart);
     assert_eq!(sample(5).loads[0].comparisons[0].verdict, Verdict::NotEnoughData);
+}
+
+fn confirmed(sample: &Sample, validation: Option<Validation>) -> Vec<Option<bool>> {
+    let load = Load { validation, ..load(false, &[("creates", "create", 1.0)]) };
+    let document = sample.document_under(&[load]);
+    document.loads[0].comparisons.iter().map(|found| found.confirmed).collect()
+}
+
+#[test]
+fn a_ranking_is_confirmed_where_a_program_put_the_same_file_systems_in_the_same_order() {
+    let values = [2000.0, 1000.0, 3000.0].map(|middle| around(middle, 8));
+    let [ext4, xfs, btrfs] = &values;
+    let mut sample =
+        Sample::new(&["ext4", "xfs", "btrfs"]).benchmark("create", &[ext4, xfs, btrfs]);
+    let validation = Validation { program: "tar", confirmed: &[("xfs", "ext4"), ("btrfs", "xfs")] };
+    assert_eq!(confirmed(&sample, Some(validation)), [Some(true), Some(false), Some(false)]);
+    assert_eq!(confirmed(&sample, None), [None; 3], "a mix of the user's own");
+    // Options may change the order.
+    sample.run.manifest.targets[1].specification = "xfs:mount=noatime".to_owned();
+    assert_eq!(confirmed(&sample, Some(validation)), [Some(false); 3]);
+}
+
+#[test]
+fn what_is_not_told_apart_is_not_to_be_confirmed() {
+    let sample = Sample::new(&["ext4", "xfs"])
+        .benchmark("create", &[&around(1000.0, 8), &swaying(1000.0, 8)]);
+    let validation = Validation { program: "tar", confirmed: &[("ext4", "xfs")] };
+    assert_eq!(confirmed(&sample, Some(validation)), [None]);
 }

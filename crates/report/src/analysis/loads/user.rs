@@ -103,6 +103,7 @@ pub fn read_load(name: &str, text: &str) -> Result<Load, LoadError> {
         leaves_out: plain(&file.leaves_out.unwrap_or_default()),
         must_last: file.must_last,
         operations,
+        validation: None,
     })
 }
 
