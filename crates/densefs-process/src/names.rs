@@ -84,7 +84,9 @@ impl DenseFs {
                 let mode = member.stat_at(caller, last.directory, last.name)?.mode;
                 return Err(if mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
             }
-            member.remove_at(caller, last.directory, last.name, what)
+            // Lent, as in `with_last`.
+            let directory = &last.directory;
+            member.remove_at(caller, directory, last.name, what)
         })
     }
 

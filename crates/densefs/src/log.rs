@@ -51,14 +51,20 @@ impl<S: Seams> Member<'_, S> {
     /// Puts a store into the log.
     #[inline(always)]
     pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
+        let byte = at.0 as usize * LINE_BYTES + field.byte();
+        self.put_word((byte << 2) as u64 | u64::from(W::WIDTH), value.bits());
+    }
+
+    /// The same, of a place as the log has it: once for all fields, as an operation has many.
+    #[inline(never)]
+    fn put_word(&self, place: u64, value: u64) {
         let entry = self.log.logged.get();
         if entry >= WORDS / 2 {
             is_full();
         }
-        let byte = at.0 as usize * LINE_BYTES + field.byte();
-        self.log.words.store(2 * entry, (byte << 2) as u64 | u64::from(W::WIDTH));
+        self.log.words.store(2 * entry, place);
         self.seams().after_store();
-        self.log.words.store(2 * entry + 1, value.bits());
+        self.log.words.store(2 * entry + 1, value);
         self.seams().after_store();
         self.log.logged.set(entry + 1);
     }

@@ -73,7 +73,7 @@ pub(crate) struct Entry<'a> {
 
 impl<'a, S: Seams> Member<'a, S> {
     /// The entry of that name.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(
         &self,
         directory: Line<'a>,
