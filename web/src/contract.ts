@@ -473,9 +473,11 @@ export type WriteCache = ("write_back" | "write_through")
 /**
  * A classic benchmark, with all of its options.
  */
-export type ClassicOptions = (SpriteLfsOptions & {
+export type ClassicOptions = ((SpriteLfsOptions & {
 benchmark: "sprite-lfs"
-})
+}) | (ArrayWalkOptions & {
+benchmark: "array-walk"
+}))
 /**
  * Where random reads and writes begin.
  */
@@ -2115,6 +2117,15 @@ repeat_writes: number
  * Pause after each write, in nanoseconds; 0 for none.
  */
 write_pause_ns: number
+}
+/**
+ * How the array walk is run.
+ */
+export interface ArrayWalkOptions {
+/**
+ * Size of the array, in bytes; none if sizes are swept from the first-level cache to memory.
+ */
+array_bytes?: (number | null)
 }
 /**
  * How many operations are meant to begin per second, and how they are spaced.

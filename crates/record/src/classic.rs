@@ -9,6 +9,15 @@ use serde::{Deserialize, Serialize};
 pub enum ClassicOptions {
     /// The Sprite LFS large-file benchmark.
     SpriteLfs(SpriteLfsOptions),
+    /// The array walk, in memory alone.
+    ArrayWalk(ArrayWalkOptions),
+}
+
+/// How the array walk is run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArrayWalkOptions {
+    /// Size of the array, in bytes; none if sizes are swept from the first-level cache to memory.
+    pub array_bytes: Option<u64>,
 }
 
 /// How the Sprite LFS large-file benchmark is run.

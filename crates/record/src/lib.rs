@@ -30,7 +30,9 @@ mod schema;
 mod simulated;
 mod warning;
 
-pub use classic::{ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
+pub use classic::{
+    ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions,
+};
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,
     SearchReport,

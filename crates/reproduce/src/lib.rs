@@ -2,6 +2,7 @@
 //!
 //! [`bonnie_anova`] recomputes an analysis of variance of three file systems and five workloads
 //! from the paper's numbers. [`rocket_science`] is a case study, measured again by a run.
+//! [`memory_rich`] holds its tables and figures beside those of a run, and judges its statements.
 //! [`densefs`] shows what file systems touch of the processor's caches, traced again.
 
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@ pub mod bonnie_anova;
 pub mod densefs;
 mod gathered;
 mod item;
+pub mod memory_rich;
 mod picture;
 pub mod rocket_science;
 mod statement;

@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
-use crate::classic::{self, ClassicError, sprite_lfs};
+use crate::classic::{self, ClassicError, array_walk, memory_rich, sprite_lfs};
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -163,7 +163,20 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
         classic(ClassicOptions::SpriteLfs(sprite_lfs::published())),
+        classic(ClassicOptions::ArrayWalk(array_walk::swept())),
+        of_all(
+            memory_rich::SUITE,
+            "The Effects of Memory-Rich Environments, its tables and figures",
+            memory_rich::benchmarks(None),
+        ),
     ]
+    .into_iter()
+    .chain(
+        memory_rich::ITEMS
+            .iter()
+            .map(|one| of_all(one.suite, one.summary, memory_rich::benchmarks(Some(one.item)))),
+    )
+    .collect()
 }
 
 /// The suite called `name`.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use record::{ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
+use record::{ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
 use suites::classic::sprite_lfs;
 
 use crate::arguments::values;
@@ -12,6 +12,7 @@ use crate::exit::Blame;
 
 /// The suites that take such options.
 const SPRITE_LFS: &str = "sprite-lfs";
+const ARRAY_WALK: &str = "array-walk";
 
 const HEADING: &str = "Options of sprite-lfs";
 
@@ -98,6 +99,9 @@ impl ClassicArguments {
             return Ok(Some(ClassicOptions::SpriteLfs(self.sprite_lfs())));
         }
         match self.given() {
+            None if suite == ARRAY_WALK => {
+                Ok(Some(ClassicOptions::ArrayWalk(ArrayWalkOptions { array_bytes: size })))
+            }
             None => Ok(None),
             Some(name) => {
                 let refusal = anyhow!(

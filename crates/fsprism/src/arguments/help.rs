@@ -89,6 +89,7 @@ Examples:
   sudo fsprism run sprite-lfs tmpfs ext4     the Sprite LFS large-file benchmark, as published
   sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected --file-size 128k
                                              with the corrections, on other files
+  fsprism run array-walk --size 1m           an array in memory written, read and read again
   fsprism run footprint ext4 --op create     cache lines that an operation touches
   fsprism run --resume fsprism-runs/20260301T101500Z-run
 ";
@@ -106,6 +107,9 @@ Examples:
   sudo fsprism reproduce rocket-science/figure-3         one of its figures
   fsprism reproduce rocket-science --run fsprism-runs/RUN
                                                          from an earlier run
+  sudo fsprism reproduce memory-rich-microbenchmarks     measured in a few minutes
+  sudo fsprism reproduce memory-rich-microbenchmarks/table-2
+                                                         one of its tables
   fsprism reproduce densefs                              traced in guests in about a minute
   fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
                                                          from any run of the footprint suite

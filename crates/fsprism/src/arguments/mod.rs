@@ -166,7 +166,8 @@ pub(crate) struct Measuring {
     /// Order of benchmarks within a block; change it to see whether it matters
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) order: Order,
-    /// Size of the file to read and of the file to write; by default 64m, or whatever fits
+    /// Size of the file to read and of the file to write; by default 64m, or whatever fits. For
+    /// array-walk, of the array; by default it sweeps sizes
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) size: Option<u64>,
     /// Check that reads return what was written (outside the timed intervals)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ::report::Source;
 use ::reproduce::densefs::{self, Part};
-use ::reproduce::{bonnie_anova, rocket_science};
+use ::reproduce::{bonnie_anova, memory_rich, rocket_science};
 use anyhow::Context;
 use record::{EndReason, Run, TRACES};
 use serde_json::json;
@@ -21,7 +21,7 @@ use crate::session::targets::Choice;
 use footprint_suite::trace_name;
 
 /// What can be reproduced, and what it is.
-const PAPERS: [(&str, &str); 3] = [
+const PAPERS: [(&str, &str); 4] = [
     (
         "bonnie-anova",
         "Rondinelli, File Systems Performance Analysis: ext2, FAT16 and FAT32 under Bonnie",
@@ -29,6 +29,11 @@ const PAPERS: [(&str, &str); 3] = [
     (
         "rocket-science",
         "Tarasov et al., It IS Rocket Science: its case study, measured (figure-1 to figure-4)",
+    ),
+    (
+        memory_rich::SUITE,
+        "Wang et al., The Effects of Memory-Rich Environments on File System Microbenchmarks, \
+         measured (table-2 to table-10, figure-1 to figure-7)",
     ),
     ("densefs", "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"),
 ];
@@ -39,7 +44,7 @@ const BUDGET: Duration = Duration::from_secs(3600);
 pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let Some(wanted) = &options.paper else {
         let list = PAPERS.map(|(name, paper)| json!({ "name": name, "paper": paper }));
-        let lines = PAPERS.map(|(name, what)| format!("{name:<14}  {what}\n"));
+        let lines = PAPERS.map(|(name, what)| format!("{name:<27}  {what}\n"));
         return output::print_answer(options.output.format, &list, || lines.concat());
     };
     let (paper, item) =
@@ -51,6 +56,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
             output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
         }
         ("rocket-science", _) => rocket_science(wanted, options),
+        (memory_rich::SUITE, _) => memory_rich(wanted, options),
         ("densefs", _) => densefs(item, options),
         _ => Err(unknown(wanted, paper)).blame_input(),
     }
@@ -59,7 +65,10 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
 /// All that can be reproduced: papers, and their figures and sections.
 pub(crate) fn names() -> Vec<&'static str> {
     let figures = suites::suites().into_iter().map(|suite| suite.name);
-    let figures = figures.filter(|name| name.starts_with("rocket-science/"));
+    let is_item = |name: &&str| {
+        ["rocket-science/", "memory-rich-microbenchmarks/"].iter().any(|of| name.starts_with(of))
+    };
+    let figures = figures.filter(is_item);
     let parts = ["densefs/figure-1", "densefs/figure-2", "densefs/section-2"];
     PAPERS.map(|(name, _)| name).into_iter().chain(figures).chain(parts).collect()
 }
@@ -72,36 +81,72 @@ fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
 
 /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
 fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let measured = measured("rocket-science", suite, &suites::ROCKET_SCIENCE_TARGETS, options)?;
+    let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    Ok(measured.end(options))
+}
+
+/// Measures the tables and figures, or takes a run that has measured them.
+fn memory_rich(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let targets = &suites::classic::memory_rich::TARGETS;
+    let measured = measured(memory_rich::SUITE, suite, targets, options)?;
+    let reproduction = memory_rich::Reproduction::of(&measured.run, &measured.name());
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    Ok(measured.end(options))
+}
+
+/// A run that was made for a paper.
+struct MeasuredRun {
+    path: PathBuf,
+    run: Run,
+    reason: EndReason,
+}
+
+impl MeasuredRun {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Writes its page, if it was made now, and says where it is.
+    fn end(&self, options: &ReproduceOptions) -> Done {
+        if options.run.is_none() {
+            page::write_beside(&Source::new(&self.run, &self.path));
+        }
+        output::say(&self.name());
+        if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }
+    }
+}
+
+/// Measures a suite of a paper on the paper's targets, or takes a run that has.
+fn measured(
+    paper: &str,
+    suite: &str,
+    targets: &[&str],
+    options: &ReproduceOptions,
+) -> anyhow::Result<MeasuredRun> {
     let (path, reason) = match &options.run {
         Some(path) => (path.clone(), EndReason::Blocks),
         None => {
-            let targets = suites::ROCKET_SCIENCE_TARGETS.map(str::to_owned);
-            survey::measure_silently(
-                "reproduce",
-                (suite, Choice::OfPaper(&targets)),
-                &measuring(options),
-            )?
+            let targets: Vec<String> = targets.iter().map(|&one| one.to_owned()).collect();
+            let what = (suite, Choice::OfPaper(&targets));
+            survey::measure_silently("reproduce", what, &measuring(options))?
         }
     };
     let run = Run::read(&path).blame_input()?;
-    check_suite(&path, &run)?;
-    let reproduction = rocket_science::Reproduction::of(&run, &path.display().to_string());
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
-    if options.run.is_none() {
-        page::write_beside(&Source::new(&run, &path));
-    }
-    output::say(&path.display().to_string());
-    Ok(if reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well })
+    check_suite(paper, &path, &run)?;
+    Ok(MeasuredRun { path, run, reason })
 }
 
-fn check_suite(path: &Path, run: &Run) -> anyhow::Result<()> {
+fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
     let suite = &run.manifest.run.suite;
-    if suite.starts_with("rocket-science") {
+    if suite.starts_with(paper) {
         return Ok(());
     }
     let refusal = anyhow::anyhow!(
-        "{} is a run of {suite}: --run needs one made by `fsprism reproduce rocket-science`",
+        "{} is a run of {suite}: --run needs one made by `fsprism reproduce {paper}`",
         path.display()
     );
     Err(refusal).blame_input()

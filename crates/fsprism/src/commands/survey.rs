@@ -82,7 +82,7 @@ fn measure(
             let suite = suite.with_classic(classic).blame_input()?;
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
             loads::check(&form.loads, &suite)?;
-            let what = (&suite, Choice::Asked(texts));
+            let what = (&suite, Choice::for_suite(&suite, texts)?);
             if measuring.dry_run {
                 dry_run::check(measuring.output.format)?;
                 return try_out(command, what, measuring, &stop);

@@ -1,11 +1,12 @@
 //! From the command line's targets to those that are made: parsed, checked, some left out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use file_system::FileSystem;
-use record::{Manifest, TargetRecord};
+use record::{ClassicOptions, Manifest, TargetRecord};
 use rustix::process::geteuid;
+use suites::Suite;
 use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
 
 use crate::arguments::{Arguments, Command, Making};
@@ -13,7 +14,9 @@ use crate::exit::Blame;
 use crate::output;
 
 const CLIFF_DEFAULT: &str = "ext4:memory=64m";
-const PATH_DEFAULTS: [&str; 2] = [".", "/dev/shm"];
+const PATH_DEFAULTS: [&str; 2] = [".", MEMORY];
+/// A directory in memory.
+const MEMORY: &str = "/dev/shm";
 
 /// Which targets are measured.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +30,27 @@ pub(crate) enum Choice<'a> {
     /// Those of a search for cliffs: where none is named, one whose memory is limited, so that its
     /// cliff is found in little time; without root, this directory.
     ForCliffs(&'a [String]),
+    /// None: memory alone is measured. A target stands for it, on which nothing is done.
+    Memory,
     /// Those of a run that is resumed, as they were.
     Recorded(&'a Manifest),
+}
+
+impl<'a> Choice<'a> {
+    /// The targets that were asked for, if the suite takes any.
+    pub(crate) fn for_suite(suite: &Suite, texts: &'a [String]) -> anyhow::Result<Self> {
+        match (&suite.classic, texts) {
+            (Some(ClassicOptions::ArrayWalk(_)), []) => Ok(Self::Memory),
+            (Some(ClassicOptions::ArrayWalk(_)), [first, ..]) => {
+                let name = suite.name;
+                let refusal = anyhow::anyhow!(
+                    "{name} walks over memory and uses no file system: leave out {first}"
+                );
+                Err(refusal).blame_input()
+            }
+            (Some(ClassicOptions::SpriteLfs(_)) | None, _) => Ok(Self::Asked(texts)),
+        }
+    }
 }
 
 /// Chooses targets that can be made.
@@ -51,6 +73,10 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
             all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, around)
         }
         Choice::Asked(texts) | Choice::ForCliffs(texts) => all(parsed(texts)?, around),
+        Choice::Memory => {
+            let place = if Path::new(MEMORY).is_dir() { MEMORY } else { PATH_DEFAULTS[0] };
+            all(parsed(&[format!("memory={place}")])?, around)
+        }
         Choice::OfPaper(texts) => of_paper(parsed(texts)?, around),
         Choice::Recorded(manifest) => {
             let specs = manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>();

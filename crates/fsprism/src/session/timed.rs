@@ -41,7 +41,9 @@ impl Session {
         if let Some(options) = &suite.classic {
             suites::classic::check_room(options, &testbed.live).blame_input()?;
         }
-        let data_file_bytes = match testbed.data_file_bytes(measuring.size) {
+        // A classic benchmark has sizes of its own.
+        let size = measuring.size.filter(|_| suite.classic.is_none());
+        let data_file_bytes = match testbed.data_file_bytes(size) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             size => size.blame_input()?,
         };

@@ -63,6 +63,39 @@ fn what_sprite_lfs_cannot_do_is_refused_with_what_to_change() {
     place.run("run --resume run --file-size 1m").assert_refused(&["--file-size", "--resume"]);
 }
 
+#[test]
+fn an_array_is_walked_without_a_target() {
+    let place = Place::new();
+    let arguments = "run array-walk --size 64k --blocks 2 --format json --out run";
+    let document = place.run(arguments).assert_code(0).document();
+    assert_eq!(
+        names(&document),
+        ["write-65536", "first-read-65536", "second-read-65536", "write-back-65536"]
+    );
+    let ratio = &cell(&document, "write-back-65536")["metrics"][0];
+    assert_eq!((&ratio["name"], &ratio["unit"]), (&"first_over_second_read".into(), &"x".into()));
+    assert!(ratio["median"].as_f64().is_some_and(|ratio| ratio > 0.0), "{ratio}");
+    let words = ["array-walk walks over memory", "leave out ext4"];
+    place.run("run array-walk ext4").assert_refused(&words);
+    place.run("run array-walk --size 1023").assert_refused(&["--size", "multiple of 4"]);
+    place.run("run array-walk --files 2").assert_refused(&["--files is for sprite-lfs"]);
+}
+
+#[test]
+fn a_table_of_the_paper_is_measured_beside_what_it_prints() {
+    let name = "a_table_of_the_paper_is_measured_beside_what_it_prints";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "reproduce memory-rich-microbenchmarks/table-2 --blocks 4 --out run";
+    let text = place.run(arguments).assert_code(0).stdout.clone();
+    for words in ["Table 2", "390 (+0.80)", "ramfs, here", "Table 7", "0.77"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let again = place.fsprism("reproduce memory-rich-microbenchmarks --run run --format json");
+    let answer = place.finish(again).assert_code(0).document();
+    assert_eq!(answer["items"][0]["rows"].as_array().map(Vec::len), Some(4));
+    assert_eq!(answer["statements"].as_array().map(Vec::len), Some(2));
+}
+
 fn cells(document: &Value) -> &Vec<Value> {
     document["cells"].as_array().expect("a list")
 }

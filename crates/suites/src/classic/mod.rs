@@ -4,6 +4,8 @@
 //! here. [docs/classic.md](../../../../docs/classic.md) says what is run, from which sources, and
 //! how it differs from them.
 
+pub mod array_walk;
+pub mod memory_rich;
 pub mod sprite_lfs;
 
 use record::ClassicOptions;
@@ -38,6 +40,15 @@ pub enum ClassicError {
         /// The number that was asked for.
         files: u32,
     },
+    /// An array is not a whole number of elements.
+    #[error(
+        "--size must be a multiple of 4, the size of an element, but {array_bytes} is not: give {}",
+        (array_bytes / 4 + 1) * 4
+    )]
+    NotWholeElements {
+        /// The size that was asked for.
+        array_bytes: u64,
+    },
     /// The files do not fit on a target.
     #[error(
         "{files} file{} of {file_bytes} bytes do{} not fit on {label}, which has {free_bytes} \
@@ -66,6 +77,9 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
         ClassicOptions::SpriteLfs(_) => {
             ("sprite-lfs", "Sprite LFS large-file: a file written and read in order and at random")
         }
+        ClassicOptions::ArrayWalk(_) => {
+            ("array-walk", "an array written and read twice, by its size; takes no target")
+        }
     }
 }
 
@@ -76,6 +90,7 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
 pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, ClassicError> {
     match options {
         ClassicOptions::SpriteLfs(options) => sprite_lfs::benchmarks(options),
+        ClassicOptions::ArrayWalk(options) => array_walk::benchmarks(options),
     }
 }
 
@@ -88,5 +103,6 @@ pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), C
         ClassicOptions::SpriteLfs(options) => {
             live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
         }
+        ClassicOptions::ArrayWalk(_) => Ok(()),
     }
 }

@@ -78,6 +78,22 @@ pub fn corrected() -> SpriteLfsOptions {
 /// # Errors
 /// What cannot be meant.
 pub(crate) fn benchmarks(options: &SpriteLfsOptions) -> Result<Vec<Benchmark>, ClassicError> {
+    benchmarks_of("sprite-lfs", options)
+}
+
+/// The same as part of another suite, under a name that is unique there.
+///
+/// # Errors
+/// What cannot be meant.
+pub(crate) fn benchmarks_of(
+    name: &'static str,
+    options: &SpriteLfsOptions,
+) -> Result<Vec<Benchmark>, ClassicError> {
+    check(options)?;
+    Ok(sequence::benchmarks(SpriteLfs { name, options: options.clone() }))
+}
+
+fn check(options: &SpriteLfsOptions) -> Result<(), ClassicError> {
     if options.file_bytes == 0 || !options.file_bytes.is_multiple_of(BLOCK_BYTES) {
         let (file_bytes, block_bytes) = (options.file_bytes, BLOCK_BYTES);
         return Err(ClassicError::NotWholeBlocks { file_bytes, block_bytes });
@@ -85,7 +101,7 @@ pub(crate) fn benchmarks(options: &SpriteLfsOptions) -> Result<Vec<Benchmark>, C
     if options.files <= u32::from(options.drop_first) {
         return Err(ClassicError::NothingLeft { files: options.files });
     }
-    Ok(sequence::benchmarks(SpriteLfs { options: options.clone() }))
+    Ok(())
 }
 
 /// Whether a target has room for the files.
@@ -114,12 +130,13 @@ pub(crate) fn check_room(
 /// The benchmark with its options.
 #[derive(Clone, Debug)]
 struct SpriteLfs {
+    name: &'static str,
     options: SpriteLfsOptions,
 }
 
 impl Sequence for SpriteLfs {
     fn name(&self) -> &str {
-        "sprite-lfs"
+        self.name
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
@@ -248,7 +265,8 @@ mod tests {
     #[test]
     fn random_phases_say_how_they_are_aligned() {
         let alignment = |options: &SpriteLfsOptions, kind| {
-            SpriteLfs { options: options.clone() }.parameters(kind)["alignment_bytes"].clone()
+            SpriteLfs { name: "", options: options.clone() }.parameters(kind)["alignment_bytes"]
+                .clone()
         };
         assert_eq!(alignment(&published(), Kind::RandomRead), json!(1));
         assert_eq!(alignment(&published(), Kind::SequentialRead), json!(4096));

@@ -1,0 +1,251 @@
+//! What the paper says of two phases, and whether it holds here.
+
+use super::{Measured, Outcome, Ratio, Statement};
+
+/// A difference below this is none.
+const MARGIN: f64 = 0.02;
+/// What is called equal differs by no more than this.
+const EQUAL: f64 = 0.1;
+
+/// What a ratio of bandwidths is said to be.
+#[derive(Clone, Copy)]
+enum Said {
+    Slower,
+    Faster,
+    NotSlower,
+    Equal,
+}
+
+/// One claim: a benchmark over another, on one target.
+struct Claim {
+    source: &'static str,
+    claim: &'static str,
+    published: &'static str,
+    said: Said,
+    /// The target of which it is said.
+    target: &'static str,
+    of: &'static str,
+    /// The other benchmark, and its target where that is another one.
+    over: (&'static str, Option<&'static str>),
+}
+
+/// One of two phases on the same target.
+const fn on(
+    (source, target): (&'static str, &'static str),
+    claim: &'static str,
+    published: &'static str,
+    (of, said, over): (&'static str, Said, &'static str),
+) -> Claim {
+    Claim { source, claim, published, said, target, of, over: (over, None) }
+}
+
+/// One of ramfs beside ext2, in the same phase.
+const fn ramfs_beside_ext2(
+    source: &'static str,
+    claim: &'static str,
+    published: &'static str,
+    (of, said): (&'static str, Said),
+) -> Claim {
+    Claim { source, claim, published, said, target: "ramfs", of, over: (of, Some("ext2")) }
+}
+
+const CLAIMS: [Claim; 18] = [
+    ramfs_beside_ext2(
+        "Figure 1",
+        "the first sequential read is slower on ramfs than on ext2",
+        "slower (Table 2: 400 over 520)",
+        ("figure-1-sequential-read", Said::Slower),
+    ),
+    on(
+        ("Figure 1", "ramfs"),
+        "random reads are slower than the last sequential read",
+        "about half as fast (section 5)",
+        ("figure-1-random-read", Said::Slower, "figure-1-sequential-read-again"),
+    ),
+    on(
+        ("Table 2", "ramfs"),
+        "the first read after a write is slower than the second",
+        "400 over 520: 0.77",
+        ("table-2-sequential-read-1", Said::Slower, "table-2-sequential-read-2"),
+    ),
+    on(
+        ("Table 2", "ext2"),
+        "on ext2, the first read after a write is as fast as the second",
+        "520 over 530: 0.98",
+        ("table-2-sequential-read-1", Said::Equal, "table-2-sequential-read-2"),
+    ),
+    on(
+        ("Table 3", "ramfs"),
+        "the second read of a file that existed before is faster than the first",
+        "520 over 480: 1.08",
+        ("table-3-pre-read-2", Said::Faster, "table-3-pre-read-1"),
+    ),
+    on(
+        ("Table 4", "ramfs"),
+        "a write slows the read after it down",
+        "400 over 480: 0.83",
+        ("table-4-sequential-read", Said::Slower, "table-4-pre-read"),
+    ),
+    on(
+        ("Table 4", "ext2"),
+        "on ext2, a write speeds the read after it up",
+        "520 over 480: 1.08",
+        ("table-4-sequential-read", Said::Faster, "table-4-pre-read"),
+    ),
+    on(
+        ("Table 5", "ramfs"),
+        "pauses between writes leave the read after them as slow",
+        "410 over 400: 1.03",
+        ("table-5-sequential-read", Said::Equal, "table-4-sequential-read"),
+    ),
+    on(
+        ("Table 6", "ramfs"),
+        "a read after a random write is slower than one that has been repeated",
+        "400 over 530: 0.75",
+        ("table-6-sequential-read", Said::Slower, "table-2-sequential-read-3"),
+    ),
+    on(
+        ("Table 8", "ramfs"),
+        "the second write is slower than the first",
+        "350 over 380: 0.92",
+        ("table-8-sequential-write-2", Said::Slower, "table-8-sequential-write-1"),
+    ),
+    on(
+        ("Table 8", "ext2"),
+        "on ext2, the second write is faster than the first",
+        "16 over 13: 1.23",
+        ("table-8-sequential-write-2", Said::Faster, "table-8-sequential-write-1"),
+    ),
+    ramfs_beside_ext2(
+        "Table 9",
+        "in the cache, the first read after a write is faster on ramfs than on ext2",
+        "810 over 440: 1.84",
+        ("table-9-sequential-read-1", Said::Faster),
+    ),
+    on(
+        ("Table 9", "ramfs"),
+        "in the cache, the second read is faster than the first",
+        "1400 over 810: 1.73",
+        ("table-9-sequential-read-2", Said::Faster, "table-9-sequential-read-1"),
+    ),
+    ramfs_beside_ext2(
+        "Figure 4",
+        "with 10 of 11 files, the first sequential read is no slower on ramfs than on ext2",
+        "equally fast",
+        ("figure-4-sequential-read", Said::NotSlower),
+    ),
+    on(
+        ("Figure 4", "ramfs"),
+        "random reads at any byte are slower than sequential ones",
+        "about half as fast (section 5)",
+        ("figure-4-random-read", Said::Slower, "figure-4-sequential-read"),
+    ),
+    on(
+        ("Figure 5", "ramfs"),
+        "page-aligned random reads are no slower than sequential ones",
+        "faster",
+        ("figure-5-random-read", Said::NotSlower, "figure-5-sequential-read"),
+    ),
+    on(
+        ("Figure 6", "ramfs"),
+        "in the cache, the calls that random reads make as well make them slower",
+        "20 % slower",
+        ("figure-6-random-read", Said::Slower, "figure-6-sequential-read"),
+    ),
+    on(
+        ("Figure 7", "ramfs"),
+        "padding makes random and sequential reads equal",
+        "uniform",
+        ("figure-7-random-read", Said::Equal, "figure-7-sequential-read"),
+    ),
+];
+
+/// Every statement of which the run has measured anything, and two that it cannot.
+pub(super) fn all(measured: &Measured) -> Vec<Statement> {
+    let is_measured = |claim: &&Claim| measured.by_cell.keys().any(|(_, one)| one == claim.of);
+    let mut all: Vec<Statement> =
+        CLAIMS.iter().filter(is_measured).map(|claim| judged(claim, measured)).collect();
+    all.extend(array(measured));
+    all
+}
+
+/// Table 10, whose program is the same on each target: the first is taken.
+fn array(measured: &Measured) -> Option<Statement> {
+    let target = measured.targets.iter().find(|target| {
+        measured.by_cell.contains_key(&((*target).clone(), "table-10-first-read".to_owned()))
+    })?;
+    let ratio = measured.ratio((target, "table-10-first-read"), (target, "table-10-second-read"));
+    Some(Statement {
+        source: "Table 10",
+        claim: "in a user-level program, the first read after a write is slower than the second",
+        published: "150 over 200: 0.75",
+        measured: ratio.map_or_else(|| "not measured".to_owned(), |one| words(&one)),
+        outcome: ratio.map_or(Outcome::Unknown, |one| outcome(Said::Slower, &one)),
+    })
+}
+
+fn judged(claim: &Claim, measured: &Measured) -> Statement {
+    let (over, other) = claim.over;
+    let ratio_on =
+        |target: &str| measured.ratio((target, claim.of), (other.unwrap_or(target), over));
+    let own = ratio_on(claim.target);
+    let mut said: Vec<String> = own.iter().map(words).collect();
+    if said.is_empty() {
+        said.push(format!("not measured on {}", claim.target));
+    }
+    // What is said of one file system is looked at on the others as well.
+    let others = measured.targets.iter().filter(|name| *name != claim.target && other.is_none());
+    for target in others {
+        said.extend(ratio_on(target).map(|ratio| format!("on {target} {}", words(&ratio))));
+    }
+    Statement {
+        source: claim.source,
+        claim: claim.claim,
+        published: claim.published,
+        measured: said.join("; "),
+        outcome: own.map_or(Outcome::Unknown, |ratio| outcome(claim.said, &ratio)),
+    }
+}
+
+fn words(ratio: &Ratio) -> String {
+    format!("{:.2} [{:.2}, {:.2}]", ratio.mean, ratio.low, ratio.high)
+}
+
+/// Holds where the whole interval agrees, does not where the whole interval disagrees.
+fn outcome(said: Said, ratio: &Ratio) -> Outcome {
+    let Ratio { low, high, .. } = *ratio;
+    let (holds, fails) = match said {
+        Said::Slower => (high < 1.0, low > 1.0 - MARGIN),
+        Said::Faster => (low > 1.0, high < 1.0 + MARGIN),
+        Said::NotSlower => (low > 1.0 - MARGIN, high < 1.0 - MARGIN),
+        Said::Equal => {
+            let (least, most) = (1.0 - EQUAL, 1.0 + EQUAL);
+            (low >= least && high <= most, high < least || low > most)
+        }
+    };
+    match (holds, fails) {
+        (true, _) => Outcome::Holds,
+        (false, true) => Outcome::DoesNotHold,
+        (false, false) => Outcome::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_holds_only_where_the_whole_interval_agrees() {
+        let of = |said, low, high| outcome(said, &Ratio { mean: 1.0, low, high });
+        assert_eq!(of(Said::Slower, 0.7, 0.9), Outcome::Holds);
+        assert_eq!(of(Said::Slower, 0.9, 1.1), Outcome::Unknown);
+        assert_eq!(of(Said::Slower, 0.99, 1.1), Outcome::DoesNotHold);
+        assert_eq!(of(Said::Faster, 1.01, 1.1), Outcome::Holds);
+        assert_eq!(of(Said::Faster, 0.9, 1.01), Outcome::DoesNotHold);
+        assert_eq!(of(Said::NotSlower, 0.99, 1.3), Outcome::Holds);
+        assert_eq!(of(Said::NotSlower, 0.5, 0.6), Outcome::DoesNotHold);
+        assert_eq!(of(Said::Equal, 0.95, 1.05), Outcome::Holds);
+        assert_eq!(of(Said::Equal, 0.85, 1.05), Outcome::Unknown);
+        assert_eq!(of(Said::Equal, 0.5, 0.6), Outcome::DoesNotHold);
+    }
+}

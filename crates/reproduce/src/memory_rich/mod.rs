@@ -1,0 +1,216 @@
+//! Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich Environments on File System
+//! Microbenchmarks" (SPECTS 2003): its tables and figures, measured again.
+//!
+//! As published, the first run is dropped, and means of the others stand with their intervals at
+//! 90 % by Student's t. Ratios are of two phases in the same block, which cancels what a block has
+//! of its own. Table 7 comes from the paper's model of a cache, computed again.
+
+mod claims;
+mod published;
+mod text;
+
+use std::collections::BTreeMap;
+
+use caches::naive::{Naive, Phase, Question};
+use record::{Cell, Replicate, Run, StandardMetric};
+use serde::Serialize;
+use stats::{Sample, interval};
+
+use crate::gathered::{self, Gathered};
+pub use crate::statement::{Outcome, Statement};
+
+/// The level of all intervals: the paper's.
+const LEVEL: f64 = 0.9;
+/// The suite whose runs are reproduced here.
+pub const SUITE: &str = "memory-rich-microbenchmarks";
+
+/// What was measured of the paper's tables and figures, and how it stands to them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduction {
+    /// The paper.
+    pub paper: &'static str,
+    /// The run that was made for it.
+    pub run: String,
+    /// The level of all intervals.
+    pub level: f64,
+    /// Tables and figures that the run has measured.
+    pub items: Vec<ItemFigures>,
+    /// Table 7, and Figures 2 and 3 with it.
+    pub model: Vec<ModelRow>,
+    /// What the paper says, and what came out.
+    pub statements: Vec<Statement>,
+    /// What could not be measured, with why.
+    pub missing: Vec<String>,
+}
+
+/// A table or figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ItemFigures {
+    /// Its name as an item: `table-2`.
+    pub item: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// Its phases, in their order.
+    pub rows: Vec<PhaseRow>,
+}
+
+/// A phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseRow {
+    /// Its name.
+    pub phase: String,
+    /// What the paper prints, by column; none of what it only draws.
+    pub published: BTreeMap<&'static str, &'static str>,
+    /// What was measured, by target.
+    pub measured: Vec<PhaseFigure>,
+}
+
+/// The bandwidth of a phase on one target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseFigure {
+    /// The target.
+    pub target: String,
+    /// Mean over the runs but the first, in MB (of 2^20 bytes) per second.
+    pub mb_per_s: f64,
+    /// Half the width of its interval; none with fewer than three runs.
+    pub half_width: Option<f64>,
+}
+
+/// One phase in the paper's model of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelRow {
+    /// `write` or `read`.
+    pub phase: &'static str,
+    /// Lines of the cache's four that file system and benchmark take.
+    pub footprint_lines: u64,
+    /// Flushes as published.
+    pub published_flushes: u64,
+    /// Flushes as computed.
+    pub computed_flushes: u64,
+}
+
+impl Reproduction {
+    /// The tables and figures as the run measured them; `name` is what the run is called.
+    #[must_use]
+    pub fn of(run: &Run, name: &str) -> Self {
+        let gathered = Gathered::of(run);
+        let measured = Measured::of(&gathered);
+        Self {
+            paper: "Wang et al., The Effects of Memory-Rich Environments on File System \
+                    Microbenchmarks",
+            run: name.to_owned(),
+            level: LEVEL,
+            items: published::ITEMS.iter().filter_map(|one| figures(one, &gathered)).collect(),
+            model: model(),
+            statements: claims::all(&measured),
+            missing: gathered::missing(run),
+        }
+    }
+
+    /// The text for people.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        text::render(self, width)
+    }
+}
+
+/// Bandwidths by target and benchmark, each by its block; the first block is dropped.
+struct Measured {
+    targets: Vec<String>,
+    by_cell: BTreeMap<(String, String), BTreeMap<u32, f64>>,
+}
+
+impl Measured {
+    fn of(gathered: &Gathered<'_>) -> Self {
+        let mut targets: Vec<String> = Vec::new();
+        let mut by_cell = BTreeMap::new();
+        for (cell, replicates) in &gathered.cells {
+            if !targets.contains(&cell.target) {
+                targets.push(cell.target.clone());
+            }
+            let values = bandwidths(cell, replicates);
+            by_cell.insert((cell.target.clone(), cell.benchmark.clone()), values);
+        }
+        Self { targets, by_cell }
+    }
+
+    /// The bandwidth of one cell over that of another: geometric mean over the blocks that have
+    /// both, with its interval. Cells are target and benchmark.
+    fn ratio(&self, of: (&str, &str), over: (&str, &str)) -> Option<Ratio> {
+        let values = |(target, benchmark): (&str, &str)| {
+            self.by_cell.get(&(target.to_owned(), benchmark.to_owned()))
+        };
+        let (of, over) = (values(of)?, values(over)?);
+        let ratios: Vec<f64> =
+            of.iter().filter_map(|(block, value)| Some(value / over.get(block)?)).collect();
+        let found = interval::geometric_mean(&Sample::new(ratios).ok()?, LEVEL).ok()?;
+        Some(Ratio { mean: found.mean, low: found.interval.low, high: found.interval.high })
+    }
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ratio {
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+/// The bandwidths of a cell by block, but for the first.
+fn bandwidths(cell: &Cell, replicates: &[&Replicate]) -> BTreeMap<u32, f64> {
+    let name = StandardMetric::BANDWIDTH.name;
+    let position = cell.metrics.iter().position(|metric| metric.name == name);
+    let value = |one: &&Replicate| Some((one.block, one.metrics.get(position?).copied()?));
+    let mut values: BTreeMap<u32, f64> = replicates.iter().filter_map(value).collect();
+    values.remove(&0);
+    values
+}
+
+/// A table or figure as measured; none where the run has nothing of it.
+fn figures(one: &published::Item, gathered: &Gathered<'_>) -> Option<ItemFigures> {
+    let prefix = format!("{}-", one.item);
+    let mut rows: Vec<PhaseRow> = Vec::new();
+    for (cell, replicates) in &gathered.cells {
+        let Some(phase) = cell.benchmark.strip_prefix(&prefix) else { continue };
+        let Some(figure) = figure(cell, replicates) else { continue };
+        match rows.iter_mut().find(|row| row.phase == phase) {
+            Some(row) => row.measured.push(figure),
+            None => rows.push(PhaseRow {
+                phase: phase.to_owned(),
+                published: one.published(phase),
+                measured: vec![figure],
+            }),
+        }
+    }
+    (!rows.is_empty()).then_some(ItemFigures { item: one.item, title: one.title, rows })
+}
+
+fn figure(cell: &Cell, replicates: &[&Replicate]) -> Option<PhaseFigure> {
+    let values: Vec<f64> = bandwidths(cell, replicates).into_values().collect();
+    let sample = Sample::new(values).ok()?;
+    let mb = |bytes: f64| bytes / f64::from(1 << 20);
+    let interval = interval::mean_interval(&sample, LEVEL).ok();
+    Some(PhaseFigure {
+        target: cell.target.clone(),
+        mb_per_s: mb(sample.mean()),
+        half_width: interval.map(|one| mb(one.half_width())),
+    })
+}
+
+/// Table 7: a cache of four lines, of which three or one are taken, and a file of 16 segments.
+fn model() -> Vec<ModelRow> {
+    let row = |(phase, index, footprint_lines, published_flushes)| {
+        let phases = vec![Phase::Write, Phase::Read];
+        let question = Question { lines: 4, footprint: footprint_lines, file: 16, phases };
+        let answer = Naive::new(question).ok()?.answer();
+        let computed_flushes = answer.phases.get::<usize>(index)?.flushes;
+        Some(ModelRow { phase, footprint_lines, published_flushes, computed_flushes })
+    };
+    [("write", 0, 3, 15), ("read", 1, 3, 1), ("write", 0, 1, 13), ("read", 1, 1, 3)]
+        .into_iter()
+        .filter_map(row)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

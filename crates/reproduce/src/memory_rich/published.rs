@@ -1,0 +1,119 @@
+//! What the paper prints: bandwidths in MB/s, each with the number that it has in brackets.
+
+use std::collections::BTreeMap;
+
+/// A table or figure of the paper.
+pub(super) struct Item {
+    /// Its name as an item.
+    pub(super) item: &'static str,
+    /// What it shows.
+    pub(super) title: &'static str,
+    /// Its columns.
+    columns: &'static [&'static str],
+    /// Its rows: the phase, and what each column has.
+    rows: &'static [(&'static str, &'static [&'static str])],
+}
+
+impl Item {
+    /// What the paper prints of a phase, by column.
+    pub(super) fn published(&self, phase: &str) -> BTreeMap<&'static str, &'static str> {
+        let row = self.rows.iter().find(|(name, _)| *name == phase);
+        let values = row.map(|(_, values)| values.iter().copied()).into_iter().flatten();
+        self.columns.iter().copied().zip(values).collect()
+    }
+}
+
+const SYSTEMS: &[&str] = &["ext2", "ramfs"];
+
+const fn figure(item: &'static str, title: &'static str) -> Item {
+    Item { item, title, columns: SYSTEMS, rows: &[] }
+}
+
+const fn table(
+    item: &'static str,
+    title: &'static str,
+    rows: &'static [(&'static str, &'static [&'static str])],
+) -> Item {
+    Item { item, title, columns: SYSTEMS, rows }
+}
+
+/// All, in the order of the paper.
+pub(super) const ITEMS: [Item; 13] = [
+    figure("figure-1", "the benchmark as published, 1 MiB"),
+    table(
+        "table-2",
+        "three sequential reads after a write",
+        &[
+            ("sequential-write", &["14 (+0.29)", "390 (+0.80)"]),
+            ("sequential-read-1", &["520 (+1.4)", "400 (+0.65)"]),
+            ("sequential-read-2", &["530 (+0.65)", "520 (+2.5)"]),
+            ("sequential-read-3", &["530 (+2.6)", "530 (+0.73)"]),
+        ],
+    ),
+    table(
+        "table-3",
+        "two sequential reads of a file that existed before",
+        &[
+            ("pre-read-1", &["480 (+0.98)", "480 (+1.3)"]),
+            ("pre-read-2", &["520 (+2.7)", "520 (+0.0)"]),
+        ],
+    ),
+    table(
+        "table-4",
+        "a read, a write and a read of a file that existed before",
+        &[
+            ("pre-read", &["480 (+1.5)", "480 (+1.4)"]),
+            ("sequential-write", &["14 (+0.47)", "400 (+1.2)"]),
+            ("sequential-read", &["520 (+0.73)", "400 (+1.3)"]),
+        ],
+    ),
+    table(
+        "table-5",
+        "a read after a write with pauses of 1 us",
+        &[
+            ("sequential-write", &["0.2 (+0.32)", "0.2 (+0.40)"]),
+            // The paper's unit is KB/s, which its text contradicts.
+            ("sequential-read", &["510 (+1.9)", "410 (+5.5)"]),
+        ],
+    ),
+    table(
+        "table-6",
+        "a read after a random write",
+        &[
+            ("random-write", &["9.2 (+0.27)", "280 (+2.3)"]),
+            ("sequential-read", &["510 (+1.4)", "400 (+1.4)"]),
+        ],
+    ),
+    table(
+        "table-8",
+        "three sequential writes",
+        &[
+            ("sequential-write-1", &["13 (+0.61)", "380 (+1.4)"]),
+            ("sequential-write-2", &["16 (+0.32)", "350 (+0.80)"]),
+            ("sequential-write-3", &["16 (+0.32)", "350 (+0.65)"]),
+        ],
+    ),
+    table(
+        "table-9",
+        "two reads after a write, 128 KiB",
+        &[
+            ("sequential-write", &["4.9 (+0.43)", "600 (+0.61)"]),
+            ("sequential-read-1", &["440 (+5.7)", "810 (+25)"]),
+            ("sequential-read-2", &["1200 (+35)", "1400 (+52)"]),
+        ],
+    ),
+    Item {
+        item: "table-10",
+        title: "an array of 1 MiB written, read and read again, with no file system",
+        columns: &["program"],
+        rows: &[
+            ("write", &["220 (+0.32)"]),
+            ("first-read", &["150 (+31)"]),
+            ("second-read", &["200 (+1.3)"]),
+        ],
+    },
+    figure("figure-4", "10 of 11 files of 1 MiB"),
+    figure("figure-5", "the same with page-aligned random operations"),
+    figure("figure-6", "the same on files of 128 KiB"),
+    figure("figure-7", "the same with padded sequential operations"),
+];

@@ -1,0 +1,88 @@
+//! The reproduction as text: each table and figure, then what the paper says beside what came out.
+
+use textual::{Columns, paragraph};
+
+use super::{ItemFigures, PhaseFigure, PhaseRow, Reproduction};
+use crate::statement;
+
+pub(super) fn render(of: &Reproduction, width: usize) -> String {
+    let how = format!(
+        "MB/s (MB of 2^20 bytes): means over all runs but the first, with their intervals at \
+         {:.0} %",
+        of.level * 100.0
+    );
+    let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &how, width);
+    text += &of.items.iter().map(item).collect::<String>();
+    text += &model(of);
+    text += &statement::text(&of.statements, width);
+    text += &paragraph(
+        "- ",
+        "  ",
+        "what is measured of a statement is a ratio of bandwidths, paired by run",
+        width,
+    );
+    for what in &of.missing {
+        text += &paragraph("- not measured: ", "  ", what, width);
+    }
+    text
+}
+
+/// `Table 2` of `table-2`.
+fn heading(item: &str) -> String {
+    match item.split_once('-') {
+        Some(("table", number)) => format!("Table {number}"),
+        Some((_, number)) => format!("Figure {number}"),
+        None => item.to_owned(),
+    }
+}
+
+fn item(of: &ItemFigures) -> String {
+    let printed: Vec<&str> =
+        of.rows.first().map(|row| row.published.keys().copied().collect()).unwrap_or_default();
+    let targets: Vec<&str> = of
+        .rows
+        .first()
+        .map(|row| row.measured.iter().map(|one| one.target.as_str()).collect())
+        .unwrap_or_default();
+    let heads = std::iter::once("phase".to_owned())
+        .chain(printed.iter().map(|name| format!("{name}, paper")))
+        .chain(targets.iter().map(|name| format!("{name}, here")));
+    let mut columns = Columns::headed(heads);
+    for row in &of.rows {
+        let published = printed.iter().map(|name| (*row.published.get(name).unwrap_or(&"")).into());
+        let measured = targets.iter().map(|target| cell(row, target));
+        columns.row(std::iter::once(row.phase.clone()).chain(published).chain(measured));
+    }
+    format!("\n{}: {}\n{}", heading(of.item), of.title, columns.render())
+}
+
+fn cell(row: &PhaseRow, target: &str) -> String {
+    let found = row.measured.iter().find(|one| one.target == target);
+    let Some(PhaseFigure { mb_per_s, half_width, .. }) = found else { return String::new() };
+    match half_width {
+        Some(half_width) => format!("{} (+-{})", short(*mb_per_s), short(*half_width)),
+        None => short(*mb_per_s),
+    }
+}
+
+/// With as many digits as the paper has.
+fn short(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+fn model(of: &Reproduction) -> String {
+    let heading = ["phase", "footprint", "flushes, paper", "flushes, here"];
+    let mut columns = Columns::headed(heading);
+    for row in &of.model {
+        columns.row([
+            row.phase.to_owned(),
+            format!("{} of 4 lines", row.footprint_lines),
+            row.published_flushes.to_string(),
+            row.computed_flushes.to_string(),
+        ]);
+    }
+    format!(
+        "\nTable 7, Figures 2 and 3: the paper's model of a cache, file of 16 lines\n{}",
+        columns.render()
+    )
+}

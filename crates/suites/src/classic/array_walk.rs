@@ -1,0 +1,298 @@
+//! The array walk: the user-level program of Wang, Kuenning, Reiher & Popek, "The Effects of
+//! Memory-Rich Environments on File System Microbenchmarks" (SPECTS 2003), section 4.6.3.
+//!
+//! An array of integers is written from its beginning to its end, read, and read again, with no
+//! file system involved. Where a cache writes back, the first read pays for lines that the write
+//! has left dirty in it; how much, is the ratio of both reads' times.
+//!
+//! Elements are atomic and are accessed with relaxed ordering, so that the compiler makes each
+//! access, neither joins nor leaves out any, and yet needs no more than one instruction for each.
+
+use std::collections::BTreeMap;
+use std::hint;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use measure::{Clock, SystemClock};
+use record::{ArrayWalkOptions, Better, CurvePoint, Dimension, MetricDefinition, StandardMetric};
+use runner::Failure;
+use serde_json::{Value, json};
+
+use super::ClassicError;
+use crate::benchmark::Benchmark;
+use crate::experiment::{Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::sequence::{self, Sequence, SequencePhase};
+use crate::thinning::{on_axis, rank_of};
+
+/// Bytes of an element.
+const ELEMENT_BYTES: u64 = 4;
+/// The sizes that are swept: powers of two from what fits into every first-level cache to what fits
+/// into few last-level ones.
+const LEAST_BYTES: u64 = 16 << 10;
+const MOST_BYTES: u64 = 256 << 20;
+/// What the walks of one replicate range over, all together, and how many they are.
+const WALKED_BYTES: u64 = 32 << 20;
+const WALKS: [u64; 2] = [3, 256];
+/// What a processor does at least, for the estimate.
+const BYTES_PER_S: f64 = 2e9;
+
+/// All sizes.
+#[must_use]
+pub fn swept() -> ArrayWalkOptions {
+    ArrayWalkOptions { array_bytes: None }
+}
+
+/// The phases by size as benchmarks.
+///
+/// # Errors
+/// What cannot be meant.
+pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, ClassicError> {
+    let sizes = match options.array_bytes {
+        Some(bytes) if bytes == 0 || !bytes.is_multiple_of(ELEMENT_BYTES) => {
+            return Err(ClassicError::NotWholeElements { array_bytes: bytes });
+        }
+        Some(bytes) => vec![bytes],
+        None => std::iter::successors(Some(LEAST_BYTES), |bytes| Some(bytes * 2))
+            .take_while(|&bytes| bytes <= MOST_BYTES)
+            .collect(),
+    };
+    let count = sizes.len();
+    let of_size = |(index, &bytes): (usize, &u64)| {
+        let walk = ArrayWalk { name: format!("array-walk-{bytes}"), bytes };
+        let on_curve = move |(benchmark, part): (Benchmark, Part)| {
+            let point = part.point(bytes);
+            let title = format!("{}, {} {}", benchmark.title, point.axis, on_axis(&point));
+            let rank = rank_of(index, count);
+            Benchmark { title, rank, curve: Some(point), ..benchmark }
+        };
+        let benchmarks = sequence::benchmarks(walk).into_iter().zip(Part::ALL);
+        benchmarks.map(on_curve).collect::<Vec<_>>()
+    };
+    Ok(sizes.iter().enumerate().flat_map(of_size).collect())
+}
+
+/// What is measured of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Write,
+    FirstRead,
+    SecondRead,
+    /// Of both reads: what writing back costs the first.
+    WriteBack,
+}
+
+impl Part {
+    const ALL: [Self; 4] = [Self::Write, Self::FirstRead, Self::SecondRead, Self::WriteBack];
+
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Write => ("write", "array, write"),
+            Self::FirstRead => ("first-read", "array, first read after the write"),
+            Self::SecondRead => ("second-read", "array, second read"),
+            Self::WriteBack => ("write-back", "array, first read over second"),
+        }
+    }
+
+    fn metrics(self) -> Vec<MetricDefinition> {
+        match self {
+            Self::Write | Self::FirstRead | Self::SecondRead => {
+                let all = [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_KIB];
+                all.map(StandardMetric::definition).to_vec()
+            }
+            Self::WriteBack => {
+                vec![MetricDefinition::new("first_over_second_read", "x", Better::Neither)]
+            }
+        }
+    }
+
+    fn point(self, bytes: u64) -> CurvePoint {
+        let (name, title) = self.names();
+        CurvePoint {
+            curve: name.to_owned(),
+            title: title.to_owned(),
+            axis: "array".to_owned(),
+            unit: "bytes".to_owned(),
+            value: bytes as f64,
+        }
+    }
+}
+
+/// An array of one size.
+#[derive(Debug)]
+struct ArrayWalk {
+    name: String,
+    bytes: u64,
+}
+
+/// How long the walks of one kind took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Took {
+    write_ns: u64,
+    first_ns: u64,
+    second_ns: u64,
+}
+
+impl ArrayWalk {
+    fn walks(&self) -> u64 {
+        (WALKED_BYTES / self.bytes).clamp(WALKS[0], WALKS[1])
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        BTreeMap::from([
+            ("array_bytes".to_owned(), json!(self.bytes)),
+            ("element_bytes".to_owned(), json!(ELEMENT_BYTES)),
+            ("walks".to_owned(), json!(self.walks())),
+            ("threads".to_owned(), json!(1)),
+        ])
+    }
+
+    fn findings(&self, took: Took) -> Vec<Findings> {
+        let bytes = self.bytes * self.walks();
+        let of = |elapsed_ns: u64| {
+            let elapsed_ns = elapsed_ns.max(1);
+            Findings {
+                metrics: vec![
+                    bytes as f64 / (elapsed_ns as f64 / 1e9),
+                    elapsed_ns as f64 / (bytes as f64 / 1024.0),
+                ],
+                bytes,
+                elapsed_ns,
+                operations: Some(self.walks()),
+                ..Findings::default()
+            }
+        };
+        let ratio = took.first_ns as f64 / took.second_ns.max(1) as f64;
+        let both_ns = took.first_ns + took.second_ns;
+        let write_back = Findings { metrics: vec![ratio], bytes: 2 * bytes, ..of(both_ns) };
+        vec![of(took.write_ns), of(took.first_ns), of(took.second_ns), write_back]
+    }
+}
+
+impl Sequence for ArrayWalk {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn phases(&self) -> Vec<SequencePhase> {
+        let phase = |part: Part| {
+            let (name, title) = part.names();
+            SequencePhase {
+                name: format!("{name}-{}", self.bytes),
+                title: title.to_owned(),
+                dimension: Dimension::InMemory,
+                exercises: Vec::new(),
+                metrics: part.metrics(),
+                parameters: self.parameters(),
+                working_set_bytes: Some(self.bytes),
+            }
+        };
+        Part::ALL.map(phase).to_vec()
+    }
+
+    fn estimate(&self) -> Duration {
+        let walked = 3 * (self.walks() + 1) * self.bytes;
+        Duration::from_secs_f64(walked as f64 / BYTES_PER_S)
+    }
+
+    fn check(&self, _live: &LiveTarget) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn execute(&self, site: &Site<'_>, _seed: u64) -> Result<Vec<Findings>, Failure> {
+        let array = array(self.bytes)?;
+        let mut took = Took::default();
+        // The first walk meets memory and caches as somebody else left them.
+        for number in 0..=self.walks() {
+            site.go_on()?;
+            let write_ns = timed(site.clock, || write(&array, u32::try_from(number).unwrap_or(0)));
+            let first_ns = timed(site.clock, || read(&array));
+            let second_ns = timed(site.clock, || read(&array));
+            if number > 0 {
+                took.write_ns += write_ns;
+                took.first_ns += first_ns;
+                took.second_ns += second_ns;
+            }
+        }
+        Ok(self.findings(took))
+    }
+}
+
+/// An array of so many bytes, if there is memory for it.
+fn array(bytes: u64) -> Result<Vec<AtomicU32>, Failure> {
+    let why = || format!("there is no memory for an array of {bytes} bytes: give a smaller --size");
+    let lost = || Failure::Cell { why: why() };
+    let count = usize::try_from(bytes / ELEMENT_BYTES).map_err(|_| lost())?;
+    let mut array = Vec::new();
+    array.try_reserve_exact(count).map_err(|_| lost())?;
+    array.resize_with(count, AtomicU32::default);
+    Ok(array)
+}
+
+/// What a walk takes, in nanoseconds.
+fn timed(clock: &SystemClock, walk: impl FnOnce()) -> u64 {
+    let start_ticks = clock.start();
+    walk();
+    let end_ticks = clock.end();
+    clock.nanos(end_ticks.saturating_sub(start_ticks))
+}
+
+/// Gives each element another value.
+#[inline(never)]
+fn write(array: &[AtomicU32], first: u32) {
+    let mut value = first;
+    for element in array {
+        element.store(value, Ordering::Relaxed);
+        value = value.wrapping_add(1);
+    }
+}
+
+/// Takes each element's value into a variable.
+#[inline(never)]
+fn read(array: &[AtomicU32]) {
+    let mut value = 0_u32;
+    for element in array {
+        value ^= element.load(Ordering::Relaxed);
+    }
+    hint::black_box(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_swept_from_the_first_cache_to_memory() {
+        let all = benchmarks(&swept()).expect("it can be run");
+        assert_eq!(all.len(), 15 * Part::ALL.len());
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        assert!(names.contains(&"write-16384") && names.contains(&"write-back-268435456"));
+        let one = benchmarks(&ArrayWalkOptions { array_bytes: Some(1 << 20) }).expect("it can");
+        assert_eq!(one.len(), Part::ALL.len());
+        assert_eq!(one[1].title, "array, first read after the write, array 1 MiB");
+        let wrong = benchmarks(&ArrayWalkOptions { array_bytes: Some(1023) }).map(drop);
+        let why = wrong.expect_err("a part of an element").to_string();
+        assert!(why.contains("multiple of 4") && why.contains("1024"), "{why}");
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_reads_times() {
+        let walk = ArrayWalk { name: String::new(), bytes: 1 << 20 };
+        assert_eq!(walk.walks(), 32);
+        let took = Took { write_ns: 4_000_000, first_ns: 3_000_000, second_ns: 2_000_000 };
+        let found = walk.findings(took);
+        assert_eq!(found.len(), walk.phases().len());
+        assert_eq!(found[3].metrics, [1.5]);
+        let bytes_per_s = found[1].metrics[0];
+        assert!((bytes_per_s - f64::from(32 << 20) / 0.003).abs() < 1.0, "{bytes_per_s}");
+    }
+
+    #[test]
+    fn a_walk_leaves_every_element_with_its_value() {
+        let array = array(64).expect("there is room");
+        write(&array, 7);
+        let values: Vec<u32> = array.iter().map(|one| one.load(Ordering::Relaxed)).collect();
+        assert_eq!(values, (7..23).collect::<Vec<u32>>());
+        read(&array);
+    }
+}

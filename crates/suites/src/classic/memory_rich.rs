@@ -1,0 +1,197 @@
+//! The tables and figures of Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
+//! Environments on File System Microbenchmarks" (SPECTS 2003), as benchmarks: each is the Sprite
+//! LFS large-file benchmark with other options, but for Table 10, which is the array walk.
+
+use record::{ArrayWalkOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
+
+use super::{array_walk, sprite_lfs};
+use crate::benchmark::Benchmark;
+
+/// The file systems that the paper is about and their likes of today.
+pub const TARGETS: [&str; 4] = ["ramfs", "tmpfs", "ext2", "xfs"];
+
+/// The suite of all.
+pub const SUITE: &str = "memory-rich-microbenchmarks";
+
+/// A table or figure.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    /// Its name.
+    pub item: &'static str,
+    /// The suite that has nothing else.
+    pub suite: &'static str,
+    /// What it shows, in one line.
+    pub summary: &'static str,
+}
+
+/// What the paper shows, in its order.
+pub const ITEMS: [Item; 13] = [
+    Item {
+        item: "figure-1",
+        suite: "memory-rich-microbenchmarks/figure-1",
+        summary: "the benchmark as published, 1 MiB",
+    },
+    Item {
+        item: "table-2",
+        suite: "memory-rich-microbenchmarks/table-2",
+        summary: "three sequential reads after a write",
+    },
+    Item {
+        item: "table-3",
+        suite: "memory-rich-microbenchmarks/table-3",
+        summary: "two sequential reads of a file that existed before",
+    },
+    Item {
+        item: "table-4",
+        suite: "memory-rich-microbenchmarks/table-4",
+        summary: "a read, a write and a read of a file that existed before",
+    },
+    Item {
+        item: "table-5",
+        suite: "memory-rich-microbenchmarks/table-5",
+        summary: "a read after a write with pauses",
+    },
+    Item {
+        item: "table-6",
+        suite: "memory-rich-microbenchmarks/table-6",
+        summary: "a read after a random write",
+    },
+    Item {
+        item: "table-8",
+        suite: "memory-rich-microbenchmarks/table-8",
+        summary: "three sequential writes",
+    },
+    Item {
+        item: "table-9",
+        suite: "memory-rich-microbenchmarks/table-9",
+        summary: "two reads after a write, 128 KiB",
+    },
+    Item {
+        item: "table-10",
+        suite: "memory-rich-microbenchmarks/table-10",
+        summary: "an array written, read and read again",
+    },
+    Item {
+        item: "figure-4",
+        suite: "memory-rich-microbenchmarks/figure-4",
+        summary: "10 of 11 files",
+    },
+    Item {
+        item: "figure-5",
+        suite: "memory-rich-microbenchmarks/figure-5",
+        summary: "the same with page-aligned random operations",
+    },
+    Item {
+        item: "figure-6",
+        suite: "memory-rich-microbenchmarks/figure-6",
+        summary: "the same on files of 128 KiB",
+    },
+    Item {
+        item: "figure-7",
+        suite: "memory-rich-microbenchmarks/figure-7",
+        summary: "the same with padded sequential operations",
+    },
+];
+
+const MIB: u64 = 1 << 20;
+const SMALL_BYTES: u64 = 128 << 10;
+const ALL: &[&str] = &[""];
+
+/// The benchmarks of one item, or of all. They are called after the item and the phase.
+#[must_use]
+pub(crate) fn benchmarks(item: Option<&str>) -> Vec<Benchmark> {
+    let wanted = |name: &&str| item.is_none_or(|item| item == *name);
+    ITEMS.iter().map(|one| one.item).filter(wanted).flat_map(of_item).collect()
+}
+
+fn of_item(item: &'static str) -> Vec<Benchmark> {
+    let (all, kept) = match phases_of(item) {
+        Some((options, kept)) => (sprite_lfs::benchmarks_of(item, &options), kept),
+        None => (array_walk::benchmarks(&ArrayWalkOptions { array_bytes: Some(MIB) }), ALL),
+    };
+    let all = all.expect("what is declared can be meant");
+    let is_kept = |one: &Benchmark| {
+        // The last phase is named after an earlier one, and shown only with all.
+        let is_shown = kept == ALL || !one.name.starts_with("sequential-read-again");
+        is_shown && kept.iter().any(|name| one.name.starts_with(name))
+    };
+    let called = |one: Benchmark| {
+        let phase = one.name.trim_end_matches(&format!("-{MIB}")).to_owned();
+        Benchmark {
+            name: format!("{item}-{phase}"),
+            title: format!("{}, {}", title(item), one.title),
+            // Each item says something only as a whole.
+            curve: None,
+            rank: 0,
+            ..one
+        }
+    };
+    all.into_iter().filter(is_kept).map(called).collect()
+}
+
+/// `Table 2` of `table-2`.
+fn title(item: &str) -> String {
+    let (kind, number) = item.split_once('-').unwrap_or((item, ""));
+    let first = kind.chars().next().unwrap_or_default().to_uppercase();
+    format!("{first}{} {number}", kind.get(1..).unwrap_or_default())
+}
+
+/// The options of an item, and the phases that it shows; none of the array walk.
+fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> {
+    const WRITE_AND_READS: &[&str] = &["sequential-write", "sequential-read"];
+    let one = sprite_lfs::published();
+    let eleven = SpriteLfsOptions { files: 11, drop_first: true, ..one.clone() };
+    let aligned = SpriteLfsOptions { alignment: RandomAlignment::Page, ..eleven.clone() };
+    let small = SpriteLfsOptions { file_bytes: SMALL_BYTES, ..aligned.clone() };
+    Some(match item {
+        "figure-1" => (one, ALL),
+        "table-2" => (SpriteLfsOptions { repeat_reads: 3, ..one }, WRITE_AND_READS),
+        "table-3" => (SpriteLfsOptions { pre_read: true, repeat_reads: 2, ..one }, &["pre-read"]),
+        "table-4" => (
+            SpriteLfsOptions { pre_read: true, ..one },
+            &["pre-read", "sequential-write", "sequential-read"],
+        ),
+        "table-5" => (SpriteLfsOptions { write_pause_ns: 1000, ..one }, WRITE_AND_READS),
+        "table-6" => (
+            SpriteLfsOptions { first_write: FirstWrite::Random, ..one },
+            &["random-write", "sequential-read"],
+        ),
+        "table-8" => (SpriteLfsOptions { repeat_writes: 3, ..one }, &["sequential-write"]),
+        "table-9" => {
+            (SpriteLfsOptions { file_bytes: SMALL_BYTES, repeat_reads: 2, ..one }, WRITE_AND_READS)
+        }
+        "figure-4" => (eleven, ALL),
+        "figure-5" => (aligned, ALL),
+        "figure-6" => (small, ALL),
+        "figure-7" => (SpriteLfsOptions { pad_calls: true, ..small }, ALL),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_has_the_phases_that_the_paper_shows() {
+        let names = |item| -> Vec<String> {
+            benchmarks(Some(item)).into_iter().map(|one| one.name).collect()
+        };
+        let of_table_3 = ["table-3-pre-read-1", "table-3-pre-read-2"];
+        assert_eq!(names("table-3"), of_table_3);
+        assert_eq!(
+            names("table-10"),
+            [
+                "table-10-write",
+                "table-10-first-read",
+                "table-10-second-read",
+                "table-10-write-back"
+            ]
+        );
+        assert_eq!(names("figure-7").len(), 5);
+        assert!(names("table-9").contains(&"table-9-sequential-read-2".to_owned()));
+        let all: usize = ITEMS.iter().map(|one| names(one.item).len()).sum();
+        assert_eq!(benchmarks(None).len(), all);
+        assert_eq!(benchmarks(Some("table-2"))[0].title, "Table 2, sequential write and fsync");
+    }
+}
