@@ -116,12 +116,32 @@ impl LiveTarget {
     /// Makes the target and the file sets of `places` anew: every block measures another instance
     /// of the same configuration, so that an accident of one instance (where its blocks lie on
     /// the device, which pages of memory it got) is not taken for a property of the file system.
+    ///
+    /// A directory is made twice at first, so that all blocks are alike: what is made after much
+    /// was removed can take several times as long (ext4 without a journal avoids inodes that were
+    /// deleted lately), and a forecast needs to know.
     pub(crate) fn renew(
         &mut self,
         places: &BTreeSet<Place>,
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
+        let mut took = self.took.1.clone();
+        if self.is_new && !self.is_scratch() {
+            self.renew_once(places, fill, &took)?;
+            took = std::mem::take(&mut self.took).1;
+        }
+        self.renew_once(places, fill, &took)
+    }
+
+    /// Makes it anew once; `took` is how long making each place took that may be there.
+    fn renew_once(
+        &mut self,
+        places: &BTreeSet<Place>,
+        fill: &Fill<'_>,
+        took: &BTreeMap<Place, Duration>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let began = Instant::now();
+        let removed = shares(self.file_sets.keys().filter_map(|place| took.get_key_value(place)));
         self.file_sets.clear();
         self.cooled.clear();
         self.read_in.clear();
@@ -130,11 +150,14 @@ impl LiveTarget {
             self.counters = None;
             self.target.remake()?;
         }
+        // A directory's files are removed one by one, which belongs to them; a file system is made.
+        let is_of_places = !self.is_scratch() && !removed.is_empty();
+        let removal = if is_of_places { began.elapsed() } else { Duration::ZERO };
         self.is_new = false;
         self.target.age(fill.seed, fill.stop)?;
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
-        self.took.0 = typical(self.took.0, began.elapsed());
+        self.took.0 = typical(self.took.0, began.elapsed() - removal);
         let reached = self.reached();
         for &place in places {
             let began = Instant::now();
@@ -146,7 +169,8 @@ impl LiveTarget {
             // What is written back belongs to what was written.
             self.target.sync()?;
             let took = self.took.1.entry(place).or_default();
-            *took = typical(*took, began.elapsed());
+            let own_removal = removal.mul_f64(removed.get(&place).copied().unwrap_or(0.0));
+            *took = typical(*took, began.elapsed() + own_removal);
         }
         drop(entered);
         self.counters = Some(Arc::new(Counters::of(&self.target, self.is_scratch())?));
@@ -162,6 +186,14 @@ fn typical(before: Duration, now: Duration) -> Duration {
         return now;
     }
     Duration::from_secs_f64((before.as_secs_f64() * now.as_secs_f64()).sqrt())
+}
+
+/// What part of all of these times each is.
+fn shares<'a>(
+    times: impl Iterator<Item = (&'a Place, &'a Duration)> + Clone,
+) -> BTreeMap<Place, f64> {
+    let all_s: f64 = times.clone().map(|(_, time)| time.as_secs_f64()).sum();
+    times.map(|(&place, time)| (place, time.as_secs_f64() / all_s.max(f64::MIN_POSITIVE))).collect()
 }
 
 /// How file sets are filled.
