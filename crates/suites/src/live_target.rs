@@ -116,31 +116,13 @@ impl LiveTarget {
     /// Makes the target and the file sets of `places` anew: every block measures another instance
     /// of the same configuration, so that an accident of one instance (where its blocks lie on
     /// the device, which pages of memory it got) is not taken for a property of the file system.
-    ///
-    /// A directory is made twice at first, so that all blocks are alike: what is made after much
-    /// was removed can take several times as long (ext4 without a journal avoids inodes that were
-    /// deleted lately), and a forecast needs to know.
     pub(crate) fn renew(
         &mut self,
         places: &BTreeSet<Place>,
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
-        let mut took = self.took.1.clone();
-        if self.is_new && !self.is_scratch() {
-            self.renew_once(places, fill, &took)?;
-            took = std::mem::take(&mut self.took).1;
-        }
-        self.renew_once(places, fill, &took)
-    }
-
-    /// Makes it anew once; `took` is how long making each place took that may be there.
-    fn renew_once(
-        &mut self,
-        places: &BTreeSet<Place>,
-        fill: &Fill<'_>,
-        took: &BTreeMap<Place, Duration>,
-    ) -> Result<(), Box<dyn std::error::Error>> {
         let began = Instant::now();
+        let took = &self.took.1;
         let removed = shares(self.file_sets.keys().filter_map(|place| took.get_key_value(place)));
         self.file_sets.clear();
         self.cooled.clear();
