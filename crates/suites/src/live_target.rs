@@ -126,6 +126,8 @@ impl LiveTarget {
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
         let began = Instant::now();
+        let took = &self.took.1;
+        let removed = shares(self.file_sets.keys().filter_map(|place| took.get_key_value(place)));
         self.file_sets.clear();
         self.cooled.clear();
         self.read_in.clear();
@@ -134,11 +136,14 @@ impl LiveTarget {
             self.counters = None;
             self.target.remake()?;
         }
+        // A directory's files are removed one by one, which belongs to them; a file system is made.
+        let is_of_places = !self.is_scratch() && !removed.is_empty();
+        let removal = if is_of_places { began.elapsed() } else { Duration::ZERO };
         self.is_new = false;
         self.target.age(fill.seed, fill.stop)?;
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
-        self.took.0 = typical(self.took.0, began.elapsed());
+        self.took.0 = typical(self.took.0, began.elapsed() - removal);
         let reached = self.reached();
         for &place in places {
             let began = Instant::now();
@@ -150,7 +155,8 @@ impl LiveTarget {
             // What is written back belongs to what was written.
             self.target.sync()?;
             let took = self.took.1.entry(place).or_default();
-            *took = typical(*took, began.elapsed());
+            let own_removal = removal.mul_f64(removed.get(&place).copied().unwrap_or(0.0));
+            *took = typical(*took, began.elapsed() + own_removal);
         }
         drop(entered);
         self.counters = Some(Arc::new(Counters::of(&self.target, self.is_scratch())?));
@@ -166,6 +172,14 @@ fn typical(before: Duration, now: Duration) -> Duration {
         return now;
     }
     Duration::from_secs_f64((before.as_secs_f64() * now.as_secs_f64()).sqrt())
+}
+
+/// What part of all of these times each is.
+fn shares<'a>(
+    times: impl Iterator<Item = (&'a Place, &'a Duration)> + Clone,
+) -> BTreeMap<Place, f64> {
+    let all_s: f64 = times.clone().map(|(_, time)| time.as_secs_f64()).sum();
+    times.map(|(&place, time)| (place, time.as_secs_f64() / all_s.max(f64::MIN_POSITIVE))).collect()
 }
 
 /// How file sets are filled.

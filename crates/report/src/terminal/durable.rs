@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_percentile_without_an_interval_says_what_it_takes() {
         let [_, singles] = &said(&sample(400))[..] else { panic!("two sentences") };
-        assert!(singles.contains("(its interval takes 5,200 operations)"), "{singles}");
+        assert!(singles.contains("(its interval takes 16,800 operations)"), "{singles}");
     }
 
     #[test]

@@ -50,8 +50,8 @@ fn of_all(
     let nearer = clustered::nearer(quantile).map(|nearer| pooled.quantile(nearer));
     let cluster = |histogram: &Histogram| Cluster {
         values: histogram.count(),
-        beyond: above(histogram, value),
-        beyond_nearer: nearer.map_or(0, |nearer| above(histogram, nearer)),
+        beyond: from(histogram, value),
+        beyond_nearer: nearer.map_or(0, |nearer| from(histogram, nearer)),
     };
     let clusters: Vec<Cluster> = each.iter().map(cluster).collect();
     let widening = dependence.widening(clusters.len() as u64);
@@ -67,9 +67,10 @@ fn of_all(
     Percentile { percentile, of, value, interval, operations_needed }
 }
 
-/// How many values lie in buckets above that of `value`.
-fn above(histogram: &Histogram, value: f64) -> u64 {
-    let beyond = histogram.buckets().filter(|bucket| bucket.low as f64 > value);
+/// How many values lie in the bucket of `value` and above: where many are alike, as stalls of one
+/// length are, none might lie beyond.
+fn from(histogram: &Histogram, value: f64) -> u64 {
+    let beyond = histogram.buckets().filter(|bucket| bucket.high as f64 >= value);
     beyond.map(|bucket| bucket.count).sum()
 }
 
@@ -119,8 +120,8 @@ mod tests {
         assert!(near(p50.value, 6095.0), "{p50:?}");
         assert!(p95.interval.is_some() && p95.of == each);
         assert_eq!(p99.of, PercentileOf::AllOperations);
-        let interval = p99.interval.expect("2,384 operations in 8 blocks are enough");
-        assert!(interval.low <= p99.value && p99.value <= interval.high, "{p99:?}");
+        // Blocks differ in the pace of all their operations, so 2,384 are worth few.
+        assert!(p99.interval.is_none() && p99.operations_needed > Some(2_384), "{p99:?}");
         assert!(of(299, 8)[3].interval.is_some());
         // Five blocks are too few for an interval, but change nothing of what is estimated.
         assert!(of(299, 5).iter().all(|one| one.interval.is_none() && one.of == each));
