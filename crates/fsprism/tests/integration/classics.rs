@@ -44,6 +44,16 @@ fn the_corrected_variant_reads_pages_and_can_be_changed() {
     );
 }
 
+/// The random write once left the file shorter than it was to be, and the read after it failed.
+#[test]
+fn what_was_written_randomly_first_is_read_whole() {
+    let place = Place::new();
+    let arguments = "run sprite-lfs --random-first --file-size 16k --blocks 3 . --format json";
+    let document = place.run(arguments).assert_code(0).document();
+    assert_eq!(names(&document).len(), 5);
+    assert_eq!(cell(&document, "sequential-read")["replicates"], 3);
+}
+
 #[test]
 fn what_sprite_lfs_cannot_do_is_refused_with_what_to_change() {
     let place = Place::new();
