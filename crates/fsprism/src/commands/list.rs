@@ -22,9 +22,13 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
     let suites = suites::suites();
     let text = match format.of_answers() {
         Some(AnswerFormat::Terminal) => {
-            let lines: String = suites.iter().map(line).collect();
-            let traced = format!("{:<23} {FOOTPRINT}\n", footprint_suite::SUITE);
-            format!("{lines}{traced}{LEGEND}{}", table(&suites))
+            let rows = suites.iter().map(|suite| (suite.name, suite.summary));
+            let rows: Vec<(&str, &str)> =
+                rows.chain([(footprint_suite::SUITE, FOOTPRINT)]).collect();
+            let width = textual::widest(rows.iter().map(|(name, _)| name));
+            let line = |(name, summary): &(&str, &str)| format!("{name:<width$} {summary}\n");
+            let lines: String = rows.iter().map(line).collect();
+            format!("{lines}{LEGEND}{}", table(&suites))
         }
         Some(AnswerFormat::Json) => {
             let all: Vec<Value> = suites.iter().map(object).chain([traced()]).collect();
@@ -51,10 +55,6 @@ fn traced() -> Value {
     };
     let benchmarks: Vec<Value> = TracedCall::by_default().map(|call| benchmark(&call)).collect();
     json!({ "name": footprint_suite::SUITE, "summary": FOOTPRINT, "benchmarks": benchmarks })
-}
-
-fn line(suite: &Suite) -> String {
-    format!("{:<23} {}\n", suite.name, suite.summary)
 }
 
 fn table(suites: &[Suite]) -> String {

@@ -32,8 +32,7 @@ const PAPERS: [(&str, &str); 4] = [
     ),
     (
         memory_rich::SUITE,
-        "Wang et al., The Effects of Memory-Rich Environments on File System Microbenchmarks, \
-         measured (table-2 to table-10, figure-1 to figure-7)",
+        "Wang et al., The Effects of Memory-Rich Environments, measured (table-2 to figure-7)",
     ),
     ("densefs", "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"),
 ];

@@ -44,13 +44,23 @@ fn the_corrected_variant_reads_pages_and_can_be_changed() {
     );
 }
 
+/// The random write once left the file shorter than it was to be, and the read after it failed.
+#[test]
+fn what_was_written_randomly_first_is_read_whole() {
+    let place = Place::new();
+    let arguments = "run sprite-lfs --random-first --file-size 16k --blocks 3 . --format json";
+    let document = place.run(arguments).assert_code(0).document();
+    assert_eq!(names(&document).len(), 5);
+    assert_eq!(cell(&document, "sequential-read")["replicates"], 3);
+}
+
 #[test]
 fn what_sprite_lfs_cannot_do_is_refused_with_what_to_change() {
     let place = Place::new();
     for (options, words) in [
         ("--file-size 5000", ["--file-size", "multiple of 4096"]),
         ("--file-size 0", ["--file-size", "0 leaves nothing"]),
-        ("--file-size 900g", ["do not fit on", "smaller --file-size"]),
+        ("--file-size 900g", ["does not fit on", "smaller --file-size"]),
         ("--drop-first", ["--files 2", "--drop-first=false"]),
         ("--size 1m", ["sprite-lfs", "--file-size"]),
         ("--write-pause 1h", ["--write-pause", "1us"]),

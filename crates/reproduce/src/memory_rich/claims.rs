@@ -160,9 +160,10 @@ const CLAIMS: [Claim; 18] = [
     ),
 ];
 
-/// Every statement of which the run has measured anything, and two that it cannot.
+/// Every statement whose phases the run has measured, on whichever target.
 pub(super) fn all(measured: &Measured) -> Vec<Statement> {
-    let is_measured = |claim: &&Claim| measured.by_cell.keys().any(|(_, one)| one == claim.of);
+    let has = |name: &str| measured.by_cell.keys().any(|(_, one)| one == name);
+    let is_measured = |claim: &&Claim| has(claim.of) && has(claim.over.0);
     let mut all: Vec<Statement> =
         CLAIMS.iter().filter(is_measured).map(|claim| judged(claim, measured)).collect();
     all.extend(array(measured));

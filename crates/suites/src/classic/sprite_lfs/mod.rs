@@ -173,7 +173,12 @@ impl Sequence for SpriteLfs {
         for number in 0..self.options.files {
             let path = site.directory.join(format!("file-{number}"));
             let opened = File::options().read(true).write(true).create_new(true).open(path);
-            passes.files.push(opened.map_err(|error| failed(&error))?);
+            let file = opened.map_err(|error| failed(&error))?;
+            if self.options.first_write == FirstWrite::Random {
+                // Random writes at any byte need not reach the end.
+                file.set_len(self.options.file_bytes).map_err(|error| failed(&error))?;
+            }
+            passes.files.push(file);
         }
         if self.options.pre_read {
             self.fill(site, &mut passes)?;
