@@ -107,9 +107,9 @@ fn prometheus_reads_the_openmetrics_strictly() {
     assert!(samples >= Some(5 * measured as u64), "{families}");
 }
 
-/// fio-plot's charts of a single job: of each depth, of each number of jobs, the latencies'
-/// histogram, a comparison with other files.
-const CHARTS_OF_ONE: [&str; 4] = ["-l", "-N", "-H", "-C"];
+/// fio-plot's charts of a single job: of each depth, of each number of jobs, and the
+/// latencies' histogram.
+const CHARTS_OF_ONE: [&str; 3] = ["-l", "-N", "-H"];
 
 #[test]
 fn fio_plot_draws_each_chart_that_needs_no_log() {
