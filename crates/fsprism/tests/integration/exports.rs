@@ -128,12 +128,12 @@ fn fio_plot_draws_each_chart_that_needs_no_log() {
     let files = place.make("plot");
     fs::write(files.join("1.json"), file.to_string()).expect("the place is ours");
     for chart in CHARTS_OF_ONE {
-        plotter.draws(chart, &files, &["1"]);
+        plotter.draws(&[chart], &files, &["1"]);
     }
     // The three-dimensional one has to have more than one depth.
     file["jobs"][0]["job options"]["iodepth"] = "2".into();
     fs::write(files.join("2.json"), file.to_string()).expect("the place is ours");
-    plotter.draws("-L", &files, &["1", "2"]);
+    plotter.draws(&["-L", "-t", "iops"], &files, &["1", "2"]);
 }
 
 struct Plotter<'a> {
@@ -143,13 +143,13 @@ struct Plotter<'a> {
 
 impl Plotter<'_> {
     /// Draws this kind of chart from random reads at these depths.
-    fn draws(&self, chart: &str, files: &Path, depths: &[&str]) {
-        let picture = self.place.path(&format!("chart{chart}.png"));
+    fn draws(&self, chart: &[&str], files: &Path, depths: &[&str]) {
+        let picture = self.place.path(&format!("chart{}.png", chart[0]));
         let mut python = Command::new(self.python.get_program());
-        python.args(["-c", FIO_PLOT, "-i"]).arg(files).args(["-T", "reads", chart]);
+        python.args(["-c", FIO_PLOT, "-i"]).arg(files).args(["-T", "reads"]).args(chart);
         python.args(["-r", "randread", "-n", "1", "-d"]).args(depths).arg("-o").arg(&picture);
         Outcome::of(python.output().expect("it is there")).assert_code(0);
-        let drawn = fs::read(&picture).unwrap_or_else(|error| panic!("{chart}: {error}"));
-        assert!(drawn.starts_with(b"\x89PNG"), "{chart}");
+        let drawn = fs::read(&picture).unwrap_or_else(|error| panic!("{chart:?}: {error}"));
+        assert!(drawn.starts_with(b"\x89PNG"), "{chart:?}");
     }
 }
