@@ -382,6 +382,30 @@ fn what_was_measured_is_not_left_out_where_that_no_longer_helps() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
+fn with_one_block_to_go_most_of_what_was_measured_stays() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let mut last_blocks = Vec::new();
+    for budget_ms in (1000..1600).step_by(20) {
+        let path = temporary.path().join(budget_ms.to_string());
+        let mut fake = Fake { slower_from_block: Some((4, 6)), ..Fake::new(1) };
+        let plan = Plan { budget: Duration::from_millis(budget_ms), ..plan(12) };
+        run(&path, &plan, &mut fake);
+        let lines = lines(&path);
+        let blocks = cells_by_block(&lines);
+        let kept = lines.iter().rev().find_map(|line| match line {
+            Line::Planned(planned) => Some(planned.pilots.len()),
+            _ => None,
+        });
+        let fifth = blocks.get(&4).map_or(0, Vec::len);
+        assert!(2 * kept.expect("it was planned") >= fifth, "{budget_ms} ms: {kept:?} of {fifth}");
+        last_blocks.push((fifth, blocks.get(&5).map_or(0, Vec::len)));
+    }
+    let is_partly = |&(fifth, sixth): &(usize, usize)| sixth > 0 && sixth < fifth;
+    assert!(last_blocks.iter().any(is_partly), "the sixth goes as far as it can: {last_blocks:?}");
+}
+
+#[test]
 fn a_budget_without_room_for_one_interval_is_refused_with_what_would_do() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");

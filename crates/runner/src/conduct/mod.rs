@@ -113,6 +113,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
             }
             let Some(cells) = self.cells_of_block(block) else { return Ok(EndReason::Budget) };
             if !is_made {
+                if !self.has_time_to_make(block, &cells) {
+                    return Ok(EndReason::Budget);
+                }
                 self.begin_block(block, &cells)?;
             }
             is_made = false;
@@ -129,6 +132,13 @@ impl<E: Executor> Conductor<'_, '_, E> {
             }
             block += 1;
         }
+    }
+
+    /// Whether targets can be made for a block, and something measured on them, in time.
+    fn has_time_to_make(&self, block: u32, cells: &BTreeSet<u32>) -> bool {
+        let cells: Vec<u32> = cells.iter().copied().collect();
+        let left_s = self.limit(block).saturating_sub(self.used()).as_secs_f64();
+        self.plan.blocks.is_some() || block == 0 || self.making_s(&cells) < left_s
     }
 
     /// The cells that a block is to hold, or none if there is no time for any that needs it.
@@ -231,10 +241,14 @@ impl<E: Executor> Conductor<'_, '_, E> {
             let why = self.too_long();
             left_out.extend(gone.into_iter().map(|group| group.left_out(&why)));
         }
+        let before = live.len();
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = live.into_iter().filter(is_kept).collect();
+        // Most of what has all of its blocks but one is not given up for the rest: the last block
+        // is measured as far as it goes instead, and what it does not reach keeps what it has.
+        let keeps_most = done + 1 < economy::BLOCKS_LEAST || 2 * live.len() >= before;
         let helps = !left_out.is_empty() && economy::least_fits(&live, self, done, left_s);
-        if is_again && !helps {
+        if is_again && !(helps && keeps_most) {
             return Ok(());
         }
         self.enter_plan(done, left_out, pilot_s)
