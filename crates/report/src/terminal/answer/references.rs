@@ -10,6 +10,8 @@ use textual::{GAP, widest};
 
 /// Benchmarks of a dimension that are shown.
 const SHOWN_OF_EACH: usize = 2;
+/// Lines of a run without times.
+const FIGURES_MOST: usize = 15;
 
 /// Sizes of requests that a copy or the disk was timed with.
 const KIB_4: u64 = 4 << 10;
@@ -17,18 +19,29 @@ const MIB: u64 = 1 << 20;
 
 /// Heading and lines; nothing where there are several targets.
 pub(super) fn render(page: &mut Page, document: &Document) {
-    let rows = rows(document);
-    if document.targets.len() != 1 || rows.is_empty() {
+    if document.targets.len() != 1 {
         return;
     }
-    page.heading("Times of an operation, beside the least that it could take");
+    let times = times(document);
+    let are_times = !times.is_empty();
+    let rows = if are_times { times } else { figures(document) };
+    if rows.is_empty() {
+        return;
+    }
+    page.heading(if are_times {
+        "Times of an operation, beside a call, a copy or a read of the disk"
+    } else {
+        "Figures"
+    });
     let width = |of: fn(&Row) -> &String| widest(rows.iter().map(of));
     let (titles, times) = (width(|row| &row.title), width(|row| &row.time));
     for Row { title, time, beside } in &rows {
         let line = format!("  {title:titles$}{:GAP$}{time:>times$}{:GAP$}{beside}", "", "");
         page.line(&shortened(line.trim_end(), page.width()), Style::Plain);
     }
-    page.line(&shortened(&least_times(document), page.width()), Style::Plain);
+    if are_times {
+        page.line(&shortened(&least_times(document), page.width()), Style::Plain);
+    }
 }
 
 /// `  call 213 ns; copy of 4 KiB 110 ns, 1 MiB 38.0 us; disk 55.0 us, 420 us`.
@@ -50,26 +63,36 @@ struct Row {
     beside: String,
 }
 
-/// What an operation is held beside: its name, and how long it takes. What is in memory has to be
-/// copied at least; what is not has to be read from the disk, if there is one.
+/// What an operation is held beside: its name, and how long it takes. What stays in memory has to
+/// be copied at least. What is read from the disk is, in a stream, a part of a large read; what is
+/// read at random or made durable is an access of its own.
 fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
     let call = ("a call", document.clock.system_call_ns);
     let Some(of) = &document.references else { return call };
-    let request = cell.parameters.get("request_bytes").and_then(serde_json::Value::as_u64);
-    let (copy_ns, disk_ns) = match request {
-        Some(KIB_4) => (Some(of.copy_4k_ns), of.disk_read_4k_ns),
-        Some(MIB) => (Some(of.copy_1m_ns), of.disk_read_1m_ns),
-        _ => (None, None),
+    let parameter = |name: &str| cell.parameters.get(name);
+    let text = |name: &str| parameter(name).and_then(serde_json::Value::as_str);
+    let Some(bytes) = parameter("request_bytes").and_then(serde_json::Value::as_u64) else {
+        return call;
     };
-    let disk = disk_ns.map(|nanos| ("the disk", nanos));
-    let copy = copy_ns.map(|nanos| ("a copy", nanos));
-    let reads_disk = cell.cache_state == CacheState::Cold
-        || matches!(cell.dimension, Dimension::Io | Dimension::OnDiskLayout);
-    disk.filter(|_| reads_disk).or(copy).unwrap_or(call)
+    let [copy_ns, access_ns] = match bytes {
+        KIB_4 => [Some(of.copy_4k_ns), of.disk_read_4k_ns],
+        MIB => [Some(of.copy_1m_ns), of.disk_read_1m_ns],
+        _ => [None, None],
+    };
+    let stream_ns = of.disk_read_1m_ns.map(|nanos| nanos * bytes as f64 / MIB as f64);
+    let is_cold = cell.cache_state == CacheState::Cold;
+    let held = match text("operation") {
+        Some("read") if is_cold && text("access") == Some("sequential") => ("the disk", stream_ns),
+        Some("read") if is_cold => ("the disk", access_ns),
+        Some("read" | "write") => ("a copy", copy_ns),
+        _ if cell.dimension == Dimension::Io => ("the disk", access_ns),
+        _ => return call,
+    };
+    held.1.map_or(call, |nanos| (held.0, nanos))
 }
 
 /// The first benchmarks of each dimension that say how long an operation takes.
-fn rows(document: &Document) -> Vec<Row> {
+fn times(document: &Document) -> Vec<Row> {
     let times: Vec<&CellReport> = document
         .cells
         .iter()
@@ -91,20 +114,49 @@ fn rows(document: &Document) -> Vec<Row> {
     dimensions.into_iter().flat_map(of_dimension).collect()
 }
 
-fn row(document: &Document, cell: &CellReport) -> Option<Row> {
+/// Of a run that has none of these: each benchmark, and points of each curve, as far apart as there
+/// is room for.
+fn figures(document: &Document) -> Vec<Row> {
+    let mut groups: Vec<Vec<&CellReport>> = Vec::new();
+    for cell in document.cells.iter().filter(|cell| cell.baseline.is_none()) {
+        let curve_of = |cell: &CellReport| cell.curve.as_ref().map(|point| point.curve.clone());
+        let curve = curve_of(cell);
+        match groups.iter_mut().find(|group| curve.is_some() && curve_of(group[0]) == curve) {
+            Some(group) => group.push(cell),
+            None => groups.push(vec![cell]),
+        }
+    }
+    let each = (FIGURES_MOST / groups.len().max(1)).max(1);
+    let points = |group: Vec<&CellReport>| {
+        let shown = each.min(group.len());
+        let last = (group.len() - 1) as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+        let at = move |number: usize| {
+            (last * number as f64 / (shown - 1).max(1) as f64).round() as usize
+        };
+        (0..shown).filter_map(move |number| figure(group[at(number)])).collect::<Vec<_>>()
+    };
+    groups.into_iter().flat_map(points).take(FIGURES_MOST).collect()
+}
+
+/// A cell's first metric, beside nothing.
+fn figure(cell: &CellReport) -> Option<Row> {
     let metric = cell.metrics.first()?;
     let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
-    let (name, least_ns) = reference(document, cell);
-    let times = metric.median / least_ns;
-    let beside = if least_ns > 0.0 && times < 1000.0 {
-        format!("{} {name}", units::ratio(times, times, times).value)
-    } else {
-        String::new()
-    };
     Some(Row {
         title: cell.title.clone(),
         time: format!("{}{interval}", text.value.trim_end()),
-        beside,
+        beside: String::new(),
     })
+}
+
+fn row(document: &Document, cell: &CellReport) -> Option<Row> {
+    let metric = cell.metrics.first()?;
+    let (name, least_ns) = reference(document, cell);
+    let times = metric.median / least_ns;
+    let is_comparable = least_ns > 0.0 && times < 1000.0;
+    let beside =
+        is_comparable.then(|| format!("{} {name}", units::ratio(times, times, times).value));
+    Some(Row { beside: beside.unwrap_or_default(), ..figure(cell)? })
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use record::{CellReport, Dimension, Document, EndReason, Line, Warning};
+use record::{
+    Better, CacheState, CellReport, CurvePoint, Dimension, Document, EndReason, Line, Warning,
+};
 
 use super::super::Options;
 use super::super::tests::assert_golden;
@@ -100,7 +102,14 @@ fn survey(targets: &[usize], blocks: usize) -> Sample {
             cell.dimension = dimension;
             let request_bytes = if name.contains("-1m-") { 1 << 20 } else { 4 << 10 };
             if dimension != Dimension::Metadata {
-                cell.parameters.insert("request_bytes".to_owned(), request_bytes.into());
+                let words: Vec<&str> = name.split('-').collect();
+                let mut insert = |name: &str, value| cell.parameters.insert(name.to_owned(), value);
+                insert("request_bytes", request_bytes.into());
+                insert("access", words[0].into());
+                insert("operation", words[1].into());
+            }
+            if name.ends_with("-cold") {
+                cell.cache_state = CacheState::Cold;
             }
         });
     }
@@ -148,6 +157,27 @@ fn more_loads_than_there_is_room_for_are_counted() {
 #[test]
 fn one_target() {
     assert_golden("answer-one-target.txt", &screen(&survey(&[1], 12)));
+}
+
+#[test]
+fn one_target_without_times_has_its_figures() {
+    let mut document = document(&survey(&[1], 12));
+    document.loads.clear();
+    document.cells = [document.cells.clone(), document.cells].concat();
+    for (at, cell) in document.cells.iter_mut().enumerate() {
+        cell.metrics[0].unit = "bytes/s".to_owned();
+        cell.metrics[0].better = Better::Higher;
+        let curve = format!("curve {}", at % 2);
+        let (title, axis, unit) = (curve.clone(), "size".to_owned(), "bytes".to_owned());
+        cell.curve = Some(CurvePoint { curve, title, axis, unit, value: at as f64 });
+    }
+    let options = Options { width: 80, colour: false };
+    let text = render_answer(&document, Path::new("run"), &options);
+    let figures = text.lines().filter(|line| line.contains("/s [")).count();
+    assert_eq!(figures, 14, "seven of each curve: {text}");
+    let titles = [&document.cells[0], &document.cells[document.cells.len() - 1]];
+    assert!(titles.iter().all(|cell| text.contains(&cell.title)), "both ends: {text}");
+    assert!(!text.contains("a copy"), "{text}");
 }
 
 #[test]
