@@ -216,8 +216,8 @@ fn words(ratio: &Ratio) -> String {
 fn outcome(said: Said, ratio: &Ratio) -> Outcome {
     let Ratio { low, high, .. } = *ratio;
     let (holds, fails) = match said {
-        Said::Slower => (high < 1.0, low > 1.0 - MARGIN),
-        Said::Faster => (low > 1.0, high < 1.0 + MARGIN),
+        Said::Slower => (high < 1.0 - MARGIN, low > 1.0 - MARGIN),
+        Said::Faster => (low > 1.0 + MARGIN, high < 1.0 + MARGIN),
         Said::NotSlower => (low > 1.0 - MARGIN, high < 1.0 - MARGIN),
         Said::Equal => {
             let (least, most) = (1.0 - EQUAL, 1.0 + EQUAL);
@@ -241,7 +241,9 @@ mod tests {
         assert_eq!(of(Said::Slower, 0.7, 0.9), Outcome::Holds);
         assert_eq!(of(Said::Slower, 0.9, 1.1), Outcome::Unknown);
         assert_eq!(of(Said::Slower, 0.99, 1.1), Outcome::DoesNotHold);
-        assert_eq!(of(Said::Faster, 1.01, 1.1), Outcome::Holds);
+        assert_eq!(of(Said::Slower, 0.985, 0.995), Outcome::DoesNotHold, "too little to count");
+        assert_eq!(of(Said::Faster, 1.03, 1.1), Outcome::Holds);
+        assert_eq!(of(Said::Faster, 1.01, 1.1), Outcome::Unknown);
         assert_eq!(of(Said::Faster, 0.9, 1.01), Outcome::DoesNotHold);
         assert_eq!(of(Said::NotSlower, 0.99, 1.3), Outcome::Holds);
         assert_eq!(of(Said::NotSlower, 0.5, 0.6), Outcome::DoesNotHold);
