@@ -24,7 +24,7 @@ const TIME_LEAST: Duration = Duration::from_micros(100);
 const TIME_WANTED: Duration = Duration::from_millis(8);
 /// The same of what waits for the device each time: a device has pauses of its own, which few
 /// operations meet, and it is those that a high percentile is about.
-const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(400);
+const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(500);
 /// Share of the time in which all threads run at the same time, in percent.
 const OVERLAP_PERCENT: u32 = 95;
 /// The same with more threads than processors. These take turns of some milliseconds, so the last
@@ -303,7 +303,7 @@ mod tests {
     fn commits_go_on_until_pauses_of_the_device_are_among_them() {
         let commits = need("append-fsync-4k");
         assert_eq!((commits.start, commits.operations), (12, 96));
-        assert_eq!(commits.time_wanted, Some(Duration::from_millis(400)));
+        assert_eq!(commits.time_wanted, Some(Duration::from_millis(500)));
         assert_eq!(need("create-100").time_wanted, None);
     }
 

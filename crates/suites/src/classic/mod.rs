@@ -9,6 +9,7 @@ pub mod memory_rich;
 pub mod sprite_lfs;
 
 use record::ClassicOptions;
+use textual::plural;
 use thiserror::Error;
 
 use crate::benchmark::Benchmark;
@@ -32,9 +33,8 @@ pub enum ClassicError {
     },
     /// There are no files, or none is left.
     #[error(
-        "--drop-first leaves nothing of {files} file{}: give --files 2 or more, or \
-         --drop-first=false",
-        if *files == 1 { "" } else { "s" }
+        "--drop-first leaves nothing of {}: give --files 2 or more, or --drop-first=false",
+        plural(*files as usize, "file")
     )]
     NothingLeft {
         /// The number that was asked for.
@@ -51,10 +51,9 @@ pub enum ClassicError {
     },
     /// The files do not fit on a target.
     #[error(
-        "{files} file{} of {file_bytes} bytes do{} not fit on {label}, which has {free_bytes} \
-         bytes for them: give a smaller --file-size{}",
-        if *files == 1 { "" } else { "s" },
-        if *files == 1 { "es" } else { "" },
+        "{} of {file_bytes} bytes will not fit on {label}, which has {free_bytes} bytes free: give \
+         a smaller --file-size{}",
+        plural(*files as usize, "file"),
         if *is_scratch { ", or a larger size= for the target" } else { "" }
     )]
     NoRoom {
