@@ -383,7 +383,7 @@ fn what_was_measured_is_not_left_out_where_that_no_longer_helps() {
 
 #[test]
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
-fn with_one_block_to_go_most_of_what_was_measured_stays() {
+fn late_in_a_run_most_of_what_was_measured_stays() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let mut last_blocks = Vec::new();
     for budget_ms in (1000..1600).step_by(20) {

@@ -244,9 +244,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let before = live.len();
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = live.into_iter().filter(is_kept).collect();
-        // Most of what has all of its blocks but one is not given up for the rest: the last block
-        // is measured as far as it goes instead, and what it does not reach keeps what it has.
-        let keeps_most = done + 1 < economy::BLOCKS_LEAST || 2 * live.len() >= before;
+        // Once half of the blocks are there, most of what has them is not given up for the rest:
+        // the next is measured as far as it goes, and what it does not reach keeps what it has.
+        let keeps_most = 2 * done < economy::BLOCKS_LEAST || 2 * live.len() >= before;
         let helps = !left_out.is_empty() && economy::least_fits(&live, self, done, left_s);
         if is_again && !(helps && keeps_most) {
             return Ok(());

@@ -87,10 +87,10 @@ impl Part {
 
     fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Write => ("write", "array, write"),
-            Self::FirstRead => ("first-read", "array, first read after the write"),
-            Self::SecondRead => ("second-read", "array, second read"),
-            Self::WriteBack => ("write-back", "array, first read over second"),
+            Self::Write => ("write", "write"),
+            Self::FirstRead => ("first-read", "first read after the write"),
+            Self::SecondRead => ("second-read", "second read"),
+            Self::WriteBack => ("write-back", "first read over the second"),
         }
     }
 
@@ -269,7 +269,7 @@ mod tests {
         assert!(names.contains(&"write-16384") && names.contains(&"write-back-268435456"));
         let one = benchmarks(&ArrayWalkOptions { array_bytes: Some(1 << 20) }).expect("it can");
         assert_eq!(one.len(), Part::ALL.len());
-        assert_eq!(one[1].title, "array, first read after the write, array 1 MiB");
+        assert_eq!(one[1].title, "first read after the write, array 1 MiB");
         let wrong = benchmarks(&ArrayWalkOptions { array_bytes: Some(1023) }).map(drop);
         let why = wrong.expect_err("a part of an element").to_string();
         assert!(why.contains("multiple of 4") && why.contains("1024"), "{why}");
