@@ -296,10 +296,10 @@ pub(crate) struct ReproduceOptions {
     /// Use an earlier run made for this paper instead of measuring
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<PathBuf>,
-    /// How many times to run each point, for papers that are measured
-    #[arg(long, value_name = "N", default_value_t = 8,
-        value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) blocks: u32,
+    /// How many times to run each point, for papers that are measured; by default 8, or 40 for
+    /// memory-rich-microbenchmarks, which takes a second for each
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) blocks: Option<u32>,
     /// Seed for all random choices; by default taken from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
