@@ -51,7 +51,7 @@ pub use journal::{
 };
 pub use journal_text::Damage;
 pub use load::{
-    ConfirmedRanking, LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation,
+    LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation, SurveyRanking,
 };
 pub use manifest::{
     Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,

@@ -31,18 +31,22 @@ pub struct LoadReport {
     pub validation: Option<LoadValidation>,
 }
 
-/// A program that does what the mix says, and which rankings it has confirmed (docs/loads.md).
+/// A program that does what the mix says, and which rankings it has confirmed or
+/// contradicted (docs/loads.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadValidation {
     /// The program.
     pub program: String,
     /// Pairs of file systems that it ranked as a survey did, both beyond doubt.
-    pub confirmed: Vec<ConfirmedRanking>,
+    pub confirmed: Vec<SurveyRanking>,
+    /// Pairs that it ranked the other way around, both beyond doubt.
+    #[serde(default)]
+    pub contradicted: Vec<SurveyRanking>,
 }
 
-/// Two file systems, made and mounted with no options, in the order that a program confirmed.
+/// Two file systems, made and mounted with no options, in the order in which a survey has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ConfirmedRanking {
+pub struct SurveyRanking {
     /// The faster.
     pub faster: String,
     /// The slower.
@@ -94,6 +98,9 @@ pub struct LoadComparison {
     /// ranks nothing, and for a mix of the user's own.
     #[serde(default)]
     pub confirmed: Option<bool>,
+    /// Whether a program has ranked the two the other way around.
+    #[serde(default)]
+    pub contradicted: bool,
 }
 
 /// A target for which a load cannot be estimated.

@@ -1,7 +1,13 @@
 // Which target would be the quickest for a load, in the words of the report.
 
+import type { LoadDoubt } from "../contract";
 import { useView, type View } from "../view";
 import { Fold } from "./Fold";
+
+const DOUBTS: Record<LoadDoubt, string> = {
+  contradicted: "a program contradicts this",
+  unconfirmed: "not confirmed by a program",
+};
 
 const runsOf = (view: View) => view.report.payload.runs.filter(({ loads }) => loads.length > 0);
 
@@ -19,12 +25,12 @@ export function Loads() {
         <div key={name}>
           {runs.length > 1 && <h3>{name}</h3>}
           <dl class="loads">
-            {loads.map(({ title, answer, is_unconfirmed }) => (
+            {loads.map(({ title, answer, doubt }) => (
               <div key={title}>
                 <dt>For {title}</dt>
                 <dd>
                   {answer}
-                  {is_unconfirmed && <span class="note"> (not confirmed by a program)</span>}
+                  {doubt && <span class="note"> ({DOUBTS[doubt]})</span>}
                 </dd>
               </div>
             ))}

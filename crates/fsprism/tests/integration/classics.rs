@@ -60,7 +60,7 @@ fn what_sprite_lfs_cannot_do_is_refused_with_what_to_change() {
     for (options, words) in [
         ("--file-size 5000", ["--file-size", "multiple of 4096"]),
         ("--file-size 0", ["--file-size", "0 leaves nothing"]),
-        ("--file-size 900g", ["does not fit on", "smaller --file-size"]),
+        ("--file-size 900g", ["of 900 GiB will not fit on", "smaller --file-size"]),
         ("--drop-first", ["--files 2", "--drop-first=false"]),
         ("--size 1m", ["sprite-lfs", "--file-size"]),
         ("--write-pause 1h", ["--write-pause", "1us"]),

@@ -79,11 +79,21 @@ pub struct LoadLine {
     pub title: String,
     /// Which target is the quickest for it, and by how much the others are slower.
     pub answer: String,
-    /// Whether no program has confirmed that the others are slower.
-    pub is_unconfirmed: bool,
+    /// What speaks against it; none where a program has confirmed that the others are slower.
+    pub doubt: Option<LoadDoubt>,
     /// What a unit of it is, where its mix is from, what it leaves out, and for which targets it
     /// cannot be estimated.
     pub notes: Vec<String>,
+}
+
+/// What programs say of a load's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadDoubt {
+    /// A program of the mix ranked two of its targets the other way around.
+    Contradicted,
+    /// No program has confirmed all of it.
+    Unconfirmed,
 }
 
 /// One sentence about a run.

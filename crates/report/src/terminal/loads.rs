@@ -7,11 +7,11 @@ use super::names;
 use super::ranking::{Slower, has_too_few_blocks};
 use super::text::{Page, Style, shortened};
 use super::units::{self, Wording};
-use crate::page::contract::LoadLine;
+use crate::page::contract::{LoadDoubt, LoadLine};
 
 /// How large a part of a difference one kind of operation must be to be named alone.
 const MOST: f64 = 0.5;
-/// Lines for loads beyond which one of them says what is not confirmed.
+/// Lines for loads beyond which one of them says what programs do not confirm.
 const NOTE_BEYOND: usize = 2;
 /// Under the sentence of a load.
 const DETAIL: Indent = Indent { first: 4, rest: 6 };
@@ -33,7 +33,7 @@ pub(crate) fn lines(document: &Document) -> Vec<LoadLine> {
     let line = |load: &LoadReport| LoadLine {
         title: load.title.clone(),
         answer: answer(load, Detail::All),
-        is_unconfirmed: is_unconfirmed(load),
+        doubt: doubt(load),
         notes: notes(load),
     };
     document.loads.iter().map(line).collect()
@@ -51,7 +51,7 @@ fn notes(load: &LoadReport) -> Vec<String> {
             .map(|missing| format!("Not for {}: {}.", names::label(&missing.target), missing.why)),
     );
     notes.extend(load.validation.as_ref().map(confirmed));
-    notes.extend(unconfirmed(load));
+    notes.extend(doubted(load));
     notes
 }
 
@@ -66,47 +66,61 @@ fn confirmed(validation: &LoadValidation) -> String {
     format!("Confirmed by a program ({}): {rankings}.", validation.program)
 }
 
-/// `Not confirmed: tmpfs before ext4.` What this run says of two targets, and no program has.
-fn unconfirmed(load: &LoadReport) -> Option<String> {
-    let not_confirmed = load.comparisons.iter().filter(|found| found.confirmed == Some(false));
-    let rankings: Vec<String> = not_confirmed
-        .map(|found| {
-            let is_first_faster = found.ratio.is_some_and(|ratio| ratio > 1.0);
-            let [faster, slower] = if is_first_faster {
-                [&found.first, &found.second]
-            } else {
-                [&found.second, &found.first]
-            };
-            format!("{} before {}", names::label(faster), names::label(slower))
-        })
-        .collect();
-    (!rankings.is_empty()).then(|| format!("Not confirmed: {}.", list(&rankings, "and")))
+/// `Contradicted by it: xfs before ext4.`, `Not confirmed: tmpfs before ext4.` What this run says of
+/// two targets, and a program denies, or none has confirmed.
+fn doubted(load: &LoadReport) -> Vec<String> {
+    let doubted = |what: &str, is_it: fn(&LoadComparison) -> bool| {
+        let found = load.comparisons.iter().filter(|found| is_it(found));
+        let rankings: Vec<String> = found.map(ranking).collect();
+        (!rankings.is_empty()).then(|| format!("{what}: {}.", list(&rankings, "and")))
+    };
+    let contradicted = doubted("Contradicted by it", |found| found.contradicted);
+    contradicted.into_iter().chain(doubted("Not confirmed", is_merely_unconfirmed)).collect()
 }
 
-/// Whether its line says of some target that it is slower, and no program has confirmed that.
-fn is_unconfirmed(load: &LoadReport) -> bool {
-    quickest(load).is_some_and(|best| {
-        load.comparisons.iter().any(|found| {
-            let is_told = found.first == best.target || found.second == best.target;
-            is_told && found.confirmed == Some(false)
-        })
-    })
+/// `xfs before ext4`.
+fn ranking(found: &LoadComparison) -> String {
+    let is_first_faster = found.ratio.is_some_and(|ratio| ratio > 1.0);
+    let [faster, slower] =
+        if is_first_faster { [&found.first, &found.second] } else { [&found.second, &found.first] };
+    format!("{} before {}", names::label(faster), names::label(slower))
 }
 
-/// `Not confirmed by a program: database, media (--full)`
-fn unconfirmed_in_short(document: &Document) -> Option<String> {
-    let names: Vec<&str> = document
-        .loads
+fn is_merely_unconfirmed(found: &LoadComparison) -> bool {
+    found.confirmed == Some(false) && !found.contradicted
+}
+
+/// What programs say of the line of a load: of each target that it calls slower.
+fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
+    let best = quickest(load)?;
+    let told: Vec<&LoadComparison> = load
+        .comparisons
         .iter()
-        .filter(|load| is_unconfirmed(load))
-        .map(|load| load.name.as_str())
+        .filter(|found| found.first == best.target || found.second == best.target)
         .collect();
-    match names.len() {
-        0 => None,
-        count if count == document.loads.len() => {
-            Some("None is confirmed by a program (--full)".to_owned())
+    if told.iter().any(|found| found.contradicted) {
+        return Some(LoadDoubt::Contradicted);
+    }
+    told.into_iter().any(is_merely_unconfirmed).then_some(LoadDoubt::Unconfirmed)
+}
+
+/// `Contradicted by a program: build; not confirmed: database (--full)`
+fn doubts_in_short(document: &Document) -> Option<String> {
+    let named = |wanted: LoadDoubt| {
+        let of_it = document.loads.iter().filter(|load| doubt(load) == Some(wanted));
+        of_it.map(|load| load.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    match [named(LoadDoubt::Contradicted), named(LoadDoubt::Unconfirmed)] {
+        [denied, other] if denied.is_empty() && other.is_empty() => None,
+        [denied, other] if denied.is_empty() => {
+            Some(format!("Not confirmed by a program: {other} (--full)"))
         }
-        _ => Some(format!("Not confirmed by a program: {} (--full)", names.join(", "))),
+        [denied, other] if other.is_empty() => {
+            Some(format!("Contradicted by a program: {denied} (--full)"))
+        }
+        [denied, other] => {
+            Some(format!("Contradicted by a program: {denied}; not confirmed: {other} (--full)"))
+        }
     }
 }
 
@@ -117,7 +131,7 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     }
     page.heading("Loads, estimated from their operations");
     // Of little room, the loads themselves get all.
-    let note = unconfirmed_in_short(document).filter(|_| most > NOTE_BEYOND);
+    let note = doubts_in_short(document).filter(|_| most > NOTE_BEYOND);
     let most = most - usize::from(note.is_some());
     let told = if document.loads.len() <= most { most } else { most.saturating_sub(1) };
     for load in document.loads.iter().take(told) {

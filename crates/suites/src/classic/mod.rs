@@ -9,7 +9,7 @@ pub mod memory_rich;
 pub mod sprite_lfs;
 
 use record::ClassicOptions;
-use textual::plural;
+use textual::{plural, size};
 use thiserror::Error;
 
 use crate::benchmark::Benchmark;
@@ -51,9 +51,10 @@ pub enum ClassicError {
     },
     /// The files do not fit on a target.
     #[error(
-        "{} of {file_bytes} bytes will not fit on {label}, which has {free_bytes} bytes free: give \
-         a smaller --file-size{}",
+        "{} of {} will not fit on {label}, which has {} free: give a smaller --file-size{}",
         plural(*files as usize, "file"),
+        size(*file_bytes as f64, 3),
+        size(*free_bytes as f64, 3),
         if *is_scratch { ", or a larger size= for the target" } else { "" }
     )]
     NoRoom {

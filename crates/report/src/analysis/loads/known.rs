@@ -1,5 +1,5 @@
 //! The loads that are known by name, each after what was published about it, with what a program
-//! of its mix has confirmed: rankings that hold in the table of docs/loads.md.
+//! of its mix has confirmed or contradicted: the tables of docs/loads.md.
 
 use super::mix::{Load, LoadOperation, Measured, Transfer, Validation};
 
@@ -30,7 +30,11 @@ fn database() -> Load {
             transfer("writes", 10.0, Transfer::RandomWriteWarm, 8 * KIB),
             each("fsync", 1.0, "append-fsync-4k"),
         ],
-        validation: Some(Validation { program: "sqlite3", confirmed: &[] }),
+        validation: Some(Validation {
+            program: "sqlite3",
+            confirmed: &[("ext4", "btrfs"), ("xfs", "btrfs")],
+            contradicted: &[],
+        }),
     }
 }
 
@@ -53,7 +57,8 @@ fn mail() -> Load {
         ],
         validation: Some(Validation {
             program: "Python's mailbox.Maildir",
-            confirmed: &[("xfs", "ext4"), ("xfs", "btrfs")],
+            confirmed: &[("xfs", "ext4"), ("ext4", "btrfs"), ("xfs", "btrfs")],
+            contradicted: &[],
         }),
     }
 }
@@ -80,7 +85,11 @@ fn build() -> Load {
             each("opens", 210.0, "open-close-100"),
             transfer("reads", 210.0, Transfer::SequentialReadWarm, 3 * KIB),
         ],
-        validation: Some(Validation { program: "tar, find, grep and cp", confirmed: &[] }),
+        validation: Some(Validation {
+            program: "tar, find, grep and cp",
+            confirmed: &[("ext4", "btrfs")],
+            contradicted: &[("xfs", "ext4"), ("xfs", "btrfs")],
+        }),
     }
 }
 
@@ -93,7 +102,11 @@ fn media() -> Load {
         leaves_out: "48 readers at a time, films that are replaced meanwhile".to_owned(),
         must_last: false,
         operations: vec![transfer("reads", 4.0, Transfer::SequentialReadCold, 256 * KIB)],
-        validation: Some(Validation { program: "dd", confirmed: &[] }),
+        validation: Some(Validation {
+            program: "dd",
+            confirmed: &[],
+            contradicted: &[("xfs", "btrfs"), ("ext4", "btrfs")],
+        }),
     }
 }
 
@@ -113,6 +126,7 @@ fn web() -> Load {
         validation: Some(Validation {
             program: "a server without a network, in C",
             confirmed: &[("ext4", "btrfs"), ("xfs", "btrfs")],
+            contradicted: &[],
         }),
     }
 }
@@ -138,6 +152,7 @@ fn container() -> Load {
         validation: Some(Validation {
             program: "tar and cat",
             confirmed: &[("ext4", "btrfs"), ("xfs", "btrfs")],
+            contradicted: &[("xfs", "ext4")],
         }),
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Validation {
     pub(crate) program: &'static str,
     /// The pairs, the faster of each first.
     pub(crate) confirmed: &'static [(&'static str, &'static str)],
+    /// The same of which it found the opposite.
+    pub(crate) contradicted: &'static [(&'static str, &'static str)],
 }
 
 impl Load {

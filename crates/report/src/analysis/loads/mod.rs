@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 
 use file_system::FileSystem;
 use record::{
-    ConfirmedRanking, LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation,
-    Manifest, StandardMetric, TargetRecord, Verdict,
+    LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation, Manifest,
+    StandardMetric, SurveyRanking, TargetRecord, Verdict,
 };
 use stats::dependence::Dependence;
 
 use super::Gathered;
 use super::estimates::{median, summary_of_blocks};
-use super::judged::{self, MARGIN, Pairs};
+use super::judged::{self, Judged, MARGIN, Pairs};
 
 pub use known::known_loads;
 pub use mix::Load;
@@ -73,7 +73,8 @@ pub(super) fn all(
             first: asked.first.target.label.clone(),
             second: asked.second.target.label.clone(),
             blocks: pairs.len(),
-            confirmed: asked.confirmed(judged.verdict, judged.ratio),
+            confirmed: asked.said_by_program(&judged, |of| of.confirmed),
+            contradicted: asked.said_by_program(&judged, |of| of.contradicted) == Some(true),
             ratio: judged.ratio,
             interval: judged.interval,
             p: judged.p,
@@ -97,13 +98,14 @@ pub(super) fn all(
 }
 
 fn recorded(validation: Validation) -> LoadValidation {
-    let ranking = |&(faster, slower): &(&str, &str)| ConfirmedRanking {
+    let ranking = |&(faster, slower): &(&str, &str)| SurveyRanking {
         faster: faster.to_owned(),
         slower: slower.to_owned(),
     };
     LoadValidation {
         program: validation.program.to_owned(),
         confirmed: validation.confirmed.iter().map(ranking).collect(),
+        contradicted: validation.contradicted.iter().map(ranking).collect(),
     }
 }
 
@@ -115,15 +117,19 @@ struct Question<'a, 'r> {
 }
 
 impl Question<'_, '_> {
-    /// Whether a program has ranked the file systems of the two as this verdict does. It has said
-    /// nothing of file systems with options, nor of aged ones.
-    fn confirmed(&self, verdict: Verdict, ratio: Option<f64>) -> Option<bool> {
+    /// Whether the ranking of the two by this verdict is among those that a program has confirmed,
+    /// or contradicted. It has said nothing of file systems with options, nor of aged ones.
+    fn said_by_program(
+        &self,
+        judged: &Judged,
+        rankings: fn(&Validation) -> &'static [(&'static str, &'static str)],
+    ) -> Option<bool> {
         let validation = self.load.validation?;
-        let ratio = ratio.filter(|_| verdict.is_different())?;
+        let ratio = judged.ratio.filter(|_| judged.verdict.is_different())?;
         let two = if ratio > 1.0 { [self.first, self.second] } else { [self.second, self.first] };
         let [faster, slower] = two.map(|one| plain_file_system(one.target));
         let ranking = faster.zip(slower);
-        Some(ranking.is_some_and(|ranking| validation.confirmed.contains(&ranking)))
+        Some(ranking.is_some_and(|ranking| rankings(&validation).contains(&ranking)))
     }
 }
 

@@ -93,7 +93,11 @@ fn a_ranking_is_confirmed_where_a_program_put_the_same_file_systems_in_the_same_
     let [ext4, xfs, btrfs] = &values;
     let mut sample =
         Sample::new(&["ext4", "xfs", "btrfs"]).benchmark("create", &[ext4, xfs, btrfs]);
-    let validation = Validation { program: "tar", confirmed: &[("xfs", "ext4"), ("btrfs", "xfs")] };
+    let validation = Validation {
+        program: "tar",
+        confirmed: &[("xfs", "ext4"), ("btrfs", "xfs")],
+        contradicted: &[],
+    };
     assert_eq!(confirmed(&sample, Some(validation)), [Some(true), Some(false), Some(false)]);
     assert_eq!(confirmed(&sample, None), [None; 3], "a mix of the user's own");
     // Options may change the order.
@@ -102,9 +106,24 @@ fn a_ranking_is_confirmed_where_a_program_put_the_same_file_systems_in_the_same_
 }
 
 #[test]
+fn a_ranking_is_contradicted_where_a_program_found_the_opposite_of_it() {
+    let values = [2000.0, 1000.0, 3000.0].map(|middle| around(middle, 8));
+    let [ext4, xfs, btrfs] = &values;
+    let sample = Sample::new(&["ext4", "xfs", "btrfs"]).benchmark("create", &[ext4, xfs, btrfs]);
+    let contradicted = &[("xfs", "ext4"), ("btrfs", "ext4")];
+    let validation = Some(Validation { program: "tar", confirmed: &[], contradicted });
+    let load = Load { validation, ..load(false, &[("creates", "create", 1.0)]) };
+    let document = sample.document_under(&[load]);
+    let found = |at: usize| document.loads[0].comparisons[at].contradicted;
+    assert!(found(0), "this run, too, has xfs before ext4");
+    assert!(!found(1), "it has ext4 before btrfs");
+}
+
+#[test]
 fn what_is_not_told_apart_is_not_to_be_confirmed() {
     let sample = Sample::new(&["ext4", "xfs"])
         .benchmark("create", &[&around(1000.0, 8), &swaying(1000.0, 8)]);
-    let validation = Validation { program: "tar", confirmed: &[("ext4", "xfs")] };
+    let validation =
+        Validation { program: "tar", confirmed: &[("ext4", "xfs")], contradicted: &[] };
     assert_eq!(confirmed(&sample, Some(validation)), [None]);
 }
