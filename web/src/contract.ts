@@ -530,6 +530,10 @@ export type RunVerdict = ("real" | "real-but-small" | "real-size-unknown" | "sam
  */
 export type FlameFrames = ("functions" | "categories")
 /**
+ * What programs say of a load's answer.
+ */
+export type LoadDoubt = ("contradicted" | "unconfirmed")
+/**
  * The kind of a sentence.
  */
 export type SaidKind = ("condition" | "real" | "not-told-apart" | "described" | "cliff" | "law" | "warning" | "refused" | "sureness")
@@ -1363,6 +1367,10 @@ blocks: number
  */
 confirmed?: (boolean | null)
 /**
+ * Whether a program has ranked the two the other way around.
+ */
+contradicted?: boolean
+/**
  * Label of the first target.
  */
 first: string
@@ -1436,22 +1444,27 @@ target: string
 why: string
 }
 /**
- * A program that does what the mix says, and which rankings it has confirmed (docs/loads.md).
+ * A program that does what the mix says, and which rankings it has confirmed or
+ * contradicted (docs/loads.md).
  */
 export interface LoadValidation {
 /**
  * Pairs of file systems that it ranked as a survey did, both beyond doubt.
  */
-confirmed: ConfirmedRanking[]
+confirmed: SurveyRanking[]
+/**
+ * Pairs that it ranked the other way around, both beyond doubt.
+ */
+contradicted?: SurveyRanking[]
 /**
  * The program.
  */
 program: string
 }
 /**
- * Two file systems, made and mounted with no options, in the order that a program confirmed.
+ * Two file systems, made and mounted with no options, in the order in which a survey has them.
  */
-export interface ConfirmedRanking {
+export interface SurveyRanking {
 /**
  * The faster.
  */
@@ -3305,9 +3318,9 @@ export interface LoadLine {
  */
 answer: string
 /**
- * Whether no program has confirmed that the others are slower.
+ * What speaks against it; none where a program has confirmed that the others are slower.
  */
-is_unconfirmed: boolean
+doubt?: (LoadDoubt | null)
 /**
  * What a unit of it is, where its mix is from, what it leaves out, and for which targets it
  * cannot be estimated.

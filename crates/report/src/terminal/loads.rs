@@ -104,23 +104,18 @@ fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
     told.into_iter().any(is_merely_unconfirmed).then_some(LoadDoubt::Unconfirmed)
 }
 
-/// `Contradicted by a program: build; not confirmed: database (--full)`
+/// `Programs contradict build; unconfirmed: database`
 fn doubts_in_short(document: &Document) -> Option<String> {
     let named = |wanted: LoadDoubt| {
         let of_it = document.loads.iter().filter(|load| doubt(load) == Some(wanted));
         of_it.map(|load| load.name.as_str()).collect::<Vec<_>>().join(", ")
     };
-    match [named(LoadDoubt::Contradicted), named(LoadDoubt::Unconfirmed)] {
-        [denied, other] if denied.is_empty() && other.is_empty() => None,
-        [denied, other] if denied.is_empty() => {
-            Some(format!("Not confirmed by a program: {other} (--full)"))
-        }
-        [denied, other] if other.is_empty() => {
-            Some(format!("Contradicted by a program: {denied} (--full)"))
-        }
-        [denied, other] => {
-            Some(format!("Contradicted by a program: {denied}; not confirmed: {other} (--full)"))
-        }
+    let [contradicted, other] = [named(LoadDoubt::Contradicted), named(LoadDoubt::Unconfirmed)];
+    match (contradicted.is_empty(), other.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(format!("Not confirmed by a program: {other}")),
+        (false, true) => Some(format!("Programs contradict {contradicted}")),
+        (false, false) => Some(format!("Programs contradict {contradicted}; unconfirmed: {other}")),
     }
 }
 
