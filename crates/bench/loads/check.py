@@ -34,7 +34,8 @@ ROOT = Path(__file__).resolve().parents[3]
 OWN_NAMESPACE = "FSPRISM_LOADS_OWN_NAMESPACE"
 NEEDED = (
     "random-read-??-cold,random-write-??-warm,append-fsync-4k,sequential-read-??-*,"
-    "sequential-write-??-warm,create-100,unlink-100,open-close-100,stat-100,mkdir-100,readdir-100"
+    "sequential-write-??-warm,create-100,unlink-100,open-close-100,stat-100,mkdir-100,"
+    "readdir-100,new-file-*,read-file-*"
 )
 """What the mixes are made of (crates/report/src/analysis/loads/known.rs)."""
 LOADS = list(dict.fromkeys(program.load for program in PROGRAMS))

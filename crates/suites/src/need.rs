@@ -41,6 +41,8 @@ const DEVICE_BYTES: u64 = 32 << 20;
 const REQUESTS: (u64, u64) = (32, 256);
 /// Looks at names that are in memory.
 const LOOKS: u64 = 8_192;
+/// Files that are opened, read and closed.
+const FILES_READ: u64 = 2_048;
 /// Looks at names of large directories before those: as many as make most of them met once.
 const FIRST_LOOKS_MAX: u64 = 65_536;
 /// Entries listed in a replicate, and the bounds of how many listings that makes.
@@ -246,6 +248,8 @@ impl Operations {
 
     fn need_of_looks(&self, is_cold: bool) -> Need {
         let entries = self.place.entries();
+        let reads_files = self.workload.operation.moves_whole_files();
+        let looks = if reads_files { FILES_READ } else { LOOKS };
         if is_cold {
             let why = "each name is looked up once; neighbours come from the device together, so \
                        the first ones are no different";
@@ -253,7 +257,7 @@ impl Operations {
         }
         let why = "names have been looked up since they were read in";
         let first = (2 * entries).min(FIRST_LOOKS_MAX);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(first, LOOKS, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(first, looks, why) }
     }
 }
 

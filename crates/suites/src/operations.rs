@@ -264,6 +264,9 @@ impl Operations {
             put("directory_entries", json!(entries));
             put("path_depth", json!(set.depth));
             put("name_bytes", json!(set.name_bytes));
+            if self.workload.operation.moves_whole_files() {
+                put("file_bytes", json!(set.entry_bytes));
+            }
         } else {
             put("request_bytes", json!(self.workload.request_bytes));
         }

@@ -34,7 +34,7 @@ pub struct Files {
     pub are_written: bool,
 }
 
-/// Directories of empty files.
+/// Directories of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Directories {
     /// Entries in each.
@@ -45,6 +45,8 @@ pub struct Directories {
     pub depth: usize,
     /// Bytes of each name.
     pub name_bytes: usize,
+    /// The size of each entry, and of what operations add.
+    pub entry_bytes: u64,
     /// Most operations per thread that add entries or take them away.
     pub additions: u64,
 }
@@ -58,7 +60,7 @@ impl Directories {
     const COUNT: u64 = 480;
 
     /// Directories of so many entries each. Small ones are several, so that operations can change
-    /// each by no more than a quarter; names of 12 bytes, in an open directory.
+    /// each by no more than a quarter; empty files with names of 12 bytes, in an open directory.
     #[must_use]
     pub fn of(entries: u64) -> Self {
         let count = (Self::ENTRIES / entries.max(1)).clamp(1, Self::COUNT);
@@ -67,6 +69,7 @@ impl Directories {
             count: usize::try_from(count).unwrap_or(1),
             depth: 1,
             name_bytes: Self::NAME_BYTES,
+            entry_bytes: 0,
             additions: (count * entries / 4).max(1),
         }
     }
@@ -121,16 +124,16 @@ impl Place {
         }
     }
 
-    /// Bytes of all its data files together.
+    /// Bytes of all its files together, those that operations add among them.
     pub(crate) fn bytes(self, data_file_bytes: u64) -> u64 {
         match self {
             Self::Data => 2 * data_file_bytes,
             Self::ColdData => data_file_bytes,
             Self::Files(files) => files.count as u64 * files.bytes,
-            Self::SmallDirectories
-            | Self::LargeDirectory
-            | Self::TwoDirectories
-            | Self::Directories(_) => 0,
+            Self::Directories(set) => {
+                (set.count as u64 * set.entries + set.additions) * set.entry_bytes
+            }
+            Self::SmallDirectories | Self::LargeDirectory | Self::TwoDirectories => 0,
         }
     }
 
@@ -148,8 +151,9 @@ impl Place {
                 format!("files-{count}-of-{bytes}-{role}")
             }
             Self::Directories(set) => {
-                let Directories { entries, count, depth, name_bytes, additions } = set;
-                format!("directories-{count}-of-{entries}-{depth}-{name_bytes}-{additions}")
+                let Directories { entries, count, depth, name_bytes, entry_bytes, additions } = set;
+                let form = format!("{depth}-{name_bytes}-{additions}-{entry_bytes}");
+                format!("directories-{count}-of-{entries}-{form}")
             }
         }
     }
@@ -159,8 +163,8 @@ impl Place {
         let (count, entries) = self.directories().unwrap_or_default();
         let set = DirectorySet { count, entries, ..DirectorySet::default() };
         match self {
-            Self::Directories(Directories { depth, name_bytes, .. }) => {
-                DirectorySet { depth, name_bytes, ..set }
+            Self::Directories(Directories { depth, name_bytes, entry_bytes, .. }) => {
+                DirectorySet { depth, name_bytes, entry_bytes, ..set }
             }
             Self::Data
             | Self::ColdData
@@ -243,6 +247,7 @@ mod tests {
             Place::Directories(Directories { depth: 4, ..set }),
             Place::Directories(Directories { name_bytes: 64, ..set }),
             Place::Directories(Directories { count: 1, ..set }),
+            Place::Directories(Directories { entry_bytes: 4096, ..set }),
             Place::Files(files),
             Place::Files(Files { are_written: true, ..files }),
             Place::Files(Files { bytes: 8192, ..files }),
@@ -257,10 +262,13 @@ mod tests {
         let spec = Place::Files(files).specification(1 << 20);
         assert_eq!((spec.read_files.count, spec.directories.count), (0, 0));
         assert_eq!(spec.write_files, DataFiles { count: 3, size_bytes: 4096 });
-        let set = Directories { depth: 4, name_bytes: 64, ..Directories::of(1_000) };
+        let set =
+            Directories { depth: 4, name_bytes: 64, entry_bytes: 10, ..Directories::of(1_000) };
         let spec = Place::Directories(set).specification(1 << 20);
         assert_eq!((spec.read_files.count, spec.write_files.count), (0, 0));
-        let expected = DirectorySet { count: 6, entries: 1_000, depth: 4, name_bytes: 64 };
+        let (depth, name_bytes, entry_bytes) = (4, 64, 10);
+        let expected = DirectorySet { count: 6, entries: 1_000, entry_bytes, depth, name_bytes };
         assert_eq!(spec.directories, expected);
+        assert_eq!(Place::Directories(set).bytes(1 << 20), (6_000 + 1_500) * 10);
     }
 }

@@ -147,9 +147,11 @@ impl Execution<'_> {
         let touched = session.touched().to_vec();
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        // Under a limit of memory, whatever was done since may have cooled them.
-        let is_limited = is_limited(&live.target);
-        if wants_names && (live.cooled.remove(&self.of.place) || is_limited) {
+        // Under a limit of memory, whatever was done since may have cooled them; and what is in small
+        // files goes first wherever memory is short, a page of one file or another.
+        let may_be_cold =
+            is_limited(&live.target) || self.of.workload.operation.moves_whole_files();
+        if wants_names && (live.cooled.remove(&self.of.place) || may_be_cold) {
             state::warm_file_set(&live.target, &file_set).map_err(|error| failed(&error))?;
         }
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.

@@ -1,6 +1,6 @@
 //! Making the cache state that a cell asks for, and proving that it was there.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,7 +71,8 @@ pub(crate) fn make(
     }
 }
 
-/// Brings all directories of the file set into memory, whichever will be worked on. What a library
+/// Brings all directories of the file set into memory with what is in their entries, whichever will
+/// be worked on. What a library
 /// reaches is nowhere else.
 pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<()> {
     if target.library().is_some() {
@@ -79,7 +80,15 @@ pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<(
     }
     let count = file_set.spec().directories.count;
     let all: Vec<PathBuf> = (0..count).map(|number| file_set.directory(number)).collect();
-    warm_directories(target, &all)
+    warm_directories(target, &all)?;
+    if file_set.spec().directories.entry_bytes == 0 {
+        return Ok(());
+    }
+    for directory in &all {
+        let entries = fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path()));
+        cache_state::read_in_all(entries.collect::<io::Result<Vec<PathBuf>>>()?)?;
+    }
+    Ok(())
 }
 
 /// Brings directories into memory: their lists, and the attributes of every entry. There are no

@@ -35,7 +35,7 @@ const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// One of the N entries of a directory set: an empty file.
+    /// One of the N entries of a directory set: a file.
     Entry = b'e',
     /// A name that no operation ever gives to anything.
     Missing = b'm',

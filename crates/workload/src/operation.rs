@@ -51,6 +51,10 @@ pub enum Operation {
     OpenClose,
     /// `write` at the end and `fsync`, timed as one.
     AppendFsync,
+    /// `openat` of an entry, `read` of one request and `close`, timed as one.
+    ReadFile,
+    /// `openat` that makes a new file, `write` of one request and `close`, timed as one.
+    NewFile,
     /// A read or a write of one request of a write file, by chance: the read share of Chen and
     /// Patterson. [`crate::Tally`] says how many were what. Verified reads need a file that no
     /// unverified write has touched since it was made.
@@ -109,8 +113,12 @@ pub enum NameOperation {
     Close,
     /// [`Operation::OpenClose`].
     OpenClose,
+    /// [`Operation::ReadFile`].
+    ReadFile,
     /// [`Operation::Create`].
     Create,
+    /// [`Operation::NewFile`].
+    NewFile,
     /// [`Operation::StatPresent`].
     StatPresent,
     /// [`Operation::StatMissing`].
@@ -189,6 +197,29 @@ impl DataOperation {
     }
 }
 
+impl NameOperation {
+    /// [`Operation::moves_whole_files`].
+    pub(crate) fn moves_whole_files(self) -> bool {
+        match self {
+            Self::ReadFile | Self::NewFile => true,
+            Self::Open
+            | Self::Close
+            | Self::OpenClose
+            | Self::Create
+            | Self::StatPresent
+            | Self::StatMissing
+            | Self::CheckAccess
+            | Self::Readdir
+            | Self::Rename
+            | Self::Link
+            | Self::Symlink
+            | Self::Unlink
+            | Self::Mkdir
+            | Self::Rmdir => false,
+        }
+    }
+}
+
 impl Row {
     const fn of(name: &'static str, subject: Subject) -> Self {
         let (can_batch, syncs, needs_links) = (true, false, false);
@@ -210,7 +241,7 @@ impl Row {
 
 impl Operation {
     /// All but the mixes, in the order of their definition.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Read,
         Self::Write,
         Self::Append,
@@ -232,6 +263,8 @@ impl Operation {
         Self::Truncate,
         Self::OpenClose,
         Self::AppendFsync,
+        Self::ReadFile,
+        Self::NewFile,
     ];
 
     const fn row(self) -> Row {
@@ -263,6 +296,7 @@ impl Operation {
             Self::Open => Row::names("open", Names::Open, LookedAt),
             Self::Close => Row::names("close", Names::Close, LookedAt),
             Self::OpenClose => Row::names("open+close", Names::OpenClose, LookedAt),
+            Self::ReadFile => Row::names("open+read+close", Names::ReadFile, LookedAt),
             Self::StatPresent => Row::names("stat", Names::StatPresent, LookedAt),
             Self::StatMissing => Row::names("stat of a missing name", Names::StatMissing, Missed),
             Self::CheckAccess => Row::names("access", Names::CheckAccess, LookedAt),
@@ -270,6 +304,7 @@ impl Operation {
                 Row { can_batch: false, ..Row::names("readdir", Names::Readdir, Entries::Listed) }
             }
             Self::Create => Row::names("create", Names::Create, INODE),
+            Self::NewFile => Row::names("create+write+close", Names::NewFile, INODE),
             Self::Mkdir => Row::names("mkdir", Names::Mkdir, INODE),
             Self::Symlink => {
                 Row { needs_links: true, ..Row::names("symlink", Names::Symlink, INODE) }
@@ -371,6 +406,15 @@ impl Operation {
         self.row().needs_links
     }
 
+    /// Whether it reads or writes all of a file that it opens by its name.
+    #[must_use]
+    pub fn moves_whole_files(self) -> bool {
+        match self.subject() {
+            Subject::Names(what, _) => what.moves_whole_files(),
+            Subject::Data(_) | Subject::Growing(_) => false,
+        }
+    }
+
     /// Whether it reads existing bytes, or may.
     #[must_use]
     pub fn reads_data(self) -> bool {
@@ -405,9 +449,10 @@ mod tests {
         let count =
             |has: fn(Operation) -> bool| Operation::ALL.into_iter().filter(|&one| has(one)).count();
         assert_eq!(count(Operation::moves_data_in_place), 2);
-        assert_eq!(count(Operation::changes_directories), 7);
-        assert_eq!((count(Operation::makes_inodes), count(Operation::syncs)), (3, 3));
-        // Looks: six at names, one at a list, one at bytes.
-        assert_eq!(count(|one| !one.changes_anything()), 8);
+        assert_eq!(count(Operation::changes_directories), 8);
+        assert_eq!((count(Operation::makes_inodes), count(Operation::syncs)), (4, 3));
+        assert_eq!(count(Operation::moves_whole_files), 2);
+        // Looks: seven at names, one at a list, one at bytes.
+        assert_eq!(count(|one| !one.changes_anything()), 9);
     }
 }

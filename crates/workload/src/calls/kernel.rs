@@ -9,7 +9,7 @@ use rustix::fs::{
     fdatasync, fsync, ftruncate, linkat, mkdirat, mknodat, openat, renameat, seek, statat,
     symlinkat, unlinkat,
 };
-use rustix::io::{Errno, pread, pwrite, write};
+use rustix::io::{Errno, pread, pwrite, read, write};
 
 use super::{Calls, FILE_MODE};
 use crate::names::EntryName;
@@ -86,6 +86,16 @@ impl Calls for Kernel {
     #[inline(always)]
     fn creat(&self, within: &OwnedFd, name: &EntryName) -> Result<OwnedFd, Errno> {
         openat(within, name.as_c_str(), CREATING, FILE_MODE)
+    }
+
+    #[inline(always)]
+    fn read(&self, from: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
+        read(from, into)
+    }
+
+    #[inline(always)]
+    fn write_to(&self, into: &OwnedFd, from: &[u8]) -> Result<usize, Errno> {
+        write(into, from)
     }
 
     #[inline(always)]

@@ -78,6 +78,10 @@ pub(crate) trait Calls: Clone + fmt::Debug + Send {
     fn openat(&self, within: &Self::Open, name: &EntryName) -> Result<Self::Descriptor, Errno>;
     /// Makes a file that is not there, open for writing.
     fn creat(&self, within: &Self::Open, name: &EntryName) -> Result<Self::Descriptor, Errno>;
+    /// Reads on from where it is.
+    fn read(&self, from: &Self::Descriptor, into: &mut [u8]) -> Result<usize, Errno>;
+    /// Writes on from where it is.
+    fn write_to(&self, into: &Self::Descriptor, from: &[u8]) -> Result<usize, Errno>;
     fn close(&self, descriptor: Self::Descriptor);
     /// Makes an empty file; `PERM`, `NOSYS` or `OPNOTSUPP` where that takes an open.
     fn mknodat(&self, within: &Self::Open, name: &EntryName) -> Result<(), Errno>;

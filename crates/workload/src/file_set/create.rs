@@ -12,12 +12,14 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{DirectorySet, FileSet, Role, open_directory};
+use crate::arithmetic::index;
 use crate::calls::{Calls, Kernel};
+use crate::content::{Content, mix};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::names::{EntryName, Kind, NameForm, STEP_NAME};
 use crate::processors::near;
-use crate::steps::write_whole;
+use crate::steps::{write_on, write_whole};
 
 /// What a file set has below its root.
 pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];
@@ -43,6 +45,7 @@ pub(super) fn create<K: Calls>(
         }
     }
     let directories = file_set.spec.directories;
+    let of_entries = content_of_entries(file_set);
     for number in 0..directories.count {
         let path = file_set.directory(number);
         near_thread(file_set, 0, || {
@@ -52,10 +55,18 @@ pub(super) fn create<K: Calls>(
                 step.push(STEP_NAME);
                 make_directory(calls, &step)?;
             }
-            fill(calls, &path, 0..directories.entries, directories.name_form(), stop)
+            let form = directories.name_form();
+            fill(calls, &path, 0..directories.entries, (form, &of_entries), stop)
         })?;
     }
     Ok(())
+}
+
+/// What is in each entry of the directory set: nothing can compress it.
+fn content_of_entries(file_set: &FileSet) -> Vec<u8> {
+    let mut all = vec![0; index(file_set.spec.directories.entry_bytes)];
+    Content::new(mix(file_set.seed), 0).fill(&mut all, 0);
+    all
 }
 
 /// Makes it in the memory of the thread with this number.
@@ -80,14 +91,14 @@ pub fn create_empty_files(
     numbers: Range<u64>,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    fill(&Kernel, path, numbers, DirectorySet::default().name_form(), stop)
+    fill(&Kernel, path, numbers, (DirectorySet::default().name_form(), &[]), stop)
 }
 
 fn fill<K: Calls>(
     calls: &K,
     path: &Path,
     numbers: Range<u64>,
-    form: NameForm,
+    (form, content): (NameForm, &[u8]),
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
     let directory = open_directory(calls, path)?;
@@ -98,9 +109,27 @@ fn fill<K: Calls>(
             return Err(EngineError::Stopped);
         }
         name.set(Kind::Entry, number);
-        maker.make(calls, &directory, &name).map_err(|fault| fault.into_error(path))?;
+        let made = if content.is_empty() {
+            maker.make(calls, &directory, &name)
+        } else {
+            make_full(calls, &directory, &name, content)
+        };
+        made.map_err(|fault| fault.into_error(path))?;
     }
     Ok(())
+}
+
+/// Makes a file with this content.
+fn make_full<K: Calls>(
+    calls: &K,
+    directory: &K::Open,
+    name: &EntryName,
+    content: &[u8],
+) -> Result<(), Fault> {
+    let made = calls.creat(directory, name).map_err(|errno| Fault::errno("openat", errno))?;
+    let written = write_on(calls, &made, content);
+    calls.close(made);
+    written.map(drop)
 }
 
 /// Makes empty files by the cheapest call that the file system has.

@@ -1,7 +1,7 @@
 //! A file set: what workloads act on, made once and still there after a remount.
 //!
 //! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the
-//! directory set: K directories of N empty files, each at the depth asked for) and `growing/`
+//! directory set: K directories of N files, each at the depth asked for) and `growing/`
 //! (empty; files that operations append to live there during a session). Read files are never
 //! written after they are made, so that they stay checkable whatever ran before.
 
@@ -37,8 +37,10 @@ pub struct DataFiles {
 pub struct DirectorySet {
     /// How many directories.
     pub count: usize,
-    /// Entries (empty files) in each.
+    /// Entries (files) in each.
     pub entries: u64,
+    /// The size of each entry.
+    pub entry_bytes: u64,
     /// Components of the paths that operations on its names resolve, 1 to 64: 1 is the name in an
     /// open directory, each further one a directory on the way.
     pub depth: usize,
@@ -48,9 +50,9 @@ pub struct DirectorySet {
 }
 
 impl Default for DirectorySet {
-    /// None, of the shortest names that hold every number, resolved in an open directory.
+    /// None, of empty files, of the shortest names that hold every number, resolved in an open directory.
     fn default() -> Self {
-        Self { count: 0, entries: 0, depth: 1, name_bytes: NAME_BYTES }
+        Self { count: 0, entries: 0, entry_bytes: 0, depth: 1, name_bytes: NAME_BYTES }
     }
 }
 

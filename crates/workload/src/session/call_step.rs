@@ -13,7 +13,9 @@ use crate::steps::entries::{
     CheckAccess, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing,
     Symlink, Unlink,
 };
-use crate::steps::{Append, AppendFsync, Read, Readdir, Rename, Sync, Truncate, Write};
+use crate::steps::{
+    Append, AppendFsync, NewFile, Read, ReadFile, Readdir, Rename, Sync, Truncate, Write,
+};
 
 steps! {
     /// A step by the calls of `K`.
@@ -46,7 +48,9 @@ steps! {
     Open(EntryStep<K, Open>),
     Close(Close<K>),
     OpenClose(EntryStep<K, OpenClose>),
+    ReadFile(ReadFile<K>),
     Create(EntryStep<K, Create>),
+    NewFile(NewFile<K>),
     StatPresent(EntryStep<K, Stat>),
     StatMissing(EntryStep<K, StatMissing>),
     CheckAccess(EntryStep<K, CheckAccess>),

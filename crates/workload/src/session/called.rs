@@ -18,8 +18,8 @@ use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
 use crate::operation::{GrowingOperation, NameOperation, Subject};
 use crate::steps::entries::{Close, Directories, Directory, EntryCall, EntryStep, Fresh, Manner};
 use crate::steps::{
-    Append, AppendFsync, DataFile, Growing, Read, Readdir, Rename, Share, Spacing, Sync, Transfer,
-    Truncate, Write,
+    Append, AppendFsync, DataFile, Growing, NewFile, Read, ReadFile, Readdir, Rename, Share,
+    Spacing, Sync, Transfer, Truncate, Write,
 };
 
 /// A plan, executed by the calls of `K`.
@@ -174,6 +174,17 @@ impl<K: Calls> Called<'_, K> {
             }
             NameOperation::Create => {
                 CallStep::Create(self.entry_step(thread, directories, entries)?)
+            }
+            NameOperation::ReadFile => {
+                let open = self.entry_step(thread, directories, entries)?;
+                ReadFile::new(open, self.plan.workload.request_bytes).into()
+            }
+            NameOperation::NewFile => {
+                let create = self.entry_step(thread, directories, entries)?;
+                let Workload { request_bytes, .. } = *self.plan.workload;
+                let content = self.plan.unverified_content(thread);
+                let payload = Payload::incompressible(request_bytes, content);
+                NewFile::new(create, payload, self.plan.workload.slots()).into()
             }
             NameOperation::StatPresent => {
                 CallStep::StatPresent(self.entry_step(thread, directories, entries)?)

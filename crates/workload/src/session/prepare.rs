@@ -168,6 +168,10 @@ impl Plan<'_> {
         if let Subject::Names(what, _) = subject {
             let entries = self.entries_needed(what);
             self.enough("entries in a directory", entries, spec.directories.entries)?;
+            if what == NameOperation::ReadFile {
+                let read_bytes = self.workload.request_bytes as u64;
+                self.enough("bytes in each entry", read_bytes, spec.directories.entry_bytes)?;
+            }
         }
         self.check_new_names()
     }
@@ -179,11 +183,13 @@ impl Plan<'_> {
             NameOperation::Open
             | NameOperation::Close
             | NameOperation::OpenClose
+            | NameOperation::ReadFile
             | NameOperation::StatPresent
             | NameOperation::CheckAccess
             | NameOperation::Link
             | NameOperation::Symlink => 1,
             NameOperation::Create
+            | NameOperation::NewFile
             | NameOperation::StatMissing
             | NameOperation::Readdir
             | NameOperation::Unlink

@@ -193,8 +193,22 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
         }
     }
 
+    /// Does something with what the call gave.
     #[inline]
-    fn release(&mut self, slot: usize) {
+    pub(crate) fn with_held<T>(
+        &self,
+        slot: usize,
+        act: impl FnOnce(&K, &E::Held<K>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        match &self.held[slot] {
+            Some(held) => act(&self.directories.calls, held),
+            // The call has given something, or has failed.
+            None => Err(Fault::errno(E::CALL, Errno::BADF)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn release(&mut self, slot: usize) {
         if let Some(held) = self.held[slot].take() {
             E::release(&self.directories.calls, held);
         }

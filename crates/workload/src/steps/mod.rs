@@ -2,6 +2,7 @@
 //! is done after it.
 
 pub(crate) mod entries;
+mod files;
 mod growing;
 mod noop;
 mod path;
@@ -11,6 +12,7 @@ mod rewrite;
 mod transfer;
 mod whole;
 
+pub(crate) use files::{NewFile, ReadFile};
 pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
 pub use noop::Noop;
 pub(crate) use path::{
@@ -21,4 +23,4 @@ pub(crate) use readdir::Readdir;
 pub(crate) use rename::{Rename, Share};
 pub(crate) use rewrite::Rewrite;
 pub(crate) use transfer::{DataFile, Read, Spacing, Transfer, Write};
-pub(crate) use whole::{append_whole, finish, read_whole, write_whole};
+pub(crate) use whole::{append_whole, finish, read_on, read_whole, write_on, write_whole};

@@ -51,6 +51,36 @@ pub(crate) fn append_whole<K: Calls>(
     }
 }
 
+/// Reads all of `buffer` from a file that was just opened.
+#[inline]
+pub(crate) fn read_on<K: Calls>(
+    calls: &K,
+    from: &K::Descriptor,
+    buffer: &mut [u8],
+) -> Result<u64, Fault> {
+    match calls.read(from, &mut *buffer) {
+        Ok(moved) if moved == buffer.len() => Ok(moved as u64),
+        first => {
+            finish("read", 0, buffer.len(), first, |done| calls.read(from, &mut buffer[done..]))
+        }
+    }
+}
+
+/// Writes all of `buffer` to a file that was just made.
+#[inline]
+pub(crate) fn write_on<K: Calls>(
+    calls: &K,
+    into: &K::Descriptor,
+    buffer: &[u8],
+) -> Result<u64, Fault> {
+    match calls.write_to(into, buffer) {
+        Ok(moved) if moved == buffer.len() => Ok(moved as u64),
+        first => {
+            finish("write", 0, buffer.len(), first, |done| calls.write_to(into, &buffer[done..]))
+        }
+    }
+}
+
 /// Goes on with a transfer whose `first` call was not whole.
 #[cold]
 pub(crate) fn finish(

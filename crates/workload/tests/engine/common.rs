@@ -55,7 +55,13 @@ pub(crate) const FILE_BYTES: u64 = FILE_LENGTH as u64;
 pub(crate) const SPEC: FileSetSpec = FileSetSpec {
     read_files: DataFiles { count: 3, size_bytes: FILE_BYTES },
     write_files: DataFiles { count: 3, size_bytes: FILE_BYTES },
-    directories: DirectorySet { count: 3, entries: ENTRIES, depth: 1, name_bytes: 12 },
+    directories: DirectorySet {
+        count: 3,
+        entries: ENTRIES,
+        entry_bytes: 4096,
+        depth: 1,
+        name_bytes: 12,
+    },
 };
 
 pub(crate) fn never() -> AtomicBool {

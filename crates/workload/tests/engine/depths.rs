@@ -9,7 +9,8 @@ use workload::{
 use super::common::{ENTRIES, Scratch, listing, names, never, outcome};
 
 fn deep(scratch: &Scratch, depth: usize, name_bytes: usize) -> Result<FileSet, EngineError> {
-    let directories = DirectorySet { count: 2, entries: ENTRIES, depth, name_bytes };
+    let directories =
+        DirectorySet { count: 2, entries: ENTRIES, entry_bytes: 4096, depth, name_bytes };
     let spec = FileSetSpec { directories, ..FileSetSpec::default() };
     FileSet::create(scratch.path(), &spec, 7, &never())
 }
@@ -63,7 +64,8 @@ fn a_new_name_is_as_long_as_the_others_and_a_symlink_leads_to_an_entry() {
 fn names_too_short_for_what_they_are_to_tell_apart_are_refused() {
     let scratch = Scratch::within(std::path::Path::new("."));
     let set = |entries, name_bytes| {
-        let directories = DirectorySet { count: 1, entries, depth: 1, name_bytes };
+        let directories =
+            DirectorySet { count: 1, entries, entry_bytes: 4096, depth: 1, name_bytes };
         let spec = FileSetSpec { directories, ..FileSetSpec::default() };
         let root = scratch.path().join(format!("{entries}-{name_bytes}"));
         std::fs::create_dir(&root).expect("it is ours");
@@ -107,7 +109,13 @@ fn changes_can_be_made_permanent_one_by_one() {
         for depth in [1, 3] {
             let root = scratch.path().join(depth.to_string());
             std::fs::create_dir(&root).expect("it is ours");
-            let directories = DirectorySet { count: 2, entries: ENTRIES, depth, name_bytes: 12 };
+            let directories = DirectorySet {
+                count: 2,
+                entries: ENTRIES,
+                entry_bytes: 4096,
+                depth,
+                name_bytes: 12,
+            };
             let spec = FileSetSpec { directories, ..FileSetSpec::default() };
             let file_set = FileSet::create(&root, &spec, 7, &never()).expect("there is room");
             let untouched = names(&file_set);

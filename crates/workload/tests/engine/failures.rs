@@ -46,6 +46,7 @@ fn a_full_file_system_is_reported_as_such_and_left_clean() {
         Operation::Fsync,
         Operation::AppendFsync,
         Operation::Create,
+        Operation::NewFile,
         Operation::Mkdir,
         Operation::Symlink,
         Operation::Unlink,

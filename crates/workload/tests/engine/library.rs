@@ -115,6 +115,7 @@ fn operations_do_what_their_name_says() {
     let arena = Arena::new();
     for (operation, letter, before, after) in [
         (Operation::Create, "f", 0, 7),
+        (Operation::NewFile, "f", 0, 7),
         (Operation::Link, "l", 0, 7),
         (Operation::Symlink, "s", 0, 7),
         (Operation::Mkdir, "d", 0, 7),

@@ -34,7 +34,8 @@ fn every_operation_executes_counts_right_and_leaves_the_directories_as_they_were
                     let outcome = outcome(&workload, &file_set)
                         .unwrap_or_else(|error| panic!("{workload:?}: {error}"));
                     assert_ended_together(&outcome, &workload);
-                    assert_eq!(outcome.bytes, 0);
+                    let moved = if operation.moves_whole_files() { 4096 } else { 0 };
+                    assert_eq!(outcome.bytes, outcome.recorder.operations() * moved);
                     assert_eq!(names(&file_set), untouched, "{workload:?}");
                     executed += 1;
                 }
@@ -50,6 +51,7 @@ fn operations_do_what_their_name_says() {
         let file_set = file_set(&scratch);
         for (operation, letter, before, after) in [
             (Operation::Create, "f", 0, 7),
+            (Operation::NewFile, "f", 0, 7),
             (Operation::Link, "l", 0, 7),
             (Operation::Symlink, "s", 0, 7),
             (Operation::Mkdir, "d", 0, 7),
@@ -206,4 +208,27 @@ fn a_changed_directory_is_noticed() {
         assert_eq!(said, expected);
     }
     assert!(file_set.directory(0).join("stranger").exists(), "what is not ours stays");
+}
+
+#[test]
+fn new_files_hold_what_was_written_and_entries_too_small_are_not_read() {
+    for scratch in Scratch::everywhere() {
+        let file_set = file_set(&scratch);
+        let workload = Workload { operations_per_thread: 7, ..Workload::new(Operation::NewFile) };
+        let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
+        session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+        let directory = file_set.directory(1);
+        let made: Vec<_> =
+            listing(&directory).into_iter().filter(|name| name.starts_with('f')).collect();
+        let contents = made.iter().map(|name| std::fs::read(directory.join(name)).expect("ours"));
+        let contents: Vec<Vec<u8>> = contents.collect();
+        assert_eq!(contents.iter().map(Vec::len).collect::<Vec<_>>(), [4096, 4096]);
+        assert_ne!(contents[0], contents[1]);
+        session.restore().expect("nothing stands in the way");
+
+        let larger = Workload { request_bytes: 8192, ..Workload::new(Operation::ReadFile) };
+        let error = prepare(&larger, &file_set, 1).map(drop).expect_err("they are too small");
+        let words = "open+read+close needs 8192 bytes in each entry, but the file set has 4096";
+        assert!(error.to_string().ends_with(words), "{error}");
+    }
 }

@@ -73,7 +73,13 @@ impl Drop for Removed {
 const SPEC: FileSetSpec = FileSetSpec {
     read_files: DataFiles { count: 3, size_bytes: 1 << 20 },
     write_files: DataFiles { count: 3, size_bytes: 1 << 20 },
-    directories: DirectorySet { count: 3, entries: 20, depth: 1, name_bytes: 12 },
+    directories: DirectorySet {
+        count: 3,
+        entries: 20,
+        entry_bytes: 4096,
+        depth: 1,
+        name_bytes: 12,
+    },
 };
 
 fn never() -> AtomicBool {

@@ -78,12 +78,10 @@ fn build() -> Load {
         must_last: false,
         operations: vec![
             each("mkdir", 20.0, "mkdir-100"),
-            each("creates", 140.0, "create-100"),
-            transfer("writes", 140.0, Transfer::SequentialWriteWarm, 3 * KIB),
+            transfer("writes", 140.0, Transfer::NewFile, 3 * KIB),
             each("stat", 90.0, "stat-100"),
             each("readdir", 20.0, "readdir-100"),
-            each("opens", 210.0, "open-close-100"),
-            transfer("reads", 210.0, Transfer::SequentialReadWarm, 3 * KIB),
+            transfer("reads", 210.0, Transfer::ReadFile, 3 * KIB),
         ],
         validation: Some(Validation {
             program: "tar, find, grep and cp",
@@ -119,8 +117,7 @@ fn web() -> Load {
         leaves_out: "100 threads at a time, pages that are not in memory".to_owned(),
         must_last: false,
         operations: vec![
-            each("opens", 10.0, "open-close-100"),
-            transfer("reads", 10.0, Transfer::SequentialReadWarm, 16 * KIB),
+            transfer("reads", 10.0, Transfer::ReadFile, 16 * KIB),
             transfer("writes", 1.0, Transfer::SequentialWriteWarm, 8 * KIB),
         ],
         validation: Some(Validation {
@@ -144,8 +141,7 @@ fn container() -> Load {
         leaves_out: "directories and owners, overlays, writing back in the background".to_owned(),
         must_last: false,
         operations: vec![
-            each("creates", 100.0, "create-100"),
-            transfer("writes", 100.0, Transfer::SequentialWriteWarm, 32 * KIB),
+            transfer("writes", 100.0, Transfer::NewFile, 32 * KIB),
             each("opens", 6.4, "open-close-100"),
             transfer("reads", 6.4, Transfer::RandomReadCold, 32 * KIB),
         ],

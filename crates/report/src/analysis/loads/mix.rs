@@ -63,7 +63,7 @@ pub(crate) enum Measured {
     Transfer(Transfer, u64),
 }
 
-/// Transfers that are measured with requests of 4 KiB and of 1 MiB.
+/// Transfers that are measured in two sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transfer {
     /// Sequential reads of what is in memory.
@@ -78,16 +78,22 @@ pub(crate) enum Transfer {
     SequentialWriteWarm,
     /// Writes anywhere to pages in memory.
     RandomWriteWarm,
+    /// Files in memory that are opened, read whole and closed.
+    ReadFile,
+    /// Files that are created, written and closed.
+    NewFile,
 }
 
 impl Transfer {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::SequentialReadWarm,
         Self::SequentialReadCold,
         Self::RandomReadWarm,
         Self::RandomReadCold,
         Self::SequentialWriteWarm,
         Self::RandomWriteWarm,
+        Self::ReadFile,
+        Self::NewFile,
     ];
 
     /// Its name in a file.
@@ -99,6 +105,8 @@ impl Transfer {
             Self::RandomReadCold => "random-read-cold",
             Self::SequentialWriteWarm => "sequential-write-warm",
             Self::RandomWriteWarm => "random-write-warm",
+            Self::ReadFile => "read-file",
+            Self::NewFile => "new-file",
         }
     }
 
@@ -108,14 +116,30 @@ impl Transfer {
             Self::SequentialReadWarm
             | Self::SequentialReadCold
             | Self::RandomReadWarm
-            | Self::RandomReadCold => true,
-            Self::SequentialWriteWarm | Self::RandomWriteWarm => false,
+            | Self::RandomReadCold
+            | Self::ReadFile => true,
+            Self::SequentialWriteWarm | Self::RandomWriteWarm | Self::NewFile => false,
         }
     }
 
-    /// The benchmarks with requests of 4 KiB and of 1 MiB.
+    /// The larger size that is measured; the smaller is [`SMALL`].
+    fn large(self) -> f64 {
+        match self {
+            Self::ReadFile | Self::NewFile => 65_536.0,
+            Self::SequentialReadWarm
+            | Self::SequentialReadCold
+            | Self::RandomReadWarm
+            | Self::RandomReadCold
+            | Self::SequentialWriteWarm
+            | Self::RandomWriteWarm => 1_048_576.0,
+        }
+    }
+
+    /// The benchmarks of the smaller and of the larger size.
     fn benchmarks(self) -> [&'static str; 2] {
         match self {
+            Self::ReadFile => ["read-file-4k", "read-file-64k"],
+            Self::NewFile => ["new-file-4k", "new-file-64k"],
             Self::SequentialReadWarm => ["sequential-read-4k-warm", "sequential-read-1m-warm"],
             Self::SequentialReadCold => ["sequential-read-4k-cold", "sequential-read-1m-cold"],
             Self::RandomReadWarm => ["random-read-4k-warm", "random-read-1m-warm"],
@@ -126,8 +150,8 @@ impl Transfer {
     }
 }
 
+/// The smaller size that is measured of each transfer.
 const SMALL: f64 = 4096.0;
-const LARGE: f64 = 1_048_576.0;
 
 impl LoadOperation {
     /// The benchmarks that it takes, each with how often its mean time counts. A transfer takes
@@ -137,12 +161,13 @@ impl LoadOperation {
         match &self.measured {
             Measured::Benchmark(name) => vec![(name, self.count)],
             &Measured::Transfer(transfer, bytes) => {
-                let beyond = ((bytes as f64 - SMALL) / (LARGE - SMALL)).max(0.0);
                 let [small, large] = transfer.benchmarks();
+                let large_bytes = transfer.large();
+                let beyond = ((bytes as f64 - SMALL) / (large_bytes - SMALL)).max(0.0);
                 let weights = [(small, 1.0 - beyond), (large, beyond)];
-                // Beyond 1 MiB the transfer is one of so many such requests.
+                // Beyond the larger size, the transfer is one of so many such.
                 let weights = if beyond > 1.0 {
-                    vec![(large, bytes as f64 / LARGE)]
+                    vec![(large, bytes as f64 / large_bytes)]
                 } else {
                     weights.into_iter().filter(|(_, weight)| *weight > 0.0).collect()
                 };
@@ -171,5 +196,11 @@ mod tests {
         assert_eq!(terms(4 << 20), [(large.clone(), 8.0)]);
         let middle = terms((4096 + (1 << 20)) / 2);
         assert_eq!(middle, [(small, 1.0), (large, 1.0)]);
+        let files = LoadOperation {
+            kind: "files".to_owned(),
+            count: 3.0,
+            measured: Measured::Transfer(Transfer::NewFile, (4096 + 65_536) / 2),
+        };
+        assert_eq!(files.terms(), [("new-file-4k", 1.5), ("new-file-64k", 1.5)]);
     }
 }

@@ -19,7 +19,7 @@ const LINES_MOST: usize = 22;
 /// btrfs in nanoseconds; on tmpfs 0 where it means nothing there.
 type Row = (&'static str, &'static str, Dimension, [f64; 4]);
 
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 21] = [
     ("append-fsync-4k", "append 4 KiB and fsync", Dimension::Io, [0.0, 673e3, 436e3, 951e3]),
     ("random-read-4k-cold", "random read 4 KiB, cold", Dimension::Io, [0.0, 60e3, 63e3, 66e3]),
     ("random-read-1m-cold", "random read 1 MiB, cold", Dimension::Io, [0.0, 1.2e6, 1.3e6, 1.4e6]),
@@ -78,6 +78,10 @@ const ROWS: [Row; 17] = [
         Dimension::Metadata,
         [2050.0, 2100.0, 2110.0, 2150.0],
     ),
+    ("new-file-4k", "write a new file of 4 KiB", Dimension::Metadata, [9e3, 23e3, 24e3, 47e3]),
+    ("new-file-64k", "write a new file of 64 KiB", Dimension::Metadata, [26e3, 58e3, 49e3, 99e3]),
+    ("read-file-4k", "read a file of 4 KiB", Dimension::Metadata, [2300.0, 2500.0, 2550.0, 2700.0]),
+    ("read-file-64k", "read a file of 64 KiB", Dimension::Metadata, [9800.0, 10e3, 10.2e3, 10.6e3]),
     ("stat-100", "stat, directory of 100", Dimension::Metadata, [1e3, 1100.0, 1110.0, 1200.0]),
     ("mkdir-100", "mkdir, directory of 100", Dimension::Metadata, [5e3, 22e3, 13e3, 40e3]),
     ("unlink-100", "unlink, directory of 100", Dimension::Metadata, [4e3, 11.6e3, 13.5e3, 40e3]),

@@ -10,6 +10,7 @@ mod device_writes;
 mod form;
 mod processes;
 mod truncate;
+mod whole_files;
 
 use record::{CacheState, Dimension};
 use workload::{Access, Operation, Workload};
@@ -18,10 +19,12 @@ use super::curve::Curve;
 use crate::benchmark::Benchmark;
 use crate::place::{Directories, Place};
 
-/// What the survey takes: nine operations in directories of 100 and of 10,000.
+/// What the survey takes: nine operations in directories of 100 and of 10,000, and small files that
+/// are made or read as a whole.
 pub(crate) fn quick() -> Vec<Benchmark> {
     let sizes = [(Place::SmallDirectories, "100"), (Place::LargeDirectory, "10,000")];
-    sizes.into_iter().flat_map(|(place, entries)| metadata(place, entries)).collect()
+    let on_names = sizes.into_iter().flat_map(|(place, entries)| metadata(place, entries));
+    on_names.chain(whole_files::quick()).collect()
 }
 
 fn metadata(place: Place, entries: &str) -> Vec<Benchmark> {
