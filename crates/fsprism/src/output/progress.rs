@@ -111,8 +111,10 @@ impl Observer for Progress {
                 self.probing(plan, position, done, used);
             }
             Event::Planned { blocks, left_out } => {
+                let is_first = self.blocks_planned.is_none();
                 self.blocks_planned = Some(blocks);
-                if self.bar.is_none() {
+                // Later, each block says how many there will be.
+                if self.bar.is_none() && (is_first || left_out > 0) {
                     let left_out = match left_out {
                         0 => String::new(),
                         count => format!("; {} left out", plural(count, "benchmark")),
@@ -121,11 +123,15 @@ impl Observer for Progress {
                     self.say(&format!("planned: about {blocks}{left_out}"));
                 }
             }
-            Event::BlockDone { block, width } => {
+            Event::BlockDone { block, blocks, width } => {
+                self.blocks_planned = Some(blocks);
                 self.intervals = intervals(&width);
                 if self.bar.is_none() {
+                    let number = block + 1;
+                    let of_all =
+                        if blocks > number { format!(" of about {blocks}") } else { String::new() };
                     let widest = widest(&width, &self.names);
-                    self.say(&format!("block {} done{}{widest}", block + 1, self.intervals));
+                    self.say(&format!("block {number} done{of_all}{}{widest}", self.intervals));
                 }
             }
             Event::Discarded { cell, why } => {

@@ -124,7 +124,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             }
             self.plan_again(block)?;
             let width = self.ledger.width(self.plan);
-            self.tell(&Event::BlockDone { block, width });
+            self.tell(&Event::BlockDone { block, blocks: self.forecast(block + 1), width });
             let narrow = width.widest.is_some_and(|widest| widest <= self.plan.precision);
             narrow_looks = if narrow { narrow_looks + 1 } else { 0 };
             if narrow_looks >= NARROW_LOOKS && self.plan.blocks.is_none() {
@@ -263,9 +263,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
     ) -> Result<(), RunError> {
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = self.ledger.live(self.plan).into_iter().filter(is_kept).collect();
-        let left_s = self.left().as_secs_f64();
-        let fit = || economy::blocks_that_fit(&live, self, done, left_s);
-        let blocks = self.plan.blocks.unwrap_or_else(fit);
+        let blocks = self.blocks_in_all(&live, done);
         let pilot_of = |&cell: &u32| {
             let Size { start_operations, operations, batch } = self.ledger.sizes[&cell];
             let known = self.pilots.get(&cell);
@@ -282,6 +280,17 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let pilots = live.iter().map(pilot_of).collect();
         self.tell(&Event::Planned { blocks, left_out: left_out.len() });
         self.write(&Line::Planned(Planned { at_s, blocks, pilots, left_out, pilot_s }))
+    }
+
+    /// How many blocks there will be, `done` of them behind us.
+    fn forecast(&self, done: u32) -> u32 {
+        self.blocks_in_all(&self.ledger.live(self.plan), done)
+    }
+
+    /// The same, if these cells are measured.
+    fn blocks_in_all(&self, live: &[u32], done: u32) -> u32 {
+        let fit = || economy::blocks_that_fit(live, self, done, self.left().as_secs_f64());
+        self.plan.blocks.unwrap_or_else(fit)
     }
 
     /// Refuses a budget in which not even the last benchmark that is not `gone` has an interval.
