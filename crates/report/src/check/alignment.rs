@@ -20,8 +20,13 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .iter()
         .filter(|one| is_unaligned(one) && !has_aligned_twin(checked, one))
         .collect();
-    let beside = pairs::random_beside_sequential(checked).into_iter();
-    let beside = beside.filter(|(random, _)| is_unaligned(random)).collect();
+    // A write that allocates is not held beside one that overwrites.
+    let beside = pairs::random_beside_sequential(checked)
+        .into_iter()
+        .filter(|(random, _)| is_unaligned(random))
+        .filter_map(|(random, sequential)| Some((random, *sequential.first()?)))
+        .filter(|(one, other)| pairs::begin_alike(checked, [one, other]))
+        .collect();
     let ratios = pairs::judged(checked, beside);
     let mut names: Vec<&str> = Vec::new();
     for cell in &cells {
@@ -49,7 +54,7 @@ fn finding(
         ratios.iter().filter_map(|pair| pair.evidence("random_over_sequential")).collect();
     let beside = match (ratios.first(), taken.is_empty()) {
         (Some(pair), false) => {
-            format!(", and takes {} as long as {}", by_target(&taken), pair.over.cell().title)
+            format!(", and takes {} the time of {}", by_target(&taken), pair.over.cell().title)
         }
         _ => {
             let targets: Vec<String> = cells.iter().map(|one| one.cell().target.clone()).collect();
@@ -105,7 +110,7 @@ mod tests {
         );
         let ratio = &read.evidence[1];
         assert!((ratio.value - 2.0).abs() < 0.05 && ratio.interval.is_some(), "{ratio:?}");
-        assert!(read.message.contains("as long as the sequential-read"), "{}", read.message);
+        assert!(read.message.contains("the time of the sequential-read"), "{}", read.message);
         let corrected = outcome(&Phases::corrected(), Mistake::UnalignedAccess);
         assert_eq!(corrected.outcome, Outcome::Passed);
     }

@@ -25,7 +25,8 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
 fn unpadded(checked: &Checked<'_>) -> Option<Finding> {
     let call_ns = checked.manifest.clock.system_call_ns;
     let mut found: Vec<(&CheckedCell<'_>, Evidence)> = Vec::new();
-    for (_, sequential) in pairs::random_beside_sequential(checked) {
+    let beside = pairs::random_beside_sequential(checked);
+    for sequential in beside.into_iter().flat_map(|(_, sequential)| sequential) {
         let is_padded = sequential.sprite_lfs().is_none_or(|options| options.pad_calls);
         let is_known = found.iter().any(|(one, _)| one.gathered.index == sequential.gathered.index);
         if is_padded || is_known {
@@ -113,7 +114,10 @@ mod tests {
         assert_eq!(found.outcome, Outcome::Found);
         let finding = &found.findings[0];
         assert_eq!(finding.avoid, "--pad-calls");
-        assert_eq!(finding.benchmarks, ["sequential-write", "sequential-read"]);
+        assert_eq!(
+            finding.benchmarks,
+            ["sequential-write", "sequential-read", "sequential-read-again"]
+        );
         // A call takes 213 ns, an operation 1000.
         assert!((finding.evidence[0].value - 21.3).abs() < 0.3, "{finding:?}");
         let padded = outcome(&Phases::corrected(), Mistake::CallOverhead);

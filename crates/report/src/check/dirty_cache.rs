@@ -33,7 +33,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
             group.iter().filter_map(|pair| pair.evidence("first_over_second_read")).collect();
         let title = &group[0].of.cell().title;
         let ratios = by_target(&evidence);
-        let message = format!("{title}: takes {ratios} as long as the next read, after no write");
+        let message = format!("{title}: takes {ratios} the time of the next read");
         let cells: Vec<_> = group.iter().map(|pair| pair.of).collect();
         let avoid = checked.sprite_lfs("--files 11 --drop-first");
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
@@ -75,7 +75,7 @@ fn of_arrays(checked: &Checked<'_>) -> Option<Finding> {
     let sizes = cells.iter().filter_map(|one| one.number("array_bytes"));
     let sizes: Vec<String> = sizes.map(|bytes| size(bytes as f64, 3)).collect();
     let message = format!(
-        "the first read of an array after it was written takes up to {} as long as the second (at \
+        "the first read of an array after it was written takes up to {} the time of the second (at \
          {})",
         figure(most),
         list(&sizes, "and")

@@ -110,7 +110,7 @@ const DETECTORS: [Detector; 8] = [
     },
     Detector {
         mistake: Mistake::CacheReuse,
-        title: "random faster than sequential, by reuse of a cache",
+        title: "random faster than sequential",
         source: "Memory-rich microbenchmarks, section 6",
         look: reuse::look,
     },

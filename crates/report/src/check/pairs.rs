@@ -9,10 +9,13 @@ use super::Evidence;
 use super::cells::{Checked, CheckedCell};
 use crate::analysis::{Judged, MARGIN, Pairs, dependence, judge};
 
+/// Shares of pages in memory that differ by less are equal.
+const RESIDENT_MARGIN: f64 = 0.01;
 /// What a phase has of its place in a sequence.
 const PLACE: [&str; 3] = ["phase", "after_operation", "after_access"];
 /// What tells a random phase from a sequential one.
-const ORDER: [&str; 5] = ["phase", "after_operation", "after_access", "access", "alignment_bytes"];
+pub(super) const ORDER: [&str; 5] =
+    ["phase", "after_operation", "after_access", "access", "alignment_bytes"];
 
 /// Two cells, and how the times of their operations compare.
 pub(super) struct Pair<'a> {
@@ -66,20 +69,28 @@ pub(super) fn repeated<'a>(
     checked.phases().filter(is_first).filter_map(second).collect()
 }
 
-/// Each random phase with the sequential one that does the same: if there are several, the one that
-/// comes after the same operation.
+/// Each random phase with every sequential one that does the same, those first that come after the
+/// same operation.
 pub(super) fn random_beside_sequential<'a>(
     checked: &'a Checked<'a>,
-) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
+) -> Vec<(&'a CheckedCell<'a>, Vec<&'a CheckedCell<'a>>)> {
     let beside = |random: &'a CheckedCell<'a>| {
         let is_beside =
             |other: &&CheckedCell<'_>| !other.is_random() && other.is_alike(random, &ORDER);
-        let after = |one: &CheckedCell<'_>| one.word("after_operation").map(str::to_owned);
-        let all: Vec<&CheckedCell<'_>> = checked.phases().filter(is_beside).collect();
-        let same = all.iter().find(|other| after(other) == after(random));
-        Some((random, *same.or(all.first())?))
+        let is_after_another = |other: &&CheckedCell<'_>| {
+            other.word("after_operation") != random.word("after_operation")
+        };
+        let mut all: Vec<&CheckedCell<'_>> = checked.phases().filter(is_beside).collect();
+        all.sort_by_key(is_after_another);
+        (random, all)
     };
-    checked.phases().filter(|one| one.is_random()).filter_map(beside).collect()
+    checked.phases().filter(|one| one.is_random()).map(beside).collect()
+}
+
+/// Whether both began with the same share of their pages in memory, as far as it is known.
+pub(super) fn begin_alike(checked: &Checked<'_>, both: [&CheckedCell<'_>; 2]) -> bool {
+    let [one, other] = both.map(|cell| cell.resident_share(checked.level()));
+    one.zip(other).is_none_or(|(one, other)| (one - other).abs() <= RESIDENT_MARGIN)
 }
 
 /// Pairs of the same two benchmarks together, each target being one.

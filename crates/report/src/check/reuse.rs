@@ -19,20 +19,20 @@ use super::{Evidence, Finding, Looked, boundary, pairs};
 use crate::analysis::caches;
 use textual::size;
 
-/// Shares of pages in memory before that differ by less are equal.
-const RESIDENT_MARGIN: f64 = 0.01;
-
 pub(super) fn look(checked: &Checked<'_>) -> Looked {
-    let level = checked.level();
-    let all = pairs::random_beside_sequential(checked).into_iter();
-    let begin_alike = |(random, sequential): &(&CheckedCell<'_>, &CheckedCell<'_>)| {
-        let both = random.resident_share(level).zip(sequential.resident_share(level));
-        both.is_none_or(|(one, other)| (one - other).abs() <= RESIDENT_MARGIN)
-    };
     // The sequential one comes first: what is told is by how much that takes longer.
-    let all = all.filter(begin_alike).map(|(random, sequential)| (sequential, random)).collect();
+    let each = |(random, all): (_, Vec<_>)| all.into_iter().map(move |one| (one, random));
+    let all = pairs::random_beside_sequential(checked).into_iter().flat_map(each);
+    let all = all.filter(|(one, other)| pairs::begin_alike(checked, [one, other])).collect();
     let ratios = pairs::judged(checked, all);
-    let slower: Vec<&pairs::Pair<'_>> = ratios.iter().filter(|pair| pair.takes_longer()).collect();
+    // It is told where it holds beside every sequential phase, and with the first of them.
+    let of_random = |random: &CheckedCell<'_>| {
+        let is_own = |pair: &&pairs::Pair<'_>| pair.over.gathered.index == random.gathered.index;
+        let own: Vec<&pairs::Pair<'_>> = ratios.iter().filter(is_own).collect();
+        if own.iter().all(|pair| pair.takes_longer()) { own.first().copied() } else { None }
+    };
+    let random = checked.phases().filter(|one| one.is_random());
+    let slower: Vec<&pairs::Pair<'_>> = random.filter_map(of_random).collect();
     let groups = pairs::by_benchmark(&slower);
     let few = ratios.iter().filter(|pair| !pair.has_ratio()).count();
     let why = "random and sequential phases have too few blocks for a ratio; --blocks 6 is enough";
@@ -65,7 +65,7 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
         ),
     };
     let message = format!(
-        "{}: {} takes {} as long; {explained}",
+        "{}: {} takes {} its time; {explained}",
         random.cell().title,
         sequential.cell().title,
         by_target(&taken)
@@ -82,8 +82,11 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
     Some(Finding::in_cells(&cells, message, evidence, avoid))
 }
 
-/// A size that is far beyond every cache.
+/// A size that is far beyond every cache, where reuse explains it.
 fn avoid(checked: &Checked<'_>, predicted: &[Prediction]) -> String {
+    if predicted.first().is_none_or(|one| one.gain() <= 0.0) {
+        return format!("look for another cause: {}", checked.sprite_lfs("--repeat-reads 2"));
+    }
     let largest = predicted.iter().map(|one| one.cache_bytes).max().unwrap_or(32 << 20);
     let bytes = (largest * 16).next_power_of_two();
     checked.sprite_lfs(&format!("--file-size {}", boundary::option_size(bytes)))
@@ -178,12 +181,19 @@ mod tests {
         }
     }
 
-    /// Files of 4 MiB in a cache of 2 MiB of the third level.
+    /// A file of 2 MiB, of which the cache holds half.
     fn faster(random_ns: f64) -> Phases {
         let mut phases = Phases::published();
         phases.options.file_bytes = 2 << 20;
         phases.times[3] = random_ns;
         phases
+    }
+
+    #[test]
+    fn one_sequential_phase_that_is_as_fast_speaks_against_it() {
+        let mut phases = faster(700.0);
+        phases.times[4] = 700.0;
+        assert_eq!(outcome(&phases, Mistake::CacheReuse).outcome, Outcome::Passed);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use file_system::FileSystem;
 use record::{Order, TargetRecord};
 
 use super::cells::{Checked, CheckedCell};
-use super::{Evidence, Finding, Looked};
+use super::{Evidence, Finding, Looked, pairs};
 use textual::{list, percent, size};
 
 /// Sizes of file systems that differ by less, as a share, are equal.
@@ -218,17 +218,14 @@ fn residency_of_targets(checked: &Checked<'_>) -> Option<Finding> {
 
 /// Sequential and random writes of which one allocates what the other overwrites: on all targets.
 fn writes(checked: &Checked<'_>) -> Option<Finding> {
-    const ORDER: [&str; 5] =
-        ["phase", "after_operation", "after_access", "access", "alignment_bytes"];
     let share = |one: &CheckedCell<'_>| one.resident_share(checked.level());
     let is_write = |one: &&CheckedCell<'_>| one.word("operation") == Some("write");
     let mut cells: Vec<&CheckedCell<'_>> = Vec::new();
     for one in checked.phases().filter(is_write) {
         let other = checked.phases().filter(is_write).find(|other| {
-            let differ = share(one).zip(share(other));
             other.is_random() != one.is_random()
-                && other.is_alike(one, &ORDER)
-                && differ.is_some_and(|(one, other)| (one - other).abs() > RESIDENT_MARGIN)
+                && other.is_alike(one, &pairs::ORDER)
+                && !pairs::begin_alike(checked, [one, other])
         });
         cells.extend(other.map(|_| one));
     }
@@ -240,8 +237,8 @@ fn writes(checked: &Checked<'_>) -> Option<Finding> {
         own.filter_map(|one| share(one)).fold(0.0, f64::max)
     };
     let message = format!(
-        "{} and {} do not begin alike: {} and {} of their pages are in memory, so one allocates \
-         what the other overwrites",
+        "\"{}\" and \"{}\" do not begin alike: {} and {} of their pages are in memory, so one \
+         allocates what the other overwrites",
         first.cell().title,
         other.cell().title,
         percent(of(first.is_random())),

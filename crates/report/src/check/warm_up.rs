@@ -9,7 +9,7 @@
 use super::cells::{Checked, CheckedCell};
 use super::text::{by_target, figure};
 use super::{Evidence, Finding, Looked, pairs};
-use crate::analysis::{Summary, first_over_rest, is_warm_up};
+use crate::analysis::{BLOCKS_LEAST, Summary, first_over_rest, is_warm_up};
 use textual::plural;
 
 pub(super) fn look(checked: &Checked<'_>) -> Looked {
@@ -30,7 +30,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         let evidence: Vec<Evidence> =
             group.iter().filter_map(|pair| pair.evidence("first_over_second")).collect();
         let title = &group[0].of.cell().title;
-        let message = format!("{title}: takes {} as long as the next time", by_target(&evidence));
+        let message = format!("{title}: takes {} the time of the next", by_target(&evidence));
         let cells: Vec<_> = group.iter().map(|pair| pair.of).collect();
         let avoid = checked.sprite_lfs("--files 11 --drop-first");
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
@@ -38,7 +38,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let is_told = |one: &CheckedCell<'_>| {
         courses.iter().any(|(other, _)| other.gathered.index == one.gathered.index)
             || drops_its_first(one)
-            || repeated.iter().any(|pair| pair.has_ratio() && is_of(pair, one))
+            || is_repeated(one)
     };
     let untold: Vec<_> = checked.cells.iter().filter(|one| !is_told(one)).collect();
     Looked {
@@ -63,7 +63,7 @@ fn in_courses(courses: &[(&CheckedCell<'_>, Summary)]) -> Option<Finding> {
         several => format!(" (the worst of {})", plural(several, "cell")),
     };
     let message = format!(
-        "{}: the first quarter of the operations takes {} as long as the rest{others}",
+        "{}: the first quarter of the operations takes {} the time of the rest{others}",
         worst.place(),
         figure(&evidence[0])
     );
@@ -73,8 +73,7 @@ fn in_courses(courses: &[(&CheckedCell<'_>, Summary)]) -> Option<Finding> {
 
 /// Whether it writes what was not in memory before: the first write of a file.
 fn allocates(cell: &CheckedCell<'_>, level: f64) -> bool {
-    let is_write = cell.word("operation") == Some("write");
-    is_write && cell.resident_share(level).is_none_or(|share| share < 1.0)
+    is_write(cell) && cell.resident_share(level).is_none_or(|share| share < 1.0)
 }
 
 /// Whether what comes first is left out of its figures: the first file, or the first walk.
@@ -82,18 +81,35 @@ fn drops_its_first(cell: &CheckedCell<'_>) -> bool {
     cell.drops_first() || cell.number("walks").is_some()
 }
 
-fn is_of(pair: &pairs::Pair<'_>, cell: &CheckedCell<'_>) -> bool {
-    [pair.of, pair.over].iter().any(|one| one.gathered.index == cell.gathered.index)
+/// Whether it is executed several times in succession, in enough blocks for a ratio.
+fn is_repeated(cell: &CheckedCell<'_>) -> bool {
+    let times = |options: record::SpriteLfsOptions| match is_write(cell) {
+        true => options.repeat_writes,
+        false => options.repeat_reads,
+    };
+    cell.gathered.count() >= BLOCKS_LEAST && cell.sprite_lfs().is_some_and(|one| times(one) > 1)
+}
+
+fn is_write(cell: &CheckedCell<'_>) -> bool {
+    cell.word("operation") == Some("write")
 }
 
 fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>]) -> Option<String> {
     let phases = untold.iter().filter(|one| one.sprite_lfs().is_some()).count();
+    let writes = untold.iter().filter(|one| is_write(one)).count();
+    let (what, options) = if writes == 0 {
+        ("phases that read", "--repeat-reads 2")
+    } else if writes == untold.len() {
+        ("phases that write", "--pre-read --repeat-writes 2")
+    } else {
+        ("phases", "--repeat-reads 2 --pre-read --repeat-writes 2")
+    };
     match untold.len() {
         0 => None,
         count if phases == count => Some(format!(
-            "{} timed as a whole and once, so what came first does not show; {} would show it",
-            if count == 1 { "a phase is" } else { "phases are" },
-            checked.sprite_lfs("--repeat-reads 2"),
+            "{what} are timed as a whole and once, or in too few blocks, so what came first does \
+             not show; {} would show it",
+            checked.sprite_lfs(options),
         )),
         count => Some(format!(
             "{} recorded no course of the operations in a replicate",
