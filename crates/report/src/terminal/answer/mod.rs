@@ -27,8 +27,8 @@ pub fn has_answer(document: &Document) -> bool {
     document.searches.is_empty() && !footprint::is_counted(document)
 }
 
-/// The answer of a run that lies at `run`; `mistakes` is how many known ones it contains, where that
-/// is to be told.
+/// The answer of a run that lies at `run`; `mistakes` is how many known ones it contains, where
+/// that is to be told.
 #[must_use]
 pub fn render_answer(
     document: &Document,
