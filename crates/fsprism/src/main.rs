@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use arguments::{Command, misplaced};
 use commands::{
-    cliff, compare, completions, densefs, footprint, lab, machine, manual, report, reproduce, runs,
-    stats, survey,
+    check, cliff, compare, completions, densefs, footprint, lab, machine, manual, report,
+    reproduce, runs, stats, survey,
 };
 use signal_hook::consts::SIGXFSZ;
 
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::report(options),
         Command::Runs(options) => runs::runs(options),
         Command::Compare(options) => compare::compare(options),
+        Command::Check(options) => check::check(options),
         Command::Footprint(command) => footprint::footprint(command),
         Command::Lab(command) => lab::lab(command),
         Command::Stats(analysis) => stats::stats(analysis),

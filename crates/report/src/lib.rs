@@ -8,6 +8,7 @@
 //! Start reading at `analysis` for what is computed and `terminal` for how it is worded.
 
 mod analysis;
+pub mod check;
 pub mod compare;
 pub mod export;
 pub mod footprint;

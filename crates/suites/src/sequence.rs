@@ -7,6 +7,10 @@
 //! execution was disturbed; a phase that finds nothing, such as a second attempt, executes the
 //! sequence again.
 //!
+//! What a phase measures depends on the one before it, so that stands in its parameters: `phase` is
+//! its place in the sequence, from 1; `after_operation` and `after_access` are what the one before
+//! has as `operation` and `access`.
+//!
 //! So what is counted around a turn says nothing of a phase: its findings hold all of its evidence.
 //! The time around the phases is that of the one that executes.
 
@@ -72,7 +76,7 @@ pub struct SequencePhase {
 /// The phases as benchmarks.
 pub(crate) fn benchmarks(sequence: impl Sequence + 'static) -> Vec<Benchmark> {
     let sequence: Arc<dyn Sequence> = Arc::new(sequence);
-    let phases = sequence.phases();
+    let phases = placed(sequence.phases());
     let count = u32::try_from(phases.len()).unwrap_or(u32::MAX);
     let benchmark = |(index, phase): (usize, SequencePhase)| Benchmark {
         dimension: phase.dimension,
@@ -85,6 +89,23 @@ pub(crate) fn benchmarks(sequence: impl Sequence + 'static) -> Vec<Benchmark> {
         )
     };
     phases.into_iter().enumerate().map(benchmark).collect()
+}
+
+/// The phases with their place in their parameters.
+fn placed(phases: Vec<SequencePhase>) -> Vec<SequencePhase> {
+    let mut before: BTreeMap<String, Value> = BTreeMap::new();
+    let place = |(number, mut phase): (usize, SequencePhase)| {
+        let own = phase.parameters.clone();
+        phase.parameters.insert("phase".to_owned(), number.into());
+        for (name, after) in [("operation", "after_operation"), ("access", "after_access")] {
+            if let Some(value) = before.get(name) {
+                phase.parameters.insert(after.to_owned(), value.clone());
+            }
+        }
+        before = own;
+        phase
+    };
+    (1..).zip(phases).map(place).collect()
 }
 
 /// One phase as a benchmark of its own.
@@ -189,6 +210,29 @@ mod tests {
 
     fn found(bytes: u64) -> Findings {
         Findings { bytes, ..Findings::default() }
+    }
+
+    #[test]
+    fn a_phase_says_what_it_comes_after() {
+        let phase = |name: &str, access: &str| SequencePhase {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            dimension: Dimension::Io,
+            exercises: Vec::new(),
+            metrics: Vec::new(),
+            parameters: BTreeMap::from([
+                ("operation".to_owned(), name.into()),
+                ("access".to_owned(), access.into()),
+            ]),
+            working_set_bytes: None,
+        };
+        let all = placed(vec![phase("write", "random"), phase("read", "sequential")]);
+        assert_eq!(all[0].parameters.get("after_operation"), None);
+        assert_eq!(all[0].parameters["phase"], 1);
+        assert_eq!(all[1].parameters["phase"], 2);
+        assert_eq!(all[1].parameters["after_operation"], "write");
+        assert_eq!(all[1].parameters["after_access"], "random");
+        assert_eq!(all[1].parameters["access"], "sequential");
     }
 
     #[test]

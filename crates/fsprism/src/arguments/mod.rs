@@ -29,7 +29,9 @@ use crate::arguments::help::{
     targets_help,
 };
 use crate::arguments::lab::LabCommand;
-use crate::arguments::reports::{COMPARE_EXAMPLES, CompareOptions, REPORT_EXAMPLES, ReportOptions};
+use crate::arguments::reports::{
+    CHECK_EXAMPLES, COMPARE_EXAMPLES, CheckOptions, CompareOptions, REPORT_EXAMPLES, ReportOptions,
+};
 use crate::output::Form;
 use crate::session::loads;
 
@@ -66,6 +68,9 @@ pub(crate) enum Command {
     /// Compare the targets of a run, or several runs: effects, intervals, verdicts
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareOptions),
+    /// Look for known benchmarking mistakes in a run, and say what avoids each
+    #[command(after_long_help = CHECK_EXAMPLES)]
+    Check(CheckOptions),
     /// Show which cache lines code touches: traces, maps, stacks and simulated caches
     #[command(subcommand)]
     Footprint(FootprintCommand),

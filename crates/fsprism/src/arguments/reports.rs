@@ -1,4 +1,4 @@
-//! The command lines of what is made of runs: `report` and `compare`.
+//! The command lines of what is made of runs: `report`, `compare` and `check`.
 
 use std::path::PathBuf;
 
@@ -27,6 +27,23 @@ Examples:
 
 docs/verdicts.md defines the verdicts.
 ";
+
+pub(super) const CHECK_EXAMPLES: &str = "\
+Examples:
+  fsprism check fsprism-runs/RUN                         its known mistakes, and what avoids them
+  fsprism check RUN --format json                        the same with every number
+
+docs/check.md says what each mistake is, and when a run contains it.
+";
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// A run directory
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {

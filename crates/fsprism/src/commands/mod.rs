@@ -1,5 +1,6 @@
 //! The commands: each from its options to what it prints.
 
+pub(crate) mod check;
 pub(crate) mod cliff;
 pub(crate) mod compare;
 pub(crate) mod completions;

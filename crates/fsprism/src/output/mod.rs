@@ -82,7 +82,9 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         Format::Terminal if form.is_full || !::report::has_answer(document) => {
             ::report::render_terminal(document, &terminal_options())
         }
-        Format::Terminal => ::report::render_answer(document, path, &terminal_options()),
+        Format::Terminal => {
+            ::report::render_answer(document, path, known_mistakes(source), &terminal_options())
+        }
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
         Format::CsvSummary => export::render_csv_summary(document),
@@ -97,6 +99,13 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         Format::Markdown => told(export::render_markdown(document, run)),
     };
     print(&text)
+}
+
+/// How many known mistakes a classic benchmark contains: they are what it is run for.
+fn known_mistakes(source: &Source<'_>) -> Option<u32> {
+    source.document.run.classic.as_ref()?;
+    let name = source.path.display().to_string();
+    ::report::check::check(source, &name).ok().map(|document| document.found)
 }
 
 /// The text of an export, once what it had to leave out is said.

@@ -32,7 +32,7 @@ const INSTEAD: [&str; 12] = [
     "[]",
 ];
 const RESUMED: &str = "survey --resume run --no-wait --budget 1s";
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "report run --terminal",
     "report run --format json",
     "report run --format csv",
@@ -45,6 +45,7 @@ const COMMANDS: [&str; 13] = [
     "compare run whole",
     "compare run",
     "compare --a run --b whole",
+    "check run",
     "runs",
 ];
 

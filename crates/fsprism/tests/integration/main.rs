@@ -21,6 +21,7 @@ mod footprints;
 mod guests;
 mod kill;
 mod layers;
+mod mistakes;
 mod pages;
 mod place;
 mod poor;

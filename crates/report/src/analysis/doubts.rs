@@ -16,7 +16,7 @@ use super::{Gathered, estimates, fragile, warm_up};
 /// Share of the operation above which the bare system call is said to dominate it.
 const CALL_SHARE_MAX: f64 = 0.25;
 /// Share of a timed interval above which the clock itself is too much of it.
-const CLOCK_SHARE_MAX: f64 = 0.05;
+pub(crate) const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that goes without saying, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
 /// What a block differs from the median by, at least, to be told as far off.
@@ -44,7 +44,8 @@ pub(super) fn of_cell(
         of_declared(too_few(gathered, level)),
         not_as_asked(gathered),
         warm_up::first_over_rest(gathered, level)
-            .map(|first_over_rest| Warning::WarmUpInside { first_over_rest }),
+            .filter(warm_up::is_warm_up)
+            .map(|found| Warning::WarmUpInside { first_over_rest: found.median }),
         of_declared(fragile::zone_of(gathered, all, manifest)),
         more_threads_than_cores(gathered, &manifest.machine),
         unaligned(gathered),

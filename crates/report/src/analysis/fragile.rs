@@ -9,7 +9,7 @@ use super::{Gathered, estimates};
 /// pages more or less of available cache change the share of misses, and with it the result, by
 /// factors (Tarasov et al., "Benchmarking File System Benchmarking: It *IS* Rocket Science",
 /// section 3.1: relative spread of up to 35 %).
-const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
+pub(crate) const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 /// A standard deviation of fewer replicates says nothing.
 const REPLICATES_LEAST: usize = 3;
 
@@ -49,8 +49,18 @@ fn rates(gathered: &Gathered<'_>) -> Vec<f64> {
 }
 
 /// The cache whose size is nearest to the working set, if that is near enough, and its size.
-fn nearest_cache(cell: &Cell, manifest: &Manifest) -> Option<(String, u64)> {
+pub(crate) fn nearest_cache(cell: &Cell, manifest: &Manifest) -> Option<(String, u64)> {
     let working_set_bytes = cell.working_set_bytes?;
+    let ratio = |cache_bytes: u64| working_set_bytes as f64 / cache_bytes.max(1) as f64;
+    caches(cell, manifest)
+        .into_iter()
+        .filter(|(_, bytes)| FRAGILE.contains(&ratio(*bytes)))
+        .min_by(|a, b| ratio(a.1).ln().abs().total_cmp(&ratio(b.1).ln().abs()))
+}
+
+/// What a working set may or may not fit into, with its size: caches of the processor, limits on
+/// memory, and memory.
+pub(crate) fn caches(cell: &Cell, manifest: &Manifest) -> Vec<(String, u64)> {
     let target = manifest.targets.iter().find(|target| target.label == cell.target);
     let mut caches = Vec::new();
     // A cold operation waits for the device; the processor's caches do not show in it.
@@ -63,11 +73,7 @@ fn nearest_cache(cell: &Cell, manifest: &Manifest) -> Option<(String, u64)> {
     caches.extend(limit.map(|bytes| ("the memory limit".to_owned(), bytes)));
     let total = manifest.machine.memory.total_bytes;
     caches.extend(total.map(|bytes| ("the machine's memory".to_owned(), bytes)));
-    let ratio = |cache_bytes: u64| working_set_bytes as f64 / cache_bytes.max(1) as f64;
     caches
-        .into_iter()
-        .filter(|(_, bytes)| FRAGILE.contains(&ratio(*bytes)))
-        .min_by(|a, b| ratio(a.1).ln().abs().total_cmp(&ratio(b.1).ln().abs()))
 }
 
 fn processor_caches(machine: &Machine) -> impl Iterator<Item = (String, u64)> {

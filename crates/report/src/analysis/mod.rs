@@ -30,14 +30,16 @@ use record::{
     TargetRecord, Warning, WarningReport,
 };
 
-pub(crate) use doubts::{is_called_as_library, severity};
-pub(crate) use estimates::summary;
+pub(crate) use doubts::{CLOCK_SHARE_MAX, is_called_as_library, severity};
+pub(crate) use estimates::{Summary, summary};
+pub(crate) use fragile::{FRAGILE, caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
     Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,
 };
 pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;
+pub(crate) use warm_up::{first_over_rest, is_warm_up};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
 const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;

@@ -12,7 +12,7 @@
 
 use record::{CourseRecord, Replicate};
 
-use super::{Gathered, estimates};
+use super::{Gathered, Summary, estimates};
 
 /// Ratios up to this are too small to move the cell's figure.
 const RATIO_LEAST: f64 = 1.1;
@@ -23,13 +23,17 @@ const SLICES_LEAST: usize = 8;
 /// With fewer operations, one that ends just before or after the quarter decides the ratio.
 const OPERATIONS_LEAST: u64 = 64;
 
-/// Time per operation in the first quarter over that in the rest, where it is surely above one:
-/// the median of all replicates.
-pub(super) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<f64> {
+/// Time per operation in the first quarter over that in the rest, over all replicates; none where
+/// no replicate has recorded how its operations went.
+pub(crate) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<Summary> {
     let ratios: Vec<f64> =
         gathered.replicates.values().filter_map(|replicate| ratio(replicate)).collect();
-    let summary = estimates::summary(&ratios, level)?;
-    (summary.interval?.low > RATIO_LEAST).then_some(summary.median)
+    estimates::summary(&ratios, level)
+}
+
+/// Whether such a ratio is surely above one.
+pub(crate) fn is_warm_up(first_over_rest: &Summary) -> bool {
+    first_over_rest.interval.is_some_and(|interval| interval.low > RATIO_LEAST)
 }
 
 fn ratio(replicate: &Replicate) -> Option<f64> {

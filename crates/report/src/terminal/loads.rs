@@ -66,8 +66,8 @@ fn confirmed(validation: &LoadValidation) -> String {
     format!("Confirmed by a program ({}): {rankings}.", validation.program)
 }
 
-/// `Contradicted by it: xfs before ext4.`, `Not confirmed: tmpfs before ext4.` What this run says of
-/// two targets, and a program denies, or none has confirmed.
+/// `Contradicted by it: xfs before ext4.`, `Not confirmed: tmpfs before ext4.` What this run says
+/// of two targets, and a program denies, or none has confirmed.
 fn doubted(load: &LoadReport) -> Vec<String> {
     let doubted = |what: &str, is_it: fn(&LoadComparison) -> bool| {
         let found = load.comparisons.iter().filter(|found| is_it(found));

@@ -27,9 +27,15 @@ pub fn has_answer(document: &Document) -> bool {
     document.searches.is_empty() && !footprint::is_counted(document)
 }
 
-/// The answer of a run that lies at `run`.
+/// The answer of a run that lies at `run`; `mistakes` is how many known ones it contains, where
+/// that is to be told.
 #[must_use]
-pub fn render_answer(document: &Document, run: &Path, options: &Options) -> String {
+pub fn render_answer(
+    document: &Document,
+    run: &Path,
+    mistakes: Option<u32>,
+    options: &Options,
+) -> String {
     let section = |render: &dyn Fn(&mut Page)| {
         let mut page = Page::new(options);
         render(&mut page);
@@ -40,20 +46,22 @@ pub fn render_answer(document: &Document, run: &Path, options: &Options) -> Stri
         section(&|page| compact::render(page, document)),
         section(&|page| references::render(page, document)),
     ];
-    let after = [
-        section(&|page| differences::render(page, document)),
-        section(&|page| sure::render(page, document, run)),
-    ];
+    let differences = section(&|page| differences::render(page, document));
+    let sure = |mistakes| section(&|page| sure::render(page, document, (run, mistakes)));
+    let lines =
+        |sections: &[String]| -> usize { sections.iter().map(|text| text.lines().count()).sum() };
+    let taken = lines(&before) + lines(&[differences.clone(), sure(None)]);
+    let mistakes = mistakes.filter(|_| taken < LINES_MOST);
+    let taken = taken + usize::from(mistakes.is_some());
+    let after = [differences, sure(mistakes)];
     // Loads may be any number; what the others leave, less a heading, is theirs.
-    let taken: usize = before.iter().chain(&after).map(|text| text.lines().count()).sum();
     let room = LINES_MOST.saturating_sub(taken + 1).max(LOADS_LEAST);
     let loads = section(&|page| loads::render_lines(page, document, room));
     let sections = before.into_iter().chain([loads]).chain(after);
     let sections: Vec<String> = sections.filter(|text| !text.is_empty()).collect();
-    let lines: usize = sections.iter().map(|text| text.lines().count()).sum();
     let gaps = sections.len().saturating_sub(1);
     // Sections stand apart where there is room.
-    sections.join(if lines + gaps <= LINES_MOST { "\n" } else { "" })
+    sections.join(if lines(&sections) + gaps <= LINES_MOST { "\n" } else { "" })
 }
 
 /// `survey of ext4 and xfs: 23 blocks in 90 s`.

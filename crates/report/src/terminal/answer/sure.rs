@@ -9,11 +9,14 @@ use super::super::{closing, heading, warnings};
 use crate::analysis::BLOCKS_LEAST;
 use textual::{percent, plain_text, plural};
 
-/// Confidence, what was left out, and what to do next.
-pub(super) fn render(page: &mut Page, document: &Document, run: &Path) {
-    let (next, style) = next(document, run);
-    let lines = [(confidence(document), Style::Plain), (left_out(document), Style::Plain)];
-    for (text, style) in lines.into_iter().chain([(next, style)]) {
+/// Confidence, what was left out, how many known mistakes there are if it is told, and what to do
+/// next.
+pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Path, Option<u32>)) {
+    let path = plain_text(&run.display().to_string()).into_owned();
+    let known = mistakes.map(|count| format!("Known mistakes: {count} (fsprism check {path})."));
+    let plain = [Some(confidence(document)), Some(left_out(document)), known];
+    let plain = plain.into_iter().flatten().map(|text| (text, Style::Plain));
+    for (text, style) in plain.chain([next(document, run)]) {
         page.line(&shortened(&text, page.width()), style);
     }
 }

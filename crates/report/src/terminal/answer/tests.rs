@@ -130,7 +130,7 @@ fn document(sample: &Sample) -> Document {
 fn screen(sample: &Sample) -> String {
     let document = document(sample);
     let options = Options { width: 80, colour: false };
-    let text = render_answer(&document, Path::new("fsprism-runs/RUN"), &options);
+    let text = render_answer(&document, Path::new("fsprism-runs/RUN"), None, &options);
     assert!(text.lines().count() <= LINES_MOST, "{} lines:\n{text}", text.lines().count());
     text
 }
@@ -138,6 +138,20 @@ fn screen(sample: &Sample) -> String {
 #[test]
 fn two_targets() {
     assert_golden("answer-two-targets.txt", &screen(&survey(&[1, 2], 12)));
+}
+
+#[test]
+fn known_mistakes_are_counted_where_there_is_room_for_the_line() {
+    let text = |document: &Document| {
+        let options = Options { width: 80, colour: false };
+        render_answer(document, Path::new("run"), Some(2), &options)
+    };
+    let short = document(&Sample::new(&["ext4"]).benchmark("create", &[&[1e4; 6]]).ended());
+    assert!(text(&short).contains("\nKnown mistakes: 2 (fsprism check run).\nNext: "));
+    let mut long = document(&survey(&[1, 2], 12));
+    let loads = long.loads.clone();
+    long.loads.extend(loads);
+    assert!(text(&long).lines().count() <= LINES_MOST, "{}", text(&long));
 }
 
 #[test]
@@ -153,7 +167,7 @@ fn more_loads_than_there_is_room_for_are_counted() {
     let loads = document.loads.clone();
     document.loads.extend(loads);
     let options = Options { width: 80, colour: false };
-    let text = render_answer(&document, Path::new("run"), &options);
+    let text = render_answer(&document, Path::new("run"), None, &options);
     assert!(text.contains("\n  and 6 more (--full)\n"), "{text}");
     assert_eq!(text.lines().count(), LINES_MOST, "{text}");
 }
@@ -176,7 +190,7 @@ fn one_target_without_times_has_its_figures() {
         cell.curve = Some(CurvePoint { curve, title, axis, unit, value: at as f64 });
     }
     let options = Options { width: 80, colour: false };
-    let text = render_answer(&document, Path::new("run"), &options);
+    let text = render_answer(&document, Path::new("run"), None, &options);
     let figures = text.lines().filter(|line| line.contains("/s [")).count();
     assert_eq!(figures, 14, "seven of each curve: {text}");
     let titles = [&document.cells[0], &document.cells[document.cells.len() - 1]];
@@ -221,7 +235,7 @@ fn a_difference_that_few_long_operations_make_says_so() {
         |cell: &&mut CellReport| cell.benchmark == "random-write-4k-warm" && cell.target == "ext4";
     document.cells.iter_mut().find(worst).expect("it is there").warnings.push(stalls.into());
     let options = Options { width: 80, colour: false };
-    let text = render_answer(&document, Path::new("run"), &options);
+    let text = render_answer(&document, Path::new("run"), None, &options);
     assert!(text.contains("slower than xfs (stalls)\n"), "{text}");
     assert_eq!(text.matches("(stalls)").count(), 1, "{text}");
 }
@@ -231,8 +245,9 @@ fn every_width_is_kept_and_colour_adds_nothing_but_colour() {
     for targets in [&[0, 1, 2, 3][..], &[1, 2], &[3]] {
         let document = document(&survey(targets, 8));
         for width in [40, 60, 80, 120] {
-            let render =
-                |colour| render_answer(&document, Path::new("run"), &Options { width, colour });
+            let render = |colour| {
+                render_answer(&document, Path::new("run"), None, &Options { width, colour })
+            };
             let plain = render(false);
             for line in plain.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");

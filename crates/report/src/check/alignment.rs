@@ -1,0 +1,136 @@
+//! Unaligned access: random operations that begin at any byte, beside sequential ones that begin on
+//! a page.
+//!
+//! In the paper it made random reads half as fast. What it costs here, the run cannot separate from
+//! what else random operations do; so the ratio to the sequential phase stands beside. Cells of
+//! which another has the same operations aligned are left out: there, alignment is what is studied.
+
+use std::mem::discriminant;
+
+use record::Warning;
+
+use super::cells::{Checked, CheckedCell};
+use super::text::by_target;
+use super::{Evidence, Finding, Looked, pairs};
+use textual::list;
+
+pub(super) fn look(checked: &Checked<'_>) -> Looked {
+    let cells: Vec<&CheckedCell<'_>> = checked
+        .cells
+        .iter()
+        .filter(|one| is_unaligned(one) && !has_aligned_twin(checked, one))
+        .collect();
+    // A write that allocates is not held beside one that overwrites.
+    let beside = pairs::random_beside_sequential(checked)
+        .into_iter()
+        .filter(|(random, _)| is_unaligned(random))
+        .filter_map(|(random, sequential)| Some((random, *sequential.first()?)))
+        .filter(|(one, other)| pairs::begin_alike(checked, [one, other]))
+        .collect();
+    let ratios = pairs::judged(checked, beside);
+    let mut names: Vec<&str> = Vec::new();
+    for cell in &cells {
+        if !names.contains(&cell.cell().benchmark.as_str()) {
+            names.push(&cell.cell().benchmark);
+        }
+    }
+    let of_name = |name: &str| {
+        let own: Vec<&CheckedCell<'_>> =
+            cells.iter().filter(|one| one.cell().benchmark == name).copied().collect();
+        let is_own = |pair: &&pairs::Pair<'_>| pair.of.cell().benchmark == name;
+        finding(checked, &own, &ratios.iter().filter(is_own).collect::<Vec<_>>())
+    };
+    Looked { findings: names.into_iter().map(of_name).collect(), ..Looked::default() }
+}
+
+/// Of one benchmark on its targets.
+fn finding(
+    checked: &Checked<'_>,
+    cells: &[&CheckedCell<'_>],
+    ratios: &[&pairs::Pair<'_>],
+) -> Finding {
+    let title = &cells[0].cell().title;
+    let taken: Vec<Evidence> =
+        ratios.iter().filter_map(|pair| pair.evidence("random_over_sequential")).collect();
+    let beside = match (ratios.first(), taken.is_empty()) {
+        (Some(pair), false) => {
+            format!(", and takes {} the time of {}", by_target(&taken), pair.over.cell().title)
+        }
+        _ => {
+            let targets: Vec<String> = cells.iter().map(|one| one.cell().target.clone()).collect();
+            format!(" ({})", list(&targets, "and"))
+        }
+    };
+    let bytes = cells[0].number("alignment_bytes").unwrap_or(1);
+    let begins = match bytes {
+        0 | 1 => "begins at any byte".to_owned(),
+        bytes => format!("begins at multiples of {bytes} bytes"),
+    };
+    let aligned = cells.iter().map(|one| {
+        let bytes = one.number("alignment_bytes").unwrap_or(1);
+        one.evidence(("alignment", "bytes"), bytes as f64)
+    });
+    let evidence = aligned.chain(taken).collect();
+    let avoid = match cells[0].sprite_lfs() {
+        Some(_) => checked.sprite_lfs("--align page"),
+        None => "operations that begin on a page".to_owned(),
+    };
+    Finding::in_cells(cells, format!("{title}: {begins}{beside}"), evidence, avoid)
+}
+
+/// As its warning says.
+fn is_unaligned(one: &CheckedCell<'_>) -> bool {
+    let wanted = discriminant(&Warning::UnalignedRandomAccess { alignment_bytes: 0 });
+    one.report.warnings.iter().any(|report| discriminant(&report.warning) == wanted)
+}
+
+fn has_aligned_twin(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
+    let is_twin = |other: &CheckedCell<'_>| {
+        !is_unaligned(other) && other.is_random() && other.is_alike(one, &["alignment_bytes"])
+    };
+    checked.cells.iter().any(is_twin)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::sample::{Phases, outcome, outcome_of};
+    use crate::check::{Mistake, Outcome};
+    use crate::sample::Sample;
+
+    #[test]
+    fn random_phases_at_any_byte_are_found_with_what_they_take() {
+        let mut phases = Phases::published();
+        phases.times[3] = 2000.0;
+        let found = outcome(&phases, Mistake::UnalignedAccess);
+        assert_eq!(found.outcome, Outcome::Found);
+        let [write, read] = found.findings.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            (write.benchmarks[0].as_str(), read.avoid.as_str()),
+            ("random-write", "--align page")
+        );
+        let ratio = &read.evidence[1];
+        assert!((ratio.value - 2.0).abs() < 0.05 && ratio.interval.is_some(), "{ratio:?}");
+        assert!(read.message.contains("the time of the sequential-read"), "{}", read.message);
+        let corrected = outcome(&Phases::corrected(), Mistake::UnalignedAccess);
+        assert_eq!(corrected.outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn where_alignment_is_studied_it_is_no_mistake() {
+        let of = |alignments: &[u64]| {
+            let names: Vec<String> = alignments.iter().map(u64::to_string).collect();
+            let new = Sample::new(&["tmpfs"]);
+            let mut sample =
+                names.iter().fold(new, |sample, name| sample.benchmark(name, &[&[1000.0; 6]]));
+            for (name, &bytes) in names.iter().zip(alignments) {
+                sample.change(name, |cell| {
+                    cell.parameters.insert("access".to_owned(), "random".into());
+                    cell.parameters.insert("alignment_bytes".to_owned(), bytes.into());
+                });
+            }
+            outcome_of(&sample, Mistake::UnalignedAccess).outcome
+        };
+        assert_eq!(of(&[1]), Outcome::Found);
+        assert_eq!(of(&[1, 4096]), Outcome::Passed);
+    }
+}

@@ -1,0 +1,170 @@
+//! The cells of a run as detectors see them: what was asked for, what was measured, and what was
+//! seen around it.
+
+use std::collections::BTreeMap;
+
+use record::{Cell, CellReport, IntervalReport, Manifest, SpriteLfsOptions, StandardMetric};
+use serde_json::Value;
+
+use super::{Evidence, Finding};
+use crate::Source;
+use crate::analysis::{Gathered, gather, summary};
+
+/// A run that is checked.
+pub(super) struct Checked<'a> {
+    pub(super) manifest: &'a Manifest,
+    /// The cells that were measured.
+    pub(super) cells: Vec<CheckedCell<'a>>,
+}
+
+/// A cell that was measured.
+pub(super) struct CheckedCell<'a> {
+    pub(super) gathered: Gathered<'a>,
+    pub(super) report: &'a CellReport,
+}
+
+impl<'a> Checked<'a> {
+    pub(super) fn of(source: &'a Source<'_>) -> Self {
+        // The document has a report of each, in this order.
+        let all = gather(source.run).into_iter().zip(&source.document.cells);
+        let all = all.map(|(gathered, report)| CheckedCell { gathered, report });
+        let measured = all.filter(|one| one.gathered.count() > 0 && !one.gathered.is_searched);
+        Self { manifest: &source.run.manifest, cells: measured.collect() }
+    }
+
+    /// Confidence level of all intervals.
+    pub(super) fn level(&self) -> f64 {
+        self.manifest.run.confidence_level
+    }
+
+    /// The phases of sequences.
+    pub(super) fn phases(&self) -> impl Iterator<Item = &CheckedCell<'a>> {
+        self.cells.iter().filter(|one| one.is_phase())
+    }
+
+    /// Options of sprite-lfs as one types them: where the run is of another suite, with the command
+    /// that takes them.
+    pub(super) fn sprite_lfs(&self, options: &str) -> String {
+        match self.manifest.run.suite.as_str() {
+            "sprite-lfs" => options.to_owned(),
+            _ => format!("fsprism run sprite-lfs {options}"),
+        }
+    }
+}
+
+impl CheckedCell<'_> {
+    pub(super) fn cell(&self) -> &Cell {
+        self.gathered.cell
+    }
+
+    /// A parameter that is a number.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.cell().parameters.get(name)?.as_u64()
+    }
+
+    /// A parameter that is a word.
+    pub(super) fn word(&self, name: &str) -> Option<&str> {
+        self.cell().parameters.get(name)?.as_str()
+    }
+
+    /// The options of sprite-lfs, where it is a phase of that.
+    pub(super) fn sprite_lfs(&self) -> Option<SpriteLfsOptions> {
+        let parameters = self.cell().parameters.clone().into_iter().collect();
+        serde_json::from_value(Value::Object(parameters)).ok()
+    }
+
+    /// Whether it is a phase of a sequence.
+    pub(super) fn is_phase(&self) -> bool {
+        self.number("phase").is_some()
+    }
+
+    /// Whether its operations are in no order.
+    pub(super) fn is_random(&self) -> bool {
+        self.word("access").is_some_and(|access| access != "sequential")
+    }
+
+    /// Whether it reads what the phase before wrote.
+    pub(super) fn is_read_after_write(&self) -> bool {
+        self.word("operation") == Some("read") && self.word("after_operation") == Some("write")
+    }
+
+    /// Whether each phase drops what it did first.
+    pub(super) fn drops_first(&self) -> bool {
+        self.sprite_lfs().is_some_and(|options| options.drop_first)
+    }
+
+    /// Nanoseconds per operation, or per KiB, by block.
+    pub(super) fn times(&self) -> BTreeMap<u32, f64> {
+        let all = [StandardMetric::TIME_PER_OPERATION, StandardMetric::TIME_PER_KIB];
+        let times = all.map(|metric| self.gathered.standard_values(metric));
+        times.into_iter().find(|times| !times.is_empty()).unwrap_or_default()
+    }
+
+    /// The share of the files' pages that were in memory before: the median over blocks.
+    pub(super) fn resident_share(&self, level: f64) -> Option<f64> {
+        let share = |replicate: &&record::Replicate| {
+            let (pages, before) = (replicate.evidence.pages?, replicate.evidence.resident_before?);
+            (pages > 0).then(|| before as f64 / pages as f64)
+        };
+        let shares: Vec<f64> = self.gathered.replicates.values().filter_map(share).collect();
+        Some(summary(&shares, level)?.median)
+    }
+
+    /// Whether it is of the same target and has the same parameters as another, but for these.
+    pub(super) fn is_alike(&self, other: &Self, but: &[&str]) -> bool {
+        let parameters = |cell: &Cell| -> BTreeMap<String, Value> {
+            let all = cell.parameters.clone().into_iter();
+            all.filter(|(name, _)| !but.contains(&name.as_str())).collect()
+        };
+        let (one, other) = (self.cell(), other.cell());
+        one.target == other.target
+            && one.suite == other.suite
+            && one.cache_state == other.cache_state
+            && parameters(one) == parameters(other)
+    }
+
+    /// A number of it.
+    pub(super) fn evidence(&self, (name, unit): (&str, &str), value: f64) -> Evidence {
+        Evidence {
+            target: Some(self.cell().target.clone()),
+            benchmark: Some(self.cell().benchmark.clone()),
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            value,
+            interval: None,
+        }
+    }
+
+    /// Its title and target.
+    pub(super) fn place(&self) -> String {
+        format!("{} ({})", self.cell().title, self.cell().target)
+    }
+}
+
+impl Evidence {
+    /// The same with its interval.
+    pub(super) fn within(self, interval: Option<IntervalReport>) -> Self {
+        Self { interval, ..self }
+    }
+}
+
+impl Finding {
+    /// What was found in these cells.
+    pub(super) fn in_cells(
+        cells: &[&CheckedCell<'_>],
+        message: String,
+        evidence: Vec<Evidence>,
+        avoid: String,
+    ) -> Self {
+        let (mut targets, mut benchmarks) = (Vec::new(), Vec::new());
+        for cell in cells.iter().map(|one| one.cell()) {
+            if !targets.contains(&cell.target) {
+                targets.push(cell.target.clone());
+            }
+            if !benchmarks.contains(&cell.benchmark) {
+                benchmarks.push(cell.benchmark.clone());
+            }
+        }
+        Self { message, targets, benchmarks, evidence, avoid }
+    }
+}

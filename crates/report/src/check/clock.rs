@@ -1,0 +1,111 @@
+//! Too short for the clock.
+//!
+//! What is timed should take far longer than the clock's own reading and its smallest step: the
+//! share of both together is at most that of the cell's warning. A phase is timed once for each of
+//! its files; operations that are timed one by one have the warning itself.
+
+use record::Warning;
+
+use super::boundary::option_size;
+use super::cells::{Checked, CheckedCell};
+use super::text::figure;
+use super::{Evidence, Finding, Looked};
+use crate::analysis::{CLOCK_SHARE_MAX, summary};
+use crate::terminal::units::{self, Wording};
+use textual::plural;
+
+pub(super) fn look(checked: &Checked<'_>) -> Looked {
+    let clock = &checked.manifest.clock;
+    let clock_ns = clock.cost_ns + clock.precision_ns;
+    let mut found: Vec<(&CheckedCell<'_>, Evidence)> = checked
+        .cells
+        .iter()
+        .filter_map(|one| Some((one, too_short(one, clock_ns, checked.level())?)))
+        .collect();
+    found.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+    let Some((shortest, least)) = found.first() else { return Looked::default() };
+    let share = clock_ns / least.value;
+    let message = format!(
+        "{}: what is timed takes {}, the clock's reading and step {}, {:.0} % of that{}",
+        shortest.place(),
+        figure(least),
+        units::figure("ns", clock_ns, None, Wording::Full).value,
+        share * 100.0,
+        match found.len() {
+            1 => String::new(),
+            several => format!(" (the shortest of {})", plural(several, "cell")),
+        }
+    );
+    let avoid = avoid(checked, shortest, share);
+    let (cells, evidence): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let finding = Finding::in_cells(&cells, message, evidence, avoid);
+    Looked { findings: vec![finding], ..Looked::default() }
+}
+
+/// What lies between two readings of the clock, where that is too short.
+fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidence> {
+    let warned = one.report.warnings.iter().find_map(|report| {
+        let Warning::ClockOverhead { interval_ns, .. } = report.warning else { return None };
+        Some(one.evidence(("timed", "ns"), interval_ns))
+    });
+    if warned.is_some() || !one.is_phase() {
+        return warned;
+    }
+    let stretches = stretches(one) as f64;
+    let elapsed = one.gathered.replicates.values().map(|one| one.elapsed_ns as f64 / stretches);
+    let timed = summary(&elapsed.collect::<Vec<_>>(), level)?;
+    let is_short = clock_ns > timed.median * CLOCK_SHARE_MAX;
+    let evidence = one.evidence(("timed", "ns"), timed.median).within(timed.interval);
+    is_short.then_some(evidence)
+}
+
+/// How many stretches of a replicate are timed.
+fn stretches(one: &CheckedCell<'_>) -> u64 {
+    let files =
+        one.sprite_lfs().map(|own| u64::from(own.files).saturating_sub(u64::from(own.drop_first)));
+    files.or(one.number("walks")).unwrap_or(1).max(1)
+}
+
+/// The next power of two at which the clock's share is no more than it may be.
+fn avoid(checked: &Checked<'_>, one: &CheckedCell<'_>, share: f64) -> String {
+    let Some(options) = one.sprite_lfs() else {
+        return "more work between two readings of the clock (--size)".to_owned();
+    };
+    let factor = (share / CLOCK_SHARE_MAX).log2().ceil().clamp(1.0, 32.0);
+    let bytes = options.file_bytes as f64 * factor.exp2();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    checked.sprite_lfs(&format!("--file-size {}", option_size(bytes as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::sample::{Phases, outcome, outcome_of};
+    use crate::check::{Mistake, Outcome};
+    use crate::sample::Sample;
+
+    /// In samples a reading takes 21 ns, and a step is 1 ns.
+    #[test]
+    fn a_phase_of_one_block_is_too_short() {
+        let of = |blocks: u64| {
+            let mut phases = Phases::published();
+            phases.options.file_bytes = blocks * 4096;
+            phases.times = [100.0; 5];
+            outcome(&phases, Mistake::ShortForClock)
+        };
+        let found = of(1);
+        assert_eq!(found.outcome, Outcome::Found);
+        let finding = &found.findings[0];
+        assert!(finding.message.contains("22 % of that"), "{finding:?}");
+        assert_eq!((finding.avoid.as_str(), finding.benchmarks.len()), ("--file-size 32k", 5));
+        assert_eq!(of(256).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn operations_that_are_timed_one_by_one_have_their_warning() {
+        let of = |time_ns: f64| {
+            let sample = Sample::new(&["tmpfs"]).benchmark("stat", &[&[time_ns; 6]]);
+            outcome_of(&sample, Mistake::ShortForClock).outcome
+        };
+        assert_eq!((of(300.0), of(3000.0)), (Outcome::Found, Outcome::Passed));
+    }
+}

@@ -1,0 +1,169 @@
+//! A dirty cache that a phase inherits from the one before.
+//!
+//! Lines that a write leaves dirty in a processor's cache must be written to memory before a read
+//! can take their place, and that read is timed. Read again, the same file shows the difference:
+//! the first read over the second. The array walk has the same ratio without a file system. Dirty
+//! pages that were still to be written to the device when a replicate began are the same in
+//! another cache, and counted.
+//!
+//! How many bytes are dirty in a processor's cache, no run records: the paper counted them (230 KB
+//! against 66 KB), `fsprism footprint simulate` computes them.
+
+use record::Warning;
+
+use super::cells::{Checked, CheckedCell};
+use super::text::{by_target, figure};
+use super::{Evidence, Finding, Looked, pairs};
+use crate::analysis::{MARGIN, summary};
+use textual::{list, plural, size};
+
+/// The metric of the array walk.
+const WRITE_BACK: &str = "first_over_second_read";
+
+pub(super) fn look(checked: &Checked<'_>) -> Looked {
+    let repeated: Vec<_> = pairs::repeated(checked)
+        .into_iter()
+        .filter(|(first, _)| first.is_read_after_write())
+        .collect();
+    let repeated = pairs::judged(checked, repeated);
+    let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
+    let mut findings = Vec::new();
+    for group in pairs::by_benchmark(&slower) {
+        let evidence: Vec<Evidence> =
+            group.iter().filter_map(|pair| pair.evidence("first_over_second_read")).collect();
+        let title = &group[0].of.cell().title;
+        let ratios = by_target(&evidence);
+        let message = format!("{title}: takes {ratios} the time of the next read");
+        let cells: Vec<_> = group.iter().map(|pair| pair.of).collect();
+        let avoid = checked.sprite_lfs("--files 11 --drop-first");
+        findings.push(Finding::in_cells(&cells, message, evidence, avoid));
+    }
+    findings.extend(of_arrays(checked));
+    findings.extend(dirty_pages(checked));
+    let reads = || checked.phases().filter(|one| one.is_read_after_write());
+    let is_told = |one: &CheckedCell<'_>| {
+        let is_it = |pair: &pairs::Pair<'_>| pair.of.gathered.index == one.gathered.index;
+        one.drops_first() || repeated.iter().any(|pair| pair.has_ratio() && is_it(pair))
+    };
+    let untold = reads().filter(|one| !is_told(one)).count();
+    let all = reads().count();
+    let why = || {
+        format!(
+            "{} of {} after a write were not repeated, or in too few blocks; {} would show it, \
+             and {} avoids it",
+            untold,
+            plural(all, "read phase"),
+            checked.sprite_lfs("--repeat-reads 2"),
+            "--files 11 --drop-first",
+        )
+    };
+    Looked { findings, untold: (untold > 0).then(why), is_told_in_part: untold < all }
+}
+
+/// The array walk's ratio, where its interval lies above 1 by more than does not matter.
+fn of_arrays(checked: &Checked<'_>) -> Option<Finding> {
+    let ratio = |one: &&CheckedCell<'_>| {
+        let values: Vec<f64> = one.gathered.values_of(WRITE_BACK).into_values().collect();
+        let summary = summary(&values, checked.level())?;
+        let is_above = summary.interval.is_some_and(|one| one.low > 1.0 + MARGIN);
+        let evidence = one.evidence((WRITE_BACK, "x"), summary.median).within(summary.interval);
+        is_above.then_some(evidence)
+    };
+    let all: Vec<_> = checked.cells.iter().filter_map(|one| Some((one, ratio(&one)?))).collect();
+    let (cells, evidence): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    let most = evidence.iter().max_by(|one, other| one.value.total_cmp(&other.value))?;
+    let sizes = cells.iter().filter_map(|one| one.number("array_bytes"));
+    let sizes: Vec<String> = sizes.map(|bytes| size(bytes as f64, 3)).collect();
+    let message = format!(
+        "the first read of an array after it was written takes up to {} the time of the second (at \
+         {})",
+        figure(most),
+        list(&sizes, "and")
+    );
+    let avoid = "take the second read".to_owned();
+    Some(Finding::in_cells(&cells, message, evidence, avoid))
+}
+
+/// Pages that the phase before left to be written to the device: the most of each target's cells.
+fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
+    let dirty = |one: &CheckedCell<'_>| {
+        let warnings = one.report.warnings.iter();
+        let bytes = warnings.filter_map(|report| {
+            let Warning::DirtyCarried { dirty_bytes } = report.warning else { return None };
+            Some(dirty_bytes)
+        });
+        bytes.max()
+    };
+    let mut all: Vec<_> = checked.cells.iter().filter_map(|one| Some((one, dirty(one)?))).collect();
+    all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let evidence =
+        all.iter().map(|(one, bytes)| one.evidence(("dirty_before", "bytes"), *bytes as f64));
+    let evidence: Vec<Evidence> = evidence.collect();
+    let cells: Vec<_> = all.iter().map(|(one, _)| *one).collect();
+    let most = cells.first()?;
+    let message = format!(
+        "{}: {} were still to be written to the device when it began (the most of {})",
+        most.place(),
+        figure(&evidence[0]),
+        plural(cells.len(), "cell")
+    );
+    let avoid = "sync before what is measured: --pre-read, --repeat-writes 2".to_owned();
+    Some(Finding::in_cells(&cells, message, evidence, avoid))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Better, Line, MetricDefinition, Warning};
+
+    use crate::check::sample::{Phases, outcome, outcome_of};
+    use crate::check::{Mistake, Outcome};
+    use crate::sample::Sample;
+
+    #[test]
+    fn the_first_read_after_a_write_over_the_second() {
+        let published = outcome(&Phases::published(), Mistake::DirtyCache);
+        assert_eq!(published.outcome, Outcome::CannotTell);
+        assert!(published.cannot_tell.unwrap().starts_with("2 of 2 read phases"));
+        let mut phases = Phases::published();
+        phases.options.repeat_reads = 2;
+        phases.repeat(1, 1.3);
+        let found = outcome(&phases, Mistake::DirtyCache);
+        assert_eq!(found.outcome, Outcome::Found);
+        assert!((found.findings[0].evidence[0].value - 1.3).abs() < 0.02);
+        assert_eq!(found.findings[0].benchmarks, ["sequential-read"]);
+        assert!(found.cannot_tell.unwrap().starts_with("1 of 2 read phases"));
+        phases.repeat(1, 1.0);
+        assert_eq!(outcome(&phases, Mistake::DirtyCache).outcome, Outcome::Passed);
+        assert_eq!(outcome(&Phases::corrected(), Mistake::DirtyCache).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn the_array_walk_s_ratio_has_to_lie_above_1_with_its_interval() {
+        let of = |ratios: &[f64]| {
+            let mut sample = Sample::new(&["memory"]).benchmark("write-back", &[ratios]);
+            sample.change("write-back", |cell| {
+                cell.metrics =
+                    vec![MetricDefinition::new("first_over_second_read", "x", Better::Neither)];
+                cell.parameters.insert("array_bytes".to_owned(), (1 << 20).into());
+            });
+            outcome_of(&sample, Mistake::DirtyCache)
+        };
+        let found = of(&[1.3, 1.32, 1.31, 1.33, 1.3, 1.29]);
+        assert_eq!(found.outcome, Outcome::Found);
+        assert!(found.findings[0].message.contains("(at 1 MiB)"), "{found:?}");
+        assert_eq!(of(&[1.3, 0.9, 1.31, 1.0, 1.3, 1.29]).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn dirty_pages_that_a_replicate_began_with_are_told() {
+        let mut sample = Sample::new(&["ext4"]).benchmark("read", &[&[1000.0; 6]]);
+        assert_eq!(outcome_of(&sample, Mistake::DirtyCache).outcome, Outcome::Passed);
+        for line in &mut sample.run.lines {
+            if let Line::Replicate(replicate) = line {
+                replicate.warnings = vec![Warning::DirtyCarried { dirty_bytes: 230 << 10 }];
+            }
+        }
+        let found = outcome_of(&sample, Mistake::DirtyCache);
+        assert!(found.findings[0].message.contains("230 KiB were still"), "{found:?}");
+    }
+}

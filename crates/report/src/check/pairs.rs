@@ -1,0 +1,108 @@
+//! Two cells of one target, held beside each other block by block.
+//!
+//! The ratios of one detector are judged together, as the comparisons of targets are: what is told
+//! as found is a difference that is real, and its interval is widened because it was picked out.
+
+use record::Verdict;
+
+use super::Evidence;
+use super::cells::{Checked, CheckedCell};
+use crate::analysis::{Judged, MARGIN, Pairs, dependence, judge};
+
+/// Shares of pages in memory that differ by less are equal.
+const RESIDENT_MARGIN: f64 = 0.01;
+/// What a phase has of its place in a sequence.
+const PLACE: [&str; 3] = ["phase", "after_operation", "after_access"];
+/// What tells a random phase from a sequential one.
+pub(super) const ORDER: [&str; 5] =
+    ["phase", "after_operation", "after_access", "access", "alignment_bytes"];
+
+/// Two cells, and how the times of their operations compare.
+pub(super) struct Pair<'a> {
+    pub(super) of: &'a CheckedCell<'a>,
+    pub(super) over: &'a CheckedCell<'a>,
+    judged: Judged,
+}
+
+/// The pairs with their ratios.
+pub(super) fn judged<'a>(
+    checked: &Checked<'_>,
+    pairs: Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)>,
+) -> Vec<Pair<'a>> {
+    let paired: Vec<Pairs> =
+        pairs.iter().map(|(of, over)| Pairs::of(&over.times(), &of.times())).collect();
+    let dependence = dependence(paired.iter());
+    let answers = paired.iter().map(|pairs| pairs.compared(&dependence)).collect();
+    let judged = judge(answers, checked.level(), MARGIN);
+    let both = pairs.into_iter().zip(judged);
+    both.map(|((of, over), judged)| Pair { of, over, judged }).collect()
+}
+
+impl Pair<'_> {
+    /// Whether there are enough blocks for a ratio.
+    pub(super) fn has_ratio(&self) -> bool {
+        self.judged.ratio.is_some()
+    }
+
+    /// Whether the first surely takes longer, by more than does not matter.
+    pub(super) fn takes_longer(&self) -> bool {
+        self.judged.verdict == Verdict::Real && self.judged.ratio.is_some_and(|ratio| ratio > 1.0)
+    }
+
+    /// The time of the first over that of the second.
+    pub(super) fn evidence(&self, name: &str) -> Option<Evidence> {
+        let ratio = self.of.evidence((name, "x"), self.judged.ratio?);
+        Some(ratio.within(self.judged.interval))
+    }
+}
+
+/// Phases that are executed twice in succession: the first time and the second.
+pub(super) fn repeated<'a>(
+    checked: &'a Checked<'a>,
+) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
+    let repeats = |one: &CheckedCell<'_>, other: &CheckedCell<'_>| {
+        let next = one.number("phase").map(|number| number + 1);
+        other.number("phase") == next && one.is_alike(other, &PLACE)
+    };
+    let is_first = |one: &&CheckedCell<'_>| !checked.phases().any(|before| repeats(before, one));
+    let second = |one| Some((one, checked.phases().find(|other| repeats(one, other))?));
+    checked.phases().filter(is_first).filter_map(second).collect()
+}
+
+/// Each random phase with every sequential one that does the same, those first that come after the
+/// same operation.
+pub(super) fn random_beside_sequential<'a>(
+    checked: &'a Checked<'a>,
+) -> Vec<(&'a CheckedCell<'a>, Vec<&'a CheckedCell<'a>>)> {
+    let beside = |random: &'a CheckedCell<'a>| {
+        let is_beside =
+            |other: &&CheckedCell<'_>| !other.is_random() && other.is_alike(random, &ORDER);
+        let is_after_another = |other: &&CheckedCell<'_>| {
+            other.word("after_operation") != random.word("after_operation")
+        };
+        let mut all: Vec<&CheckedCell<'_>> = checked.phases().filter(is_beside).collect();
+        all.sort_by_key(is_after_another);
+        (random, all)
+    };
+    checked.phases().filter(|one| one.is_random()).map(beside).collect()
+}
+
+/// Whether both began with the same share of their pages in memory, as far as it is known.
+pub(super) fn begin_alike(checked: &Checked<'_>, both: [&CheckedCell<'_>; 2]) -> bool {
+    let [one, other] = both.map(|cell| cell.resident_share(checked.level()));
+    one.zip(other).is_none_or(|(one, other)| (one - other).abs() <= RESIDENT_MARGIN)
+}
+
+/// Pairs of the same two benchmarks together, each target being one.
+pub(super) fn by_benchmark<'p, 'a>(pairs: &[&'p Pair<'a>]) -> Vec<Vec<&'p Pair<'a>>> {
+    let names =
+        |pair: &Pair<'_>| (pair.of.cell().benchmark.clone(), pair.over.cell().benchmark.clone());
+    let mut groups: Vec<Vec<&Pair<'_>>> = Vec::new();
+    for &pair in pairs {
+        match groups.iter_mut().find(|group| names(group[0]) == names(pair)) {
+            Some(group) => group.push(pair),
+            None => groups.push(vec![pair]),
+        }
+    }
+    groups
+}

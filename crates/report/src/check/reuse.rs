@@ -1,0 +1,227 @@
+//! Random operations faster than sequential ones, and whether reuse of a cache explains it.
+//!
+//! A sequential pass over more than a cache holds finds nothing of the pass before: each line has
+//! just been replaced (section 6 of the paper). In random order some of it is found. Which share,
+//! follows from the size of the files and of the cache. Let a file of f bytes be visited a second
+//! time, each block once, in an order of its own, and let a cache of least-recently-used lines hold
+//! all other files and c of this one's f bytes. A block that was visited when the share 1 - u of
+//! the first pass was over, and comes at t in the second, has seen u + t (1 - u) of the file pass
+//! since: the rest of the first pass, and what of the second was not in it. It is still there if
+//! that is less than c. With u and t even from 0 to 1, the share of such blocks is
+//! c + (1 - c) ln(1 - c). Where both passes are sequential, that is all or nothing.
+//!
+//! So the prediction knows the order and nothing else: no prefetching, no other use of the cache.
+//! Writes are left out where one of the two allocates: that is another state to begin with.
+
+use super::cells::{Checked, CheckedCell};
+use super::text::by_target;
+use super::{Evidence, Finding, Looked, boundary, pairs};
+use crate::analysis::caches;
+use textual::size;
+
+pub(super) fn look(checked: &Checked<'_>) -> Looked {
+    // The sequential one comes first: what is told is by how much that takes longer.
+    let each = |(random, all): (_, Vec<_>)| all.into_iter().map(move |one| (one, random));
+    let all = pairs::random_beside_sequential(checked).into_iter().flat_map(each);
+    let all = all.filter(|(one, other)| pairs::begin_alike(checked, [one, other])).collect();
+    let ratios = pairs::judged(checked, all);
+    // It is told where it holds beside every sequential phase, and with the first of them.
+    let of_random = |random: &CheckedCell<'_>| {
+        let is_own = |pair: &&pairs::Pair<'_>| pair.over.gathered.index == random.gathered.index;
+        let own: Vec<&pairs::Pair<'_>> = ratios.iter().filter(is_own).collect();
+        if own.iter().all(|pair| pair.takes_longer()) { own.first().copied() } else { None }
+    };
+    let random = checked.phases().filter(|one| one.is_random());
+    let slower: Vec<&pairs::Pair<'_>> = random.filter_map(of_random).collect();
+    let groups = pairs::by_benchmark(&slower);
+    let few = ratios.iter().filter(|pair| !pair.has_ratio()).count();
+    let why = "random and sequential phases have too few blocks for a ratio; --blocks 6 is enough";
+    Looked {
+        findings: groups.iter().filter_map(|group| finding(checked, group)).collect(),
+        untold: (few > 0).then(|| why.to_owned()),
+        is_told_in_part: few < ratios.len(),
+    }
+}
+
+/// Of one pair of benchmarks on its targets.
+fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding> {
+    let (sequential, random) = (group.first()?.of, group.first()?.over);
+    let taken: Vec<Evidence> =
+        group.iter().filter_map(|pair| pair.evidence("sequential_over_random")).collect();
+    let mut predicted: Vec<Prediction> = predictions(checked, random, sequential);
+    predicted.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
+    let explained = match predicted.first() {
+        None => "the sizes of the caches are not known".to_owned(),
+        Some(one) if one.gain() <= 0.0 => "reuse of a cache does not explain it: the same share \
+             of blocks is predicted to be still there for both"
+            .to_owned(),
+        Some(one) => format!(
+            "of its blocks {:.1} % are predicted to be still in {} ({}), of the sequential one's \
+             {:.1} %",
+            one.random * 100.0,
+            one.cache,
+            size(one.cache_bytes as f64, 3),
+            one.sequential * 100.0
+        ),
+    };
+    let message = format!(
+        "{}: {} takes {} its time; {explained}",
+        random.cell().title,
+        sequential.cell().title,
+        by_target(&taken)
+    );
+    let hits = predicted.iter().take(1).flat_map(|one| {
+        let hits = |cell: &CheckedCell<'_>, share: f64| {
+            cell.evidence(("predicted_hits", "%"), share * 100.0)
+        };
+        [hits(random, one.random), hits(sequential, one.sequential)]
+    });
+    let cells: Vec<_> = group.iter().flat_map(|pair| [pair.over, pair.of]).collect();
+    let evidence = taken.iter().cloned().chain(hits).collect();
+    let avoid = avoid(checked, &predicted);
+    Some(Finding::in_cells(&cells, message, evidence, avoid))
+}
+
+/// A size that is far beyond every cache, where reuse explains it.
+fn avoid(checked: &Checked<'_>, predicted: &[Prediction]) -> String {
+    if predicted.first().is_none_or(|one| one.gain() <= 0.0) {
+        return format!("look for another cause: {}", checked.sprite_lfs("--repeat-reads 2"));
+    }
+    let largest = predicted.iter().map(|one| one.cache_bytes).max().unwrap_or(32 << 20);
+    let bytes = (largest * 16).next_power_of_two();
+    checked.sprite_lfs(&format!("--file-size {}", boundary::option_size(bytes)))
+}
+
+/// What share of blocks a cache is predicted to hold still.
+#[derive(Clone, Debug)]
+struct Prediction {
+    cache: String,
+    cache_bytes: u64,
+    random: f64,
+    sequential: f64,
+}
+
+impl Prediction {
+    fn gain(&self) -> f64 {
+        self.random - self.sequential
+    }
+}
+
+/// Of each cache of the processor.
+fn predictions(
+    checked: &Checked<'_>,
+    random: &CheckedCell<'_>,
+    sequential: &CheckedCell<'_>,
+) -> Vec<Prediction> {
+    let memory = checked.manifest.machine.memory.total_bytes;
+    let caches = caches(random.cell(), checked.manifest).into_iter();
+    let of = |(cache, cache_bytes): (String, u64)| {
+        let random = hit_share(random, cache_bytes)?;
+        let sequential = hit_share(sequential, cache_bytes)?;
+        Some(Prediction { cache, cache_bytes, random, sequential })
+    };
+    caches.filter(|(_, bytes)| Some(*bytes) != memory).filter_map(of).collect()
+}
+
+/// The share of a phase's blocks that are still in a cache since the phase before.
+fn hit_share(cell: &CheckedCell<'_>, cache_bytes: u64) -> Option<f64> {
+    let file_bytes = cell.number("file_bytes").filter(|&bytes| bytes > 0)? as f64;
+    let files = cell.number("files").unwrap_or(1).max(1) as f64;
+    let own_bytes = cache_bytes as f64 - (files - 1.0) * file_bytes;
+    let share = (own_bytes / file_bytes).clamp(0.0, 1.0);
+    let Some(after) = cell.word("after_access") else { return Some(0.0) };
+    let in_order = !cell.is_random() && after == "sequential";
+    Some(if in_order { share.floor() } else { still_there(share) })
+}
+
+/// Of blocks visited again in an order of their own, the share that is still in a cache which
+/// holds this share of them.
+fn still_there(share: f64) -> f64 {
+    if share >= 1.0 { 1.0 } else { share + (1.0 - share) * (1.0 - share).ln() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use rand::SeedableRng;
+    use rand::seq::SliceRandom;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::check::sample::{Phases, outcome};
+    use crate::check::{Mistake, Outcome};
+
+    /// The naive model: a list of blocks by their last use.
+    fn counted(blocks: usize, held: usize) -> f64 {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut order: Vec<usize> = (0..blocks).collect();
+        let mut cache: VecDeque<usize> = VecDeque::new();
+        let mut hits = 0;
+        const PASSES: usize = 200;
+        for pass in 0..=PASSES {
+            order.shuffle(&mut generator);
+            for &block in &order {
+                let place = cache.iter().position(|&other| other == block);
+                hits += usize::from(place.is_some() && pass > 0);
+                place.and_then(|place| cache.remove(place));
+                cache.push_front(block);
+                cache.truncate(held);
+            }
+        }
+        hits as f64 / (PASSES * blocks) as f64
+    }
+
+    #[test]
+    fn the_share_that_is_still_there_is_what_a_list_of_blocks_counts() {
+        for (blocks, held) in [(256, 64), (256, 128), (256, 230), (100, 100)] {
+            let predicted = still_there(held as f64 / blocks as f64);
+            let counted = counted(blocks, held);
+            assert!((predicted - counted).abs() < 0.01, "{held}: {predicted} {counted}");
+        }
+    }
+
+    /// A file of 2 MiB, of which the cache holds half.
+    fn faster(random_ns: f64) -> Phases {
+        let mut phases = Phases::published();
+        phases.options.file_bytes = 2 << 20;
+        phases.times[3] = random_ns;
+        phases
+    }
+
+    #[test]
+    fn one_sequential_phase_that_is_as_fast_speaks_against_it() {
+        let mut phases = faster(700.0);
+        phases.times[4] = 700.0;
+        assert_eq!(outcome(&phases, Mistake::CacheReuse).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn random_reads_that_are_faster_are_found_with_what_is_predicted() {
+        let found = outcome(&faster(700.0), Mistake::CacheReuse);
+        assert_eq!(found.outcome, Outcome::Found);
+        let [finding] = found.findings.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.benchmarks, ["random-read", "sequential-read"]);
+        // c = 1/2: 1/2 + 1/2 ln 1/2.
+        let predicted = &finding.evidence[1];
+        assert!((predicted.value - 15.34).abs() < 0.01, "{finding:?}");
+        assert!(finding.message.contains("15.3 % are predicted"), "{}", finding.message);
+        let not = outcome(&faster(1000.0), Mistake::CacheReuse);
+        assert_eq!(not.outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn what_all_caches_hold_or_none_does_not_explain_it() {
+        let mut phases = faster(700.0);
+        phases.options.file_bytes = 64 << 10;
+        let found = outcome(&phases, Mistake::CacheReuse);
+        assert!(found.findings[0].message.contains("does not explain it"), "{found:?}");
+    }
+
+    #[test]
+    fn a_few_blocks_cannot_tell() {
+        let mut phases = faster(700.0);
+        phases.blocks = 3;
+        assert_eq!(outcome(&phases, Mistake::CacheReuse).outcome, Outcome::CannotTell);
+    }
+}

@@ -1,0 +1,173 @@
+//! Runs of sprite-lfs made by hand, for tests.
+
+use record::machine::{Cache, CacheKind};
+use record::{ClassicOptions, FirstWrite, Line, RandomAlignment, SpriteLfsOptions, StandardMetric};
+use serde_json::{Value, json};
+
+use super::{Check, CheckDocument, Mistake, check};
+use crate::Source;
+use crate::sample::{Sample, around};
+
+/// Name, operation and access of each phase.
+const PHASES: [(&str, &str, &str); 5] = [
+    ("sequential-write", "write", "sequential"),
+    ("sequential-read", "read", "sequential"),
+    ("random-write", "write", "random"),
+    ("random-read", "read", "random"),
+    ("sequential-read-again", "read", "sequential"),
+];
+
+/// A run of sprite-lfs on tmpfs.
+#[derive(Clone, Debug)]
+pub(super) struct Phases {
+    pub(super) options: SpriteLfsOptions,
+    /// Nanoseconds that an operation of each phase takes.
+    pub(super) times: [f64; 5],
+    /// Percentage of pages in memory before each phase.
+    pub(super) resident: [u64; 5],
+    pub(super) blocks: usize,
+    /// A phase that is executed twice, and how many times as long the first time takes.
+    repeated: Option<(usize, f64)>,
+}
+
+impl Phases {
+    /// As published, on a file of 128 KiB: nothing but what the options say is wrong with it.
+    pub(super) fn published() -> Self {
+        let options = SpriteLfsOptions {
+            file_bytes: 128 << 10,
+            files: 1,
+            drop_first: false,
+            pre_read: false,
+            repeat_reads: 1,
+            repeat_writes: 1,
+            write_pause_ns: 0,
+            first_write: FirstWrite::Sequential,
+            alignment: RandomAlignment::Byte,
+            pad_calls: false,
+        };
+        let resident = [0, 100, 100, 100, 100];
+        Self { options, times: [1000.0; 5], resident, blocks: 8, repeated: None }
+    }
+
+    /// As corrected.
+    pub(super) fn corrected() -> Self {
+        let published = Self::published();
+        let options = SpriteLfsOptions {
+            files: 11,
+            file_bytes: 16 << 10,
+            drop_first: true,
+            alignment: RandomAlignment::Page,
+            pad_calls: true,
+            ..published.options.clone()
+        };
+        Self { options, ..published }
+    }
+
+    /// The phase at this place is executed twice.
+    pub(super) fn repeat(&mut self, place: usize, first_over_second: f64) {
+        self.repeated = Some((place, first_over_second));
+    }
+
+    pub(super) fn sample(&self) -> Sample {
+        let mut sample = Sample::new(&["tmpfs"]);
+        sample.run.manifest.run.suite = "sprite-lfs".to_owned();
+        sample.run.manifest.run.classic = Some(ClassicOptions::SpriteLfs(self.options.clone()));
+        let (mut phase, mut before) = (1, None);
+        for (place, (name, operation, access)) in PHASES.into_iter().enumerate() {
+            let first_over_second = self.repeated.filter(|one| one.0 == place).map(|one| one.1);
+            let time_ns = self.times[place];
+            let mut executions =
+                vec![(name.to_owned(), time_ns * first_over_second.unwrap_or(1.0))];
+            executions.extend(first_over_second.map(|_| (format!("{name}-2"), time_ns)));
+            for (name, time_ns) in executions {
+                let cell = sample.run.manifest.cells.len();
+                sample = sample.benchmark(&name, &[&around(time_ns, self.blocks)]);
+                let parameters = self.parameters((phase, before), (operation, access));
+                sample.change(&name, |cell| {
+                    cell.title = format!("the {name}");
+                    cell.parameters = parameters.clone().into_iter().collect();
+                    cell.metrics = vec![StandardMetric::TIME_PER_OPERATION.definition()];
+                    let files = u64::from(self.options.files);
+                    cell.working_set_bytes = Some(self.options.file_bytes * files);
+                });
+                self.see(&mut sample, cell, place);
+                (phase, before) = (phase + 1, Some((operation, access)));
+            }
+        }
+        with_caches(&mut sample);
+        sample
+    }
+
+    fn parameters(
+        &self,
+        (phase, before): (u64, Option<(&str, &str)>),
+        (operation, access): (&str, &str),
+    ) -> Vec<(String, Value)> {
+        let is_unaligned = access == "random" && self.options.alignment == RandomAlignment::Byte;
+        let own = [
+            ("phase", json!(phase)),
+            ("operation", json!(operation)),
+            ("access", json!(access)),
+            ("alignment_bytes", json!(if is_unaligned { 1 } else { 4096 })),
+        ];
+        let before = before.map(|(operation, access)| {
+            [("after_operation", json!(operation)), ("after_access", json!(access))]
+        });
+        let own = own.into_iter().chain(before.into_iter().flatten());
+        let options = serde_json::to_value(&self.options).unwrap();
+        let options = options.as_object().cloned().unwrap();
+        own.map(|(name, value)| (name.to_owned(), value)).chain(options).collect()
+    }
+
+    /// What a replicate of a phase has: two readings of the clock, and pages.
+    fn see(&self, sample: &mut Sample, cell: usize, place: usize) {
+        let operations = self.options.file_bytes / 4096;
+        for line in &mut sample.run.lines {
+            let Line::Replicate(replicate) = line else { continue };
+            if replicate.cell as usize != cell {
+                continue;
+            }
+            let kept = u64::from(self.options.files) - u64::from(self.options.drop_first);
+            replicate.elapsed_ns = replicate.latency.p50_ns * operations * kept;
+            replicate.latency = record::LatencySummary::default();
+            replicate.metrics.truncate(1);
+            replicate.evidence.pages = Some(100);
+            replicate.evidence.resident_before = Some(self.resident[place]);
+        }
+    }
+}
+
+/// A machine with 1 MiB of cache, and memory that is far beyond.
+pub(super) fn with_caches(sample: &mut Sample) {
+    let machine = &mut sample.run.manifest.machine;
+    machine.memory.total_bytes = Some(1 << 40);
+    machine.caches = vec![Cache {
+        level: 2,
+        kind: CacheKind::Unified,
+        size_bytes: Some(1 << 20),
+        line_bytes: Some(64),
+        ways: None,
+        sets: None,
+        shared_by: Vec::new(),
+        instances: 1,
+    }];
+}
+
+/// What a check says of a run.
+pub(super) fn checked(sample: &Sample) -> CheckDocument {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("run");
+    let run = sample.write(&path);
+    check(&Source::new(&run, &path), "run").unwrap()
+}
+
+/// What it says of one mistake.
+pub(super) fn outcome_of(sample: &Sample, mistake: Mistake) -> Check {
+    let checks = checked(sample).checks;
+    checks.into_iter().find(|check| check.mistake == mistake).unwrap()
+}
+
+/// The same of phases.
+pub(super) fn outcome(phases: &Phases, mistake: Mistake) -> Check {
+    outcome_of(&phases.sample(), mistake)
+}
