@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use file_system::Feature;
 use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
-use textual::grouped;
+use textual::{grouped, size};
 use workload::{
     Access, IoPath, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers,
 };
@@ -104,7 +104,13 @@ fn of_place(place: Place) -> String {
     if let Place::Files(files) = place {
         return format!("files of {} MiB", files.bytes >> 20);
     }
-    let of_entries = |(_, entries)| format!("directories of {}", grouped(entries as f64));
+    let of_entries = |(_, entries)| {
+        let entries = grouped(entries as f64);
+        match place.entry_bytes() {
+            0 => format!("directories of {entries}"),
+            bytes => format!("directories of {entries} files of {}", size(bytes as f64, 3)),
+        }
+    };
     place.directories().map_or_else(|| "data files".to_owned(), of_entries)
 }
 

@@ -88,6 +88,11 @@ impl Place {
         }
     }
 
+    /// The size of each entry of its directories.
+    pub(crate) fn entry_bytes(self) -> u64 {
+        self.directory_set().entry_bytes
+    }
+
     /// Most operations per thread that add entries to these directories (or take them away): few
     /// enough that small and large directories stay what they are; in the two directories, enough
     /// that threads overlap for much longer than they take to start.

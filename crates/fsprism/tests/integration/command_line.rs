@@ -31,7 +31,7 @@ fn suites_are_listed_for_people_and_programs() {
     let suites = document["suites"].as_array().expect("a list");
     let metadata = suites.iter().find(|suite| suite["name"] == "survey/metadata").expect("listed");
     let benchmarks = metadata["benchmarks"].as_array().expect("a list");
-    assert_eq!(benchmarks.len(), 18);
+    assert_eq!(benchmarks.len(), 22);
     assert!(benchmarks.iter().all(|benchmark| benchmark["dimension"] == "metadata"));
 }
 

@@ -125,7 +125,7 @@ impl Transfer {
     /// The larger size that is measured; the smaller is [`SMALL`].
     fn large(self) -> f64 {
         match self {
-            Self::ReadFile | Self::NewFile => 65_536.0,
+            Self::ReadFile | Self::NewFile => 32_768.0,
             Self::SequentialReadWarm
             | Self::SequentialReadCold
             | Self::RandomReadWarm
@@ -138,8 +138,8 @@ impl Transfer {
     /// The benchmarks of the smaller and of the larger size.
     fn benchmarks(self) -> [&'static str; 2] {
         match self {
-            Self::ReadFile => ["read-file-4k", "read-file-64k"],
-            Self::NewFile => ["new-file-4k", "new-file-64k"],
+            Self::ReadFile => ["read-file-4k", "read-file-32k"],
+            Self::NewFile => ["new-file-4k", "new-file-32k"],
             Self::SequentialReadWarm => ["sequential-read-4k-warm", "sequential-read-1m-warm"],
             Self::SequentialReadCold => ["sequential-read-4k-cold", "sequential-read-1m-cold"],
             Self::RandomReadWarm => ["random-read-4k-warm", "random-read-1m-warm"],
@@ -199,8 +199,8 @@ mod tests {
         let files = LoadOperation {
             kind: "files".to_owned(),
             count: 3.0,
-            measured: Measured::Transfer(Transfer::NewFile, (4096 + 65_536) / 2),
+            measured: Measured::Transfer(Transfer::NewFile, (4096 + 32_768) / 2),
         };
-        assert_eq!(files.terms(), [("new-file-4k", 1.5), ("new-file-64k", 1.5)]);
+        assert_eq!(files.terms(), [("new-file-4k", 1.5), ("new-file-32k", 1.5)]);
     }
 }

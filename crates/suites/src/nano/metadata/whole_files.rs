@@ -10,8 +10,8 @@ use crate::place::{Directories, Place};
 
 const KIB: u64 = 1024;
 /// The size of a file, and how many directories of 100 are full of them: few enough to be made for
-/// every block.
-const SIZES: [(u64, usize); 2] = [(4 * KIB, 24), (64 * KIB, 8)];
+/// every block, and to stay in the memory of a small limit.
+const SIZES: [(u64, usize); 2] = [(4 * KIB, 12), (32 * KIB, 4)];
 
 /// What the survey takes.
 pub(super) fn quick() -> Vec<Benchmark> {
@@ -20,7 +20,7 @@ pub(super) fn quick() -> Vec<Benchmark> {
 
 fn both(file_bytes: u64, count: usize) -> [Benchmark; 2] {
     let of_hundred = Directories::of(100);
-    let additions = count as u64 * of_hundred.entries / 4;
+    let additions = count as u64 * of_hundred.entries / 2;
     let set = Directories { count, additions, entry_bytes: file_bytes, ..of_hundred };
     let benchmark = |name: &str, title: &str, operation| Benchmark {
         name: format!("{name}-{}k", file_bytes / KIB),
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn files_that_are_made_and_read_have_the_size_of_those_that_are_there() {
         let names: Vec<String> = quick().into_iter().map(|one| one.name).collect();
-        assert_eq!(names, ["new-file-4k", "read-file-4k", "new-file-64k", "read-file-64k"]);
+        assert_eq!(names, ["new-file-4k", "read-file-4k", "new-file-32k", "read-file-32k"]);
         for one in quick() {
             let of = one.operations().expect("it is one of operations");
             let entry_bytes = of.place.directory_set().entry_bytes;
