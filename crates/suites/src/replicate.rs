@@ -147,8 +147,8 @@ impl Execution<'_> {
         let touched = session.touched().to_vec();
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        // Under a limit of memory, whatever was done since may have cooled them; and what is in small
-        // files goes first wherever memory is short, a page of one file or another.
+        // Under a limit of memory, whatever was done since may have cooled them; and where memory is
+        // short, pages of small files go one here, one there.
         let may_be_cold =
             is_limited(&live.target) || self.of.workload.operation.moves_whole_files();
         if wants_names && (live.cooled.remove(&self.of.place) || may_be_cold) {

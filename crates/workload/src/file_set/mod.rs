@@ -50,7 +50,8 @@ pub struct DirectorySet {
 }
 
 impl Default for DirectorySet {
-    /// None, of empty files, of the shortest names that hold every number, resolved in an open directory.
+    /// None, of empty files with the shortest names that hold every number, resolved in an open
+    /// directory.
     fn default() -> Self {
         Self { count: 0, entries: 0, entry_bytes: 0, depth: 1, name_bytes: NAME_BYTES }
     }
