@@ -290,17 +290,7 @@ impl Operations {
             }
             put("alignment_bytes", json!(alignment_bytes(&self.workload)));
         }
-        if self.is_direct() {
-            put("io_path", json!("direct"));
-            put("layer", json!(self.layer.name()));
-        }
-        if self.rewrites() {
-            put("written", json!("what lies there"));
-        }
-        if let Some(depth) = self.queue_depth() {
-            put("io_path", json!("io_uring, direct"));
-            put("queue_depth", json!(depth));
-        }
+        self.put_path(&mut put);
         if cache_state == CacheState::Cold {
             // Of data: attributes, extents and checksums stay in memory. Of names: only the
             // directories themselves, which are open, are in memory.
@@ -326,6 +316,23 @@ impl Operations {
             put("device_writes_until", json!("unmounted"));
         }
         parameters
+    }
+}
+
+impl Operations {
+    /// How requests reach the device, where that is not through the page cache.
+    fn put_path(&self, put: &mut impl FnMut(&str, Value) -> Option<Value>) {
+        if self.is_direct() {
+            put("io_path", json!("direct"));
+            put("layer", json!(self.layer.name()));
+        }
+        if self.rewrites() {
+            put("written", json!("what lies there"));
+        }
+        if let Some(depth) = self.queue_depth() {
+            put("io_path", json!("io_uring, direct"));
+            put("queue_depth", json!(depth));
+        }
     }
 }
 
