@@ -147,8 +147,8 @@ impl Execution<'_> {
         let touched = session.touched().to_vec();
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        // Under a limit of memory, whatever was done since may have cooled them. Pages of small files
-        // go one here, one there where memory is short.
+        // Under a limit of memory, whatever was done since may have cooled them; and pages of small
+        // files go one by one where memory is short.
         let may_be_cold =
             is_limited(&live.target) || self.of.workload.operation.moves_whole_files();
         if wants_names && (live.cooled.remove(&self.of.place) || may_be_cold) {
