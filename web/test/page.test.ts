@@ -41,7 +41,9 @@ describe.skipIf(executable === undefined)("a page", () => {
           await tab.locator(".top").evaluate((top) => {
             (top as HTMLElement).style.position = "static";
           });
-          for (const id of await sections(tab)) {
+          // The whole page shows what is different in the dark.
+          const photographed = colorScheme === "light" ? await sections(tab) : [];
+          for (const id of photographed) {
             const path = join(screenshots, `${name}-${id}-${colorScheme}-${width}.png`);
             await tab.locator(`#${id}`).screenshot({ path });
           }

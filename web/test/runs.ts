@@ -85,8 +85,8 @@ export function makeRuns(): Runs {
   const brief = ["--benchmark", names, "--blocks", "2"];
   const limited = isRoot ? ["ext4:memory=64m", "xfs:memory=64m"] : paths;
   return {
-    survey: measured("survey", "survey", ...targets, "--budget", "25s", "--blocks", "6"),
-    curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "90s"),
+    survey: measured("survey", "survey", ...targets, "--size", "16m", "--blocks", "6"),
+    curves: measured("curves", "run", "nano/scaling", ...targets.slice(0, 2), "--budget", "50s"),
     cliff: measured("cliff", "cliff", limited[0] as string, "--low", "32m", "--high", "128m"),
     traced: withTraces(measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", ...brief)),
     compared: compared(),
