@@ -31,7 +31,8 @@ mod simulated;
 mod warning;
 
 pub use classic::{
-    ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions,
+    ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, ClassicOptions, FirstWrite,
+    RandomAlignment, SpriteLfsOptions,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

@@ -1,6 +1,7 @@
 //! The command line, told once: parsing, help, completions and the manual page follow from it.
 
 pub(crate) mod analysis;
+mod bonnie;
 pub(crate) mod classic;
 pub(crate) mod cliff;
 pub(crate) mod densefs;
@@ -167,7 +168,7 @@ pub(crate) struct Measuring {
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) order: Order,
     /// Size of the file to read and of the file to write; by default 64m, or whatever fits. For
-    /// array-walk, of the array; by default it sweeps sizes
+    /// bonnie, of its file, by default 320m; for array-walk, of the array, by default many sizes
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) size: Option<u64>,
     /// Check that reads return what was written (outside the timed intervals)
