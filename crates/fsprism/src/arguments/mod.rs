@@ -16,6 +16,7 @@ pub(crate) mod values;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::report::export::BonnieForm;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use record::OfferedLoad;
@@ -31,6 +32,7 @@ use crate::arguments::help::{
 };
 use crate::arguments::lab::LabCommand;
 use crate::arguments::reports::{COMPARE_EXAMPLES, CompareOptions, REPORT_EXAMPLES, ReportOptions};
+use crate::exit::Blame;
 use crate::output::Form;
 use crate::session::loads;
 
@@ -380,6 +382,11 @@ pub(crate) enum Format {
     Fio,
     /// A table for an issue or a wiki: benchmarks by targets
     Markdown,
+    /// As Bonnie prints its table; for runs of bonnie
+    Bonnie,
+    /// As Bonnie++ prints its CSV, for bon_csv2html; for runs of bonnie and bonnie-metadata
+    #[value(name = "bonnie++")]
+    BonniePlusPlus,
 }
 
 impl Format {
@@ -396,7 +403,32 @@ impl Format {
             | Self::GithubBigger
             | Self::Openmetrics
             | Self::Fio
-            | Self::Markdown => None,
+            | Self::Markdown
+            | Self::Bonnie
+            | Self::BonniePlusPlus => None,
         }
+    }
+
+    /// Whether it can show runs of a suite.
+    ///
+    /// # Errors
+    /// It cannot, and what to use instead.
+    pub(crate) fn check(self, suite: &str) -> anyhow::Result<()> {
+        let form = match self {
+            Self::Bonnie => BonnieForm::Table,
+            Self::BonniePlusPlus => BonnieForm::Csv,
+            Self::Terminal
+            | Self::Json
+            | Self::Csv
+            | Self::CsvSummary
+            | Self::Html
+            | Self::Bmf
+            | Self::GithubSmaller
+            | Self::GithubBigger
+            | Self::Openmetrics
+            | Self::Fio
+            | Self::Markdown => return Ok(()),
+        };
+        form.check(suite).blame_input()
     }
 }

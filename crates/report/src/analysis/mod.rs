@@ -31,7 +31,7 @@ use record::{
 };
 
 pub(crate) use doubts::{is_called_as_library, severity};
-pub(crate) use estimates::summary;
+pub(crate) use estimates::{median, summary};
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
     Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,

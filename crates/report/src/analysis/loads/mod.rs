@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use file_system::FileSystem;
 use record::{
     LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation, Manifest,
-    StandardMetric, SurveyRanking, TargetRecord, Verdict,
+    StandardMetric, SurveyRanking, TargetRecord,
 };
 use stats::dependence::Dependence;
 
