@@ -9,7 +9,7 @@ use crate::place::{Place, say_skipped};
 use crate::process::Outcome;
 
 const PHASES: [&str; 6] =
-    ["char-output", "block-output", "rewrite", "char-input", "block-input", "random-seeks"];
+    ["char-output", "rewrite", "block-output", "char-input", "block-input", "random-seeks"];
 const TESTS: [&str; 6] = [
     "create-sequential",
     "stat-sequential",

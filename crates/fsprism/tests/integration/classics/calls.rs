@@ -54,7 +54,9 @@ fn traced(test: &str, theirs: &str, ours: &str) -> Option<[Vec<Call>; 2]> {
 fn calls(place: &Place, command: &str) -> Vec<Call> {
     let file = place.path("trace");
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-y", "-s", "256", "-e", TRACED, "-e", "signal=none", "-o"]).arg(&file);
+    strace
+        .args(["-f", "--seccomp-bpf", "-y", "-s", "256", "-e", TRACED, "-e", "signal=none", "-o"])
+        .arg(&file);
     let strace = place.here(strace, command);
     let output = { strace }.output().expect("it can be started");
     Outcome::of(output).assert_code(0);
@@ -187,7 +189,7 @@ fn bonnie_makes_the_calls_of_bonnie_plus_plus() {
     let begins = ours.iter().rposition(|session| is_per_character(session, "create"));
     let ours = &ours[begins.expect("it writes characters")..];
     let (our_phases, our_seeks) = ours.split_at(5);
-    let [_, block_output, rewrite, char_input, block_input] = our_phases else {
+    let [_, rewrite, block_output, char_input, block_input] = our_phases else {
         panic!("five phases: {our_phases:?}")
     };
     assert_eq!(&their_phases[0], block_output);

@@ -1,4 +1,5 @@
-//! The phases of Bonnie, in their order.
+//! The phases of Bonnie, in their order: what `putc` wrote is rewritten before the file is written
+//! by block, although the table that Bonnie prints has these two the other way round.
 
 use record::{BonnieOptions, Dimension, MetricDefinition, StandardMetric};
 use serde_json::{Value, json};
@@ -7,8 +8,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     CharOutput,
-    BlockOutput,
     Rewrite,
+    BlockOutput,
     CharInput,
     BlockInput,
     RandomSeeks,
@@ -18,8 +19,8 @@ impl Kind {
     /// All of them.
     pub(super) const ALL: [Self; 6] = [
         Self::CharOutput,
-        Self::BlockOutput,
         Self::Rewrite,
+        Self::BlockOutput,
         Self::CharInput,
         Self::BlockInput,
         Self::RandomSeeks,
