@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Survey(SurveyOptions),
     /// Measure one suite (--list names them)
     #[command(after_long_help = run_examples())]
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Find where a performance curve breaks, and why
     #[command(after_long_help = CLIFF_EXAMPLES)]
     Cliff(CliffOptions),
@@ -384,7 +384,7 @@ pub(crate) enum Format {
     Markdown,
     /// As Bonnie prints its table; for runs of bonnie
     Bonnie,
-    /// As Bonnie++ prints its CSV, for bon_csv2html; for runs of bonnie and bonnie-metadata
+    /// As Bonnie++ prints its CSV, for `bon_csv2html`; for runs of bonnie and bonnie-metadata
     #[value(name = "bonnie++")]
     BonniePlusPlus,
 }

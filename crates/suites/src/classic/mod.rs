@@ -89,7 +89,7 @@ pub enum ClassicError {
     #[error(
         "{} with their directories are too many for {label}, which has {free_inodes} inodes free: \
          give fewer --dirs or --files{}",
-        plural(*files as usize, "file"),
+        plural(usize::try_from(*files).unwrap_or(usize::MAX), "file"),
         if *is_scratch { ", or a larger size= for the target" } else { "" }
     )]
     NoInodes {
