@@ -1,3 +1,5 @@
+//! Both forms, of runs made by hand and of what the paper prints.
+
 use record::{BonnieMetadataOptions, BonnieOptions, ClassicOptions};
 
 use super::*;

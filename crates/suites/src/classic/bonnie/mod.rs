@@ -1,8 +1,8 @@
 //! Bonnie, by Tim Bray: one file written per character and by block, rewritten, read per character
 //! and by block, and sought in at random.
 //!
-//! The phases, their order and what is timed of each follow `Bonnie.c` of 1996; what seekers are told
-//! follows `bon_io.cpp` of Bonnie++ 2.00a. [`metadata`] has the tests that Bonnie++ added.
+//! The phases, their order and what is timed of each follow `Bonnie.c` of 1996; what seekers are
+//! told follows `bon_io.cpp` of Bonnie++ 2.00a. [`metadata`] has the tests that Bonnie++ added.
 
 mod characters;
 pub mod metadata;
