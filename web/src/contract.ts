@@ -125,6 +125,24 @@ spread_outside_percent?: (number | null)
  */
 working_set_bytes: number
 } | {
+kind: "cache-benchmark"
+/**
+ * The least file that would mostly be on the device, in bytes.
+ */
+least_bytes: number
+/**
+ * What holds it, in words.
+ */
+memory: string
+/**
+ * The size of that, in bytes.
+ */
+memory_bytes: number
+/**
+ * The file, in bytes.
+ */
+size_bytes: number
+} | {
 /**
  * The alignment of the offsets, in bytes.
  */
@@ -477,6 +495,10 @@ export type ClassicOptions = ((SpriteLfsOptions & {
 benchmark: "sprite-lfs"
 }) | (ArrayWalkOptions & {
 benchmark: "array-walk"
+}) | (BonnieOptions & {
+benchmark: "bonnie"
+}) | (BonnieMetadataOptions & {
+benchmark: "bonnie-metadata"
 }))
 /**
  * Where random reads and writes begin.
@@ -2139,6 +2161,44 @@ export interface ArrayWalkOptions {
  * Size of the array, in bytes; none if sizes are swept from the first-level cache to memory.
  */
 array_bytes?: (number | null)
+}
+/**
+ * How Bonnie is run.
+ */
+export interface BonnieOptions {
+/**
+ * What one read or write of a block moves, in bytes.
+ */
+chunk_bytes: number
+/**
+ * Whether each phase syncs the file before it closes it, as Bonnie++ does and Bonnie does not.
+ */
+fsync: boolean
+/**
+ * Number of threads that seek.
+ */
+seekers: number
+/**
+ * Number of random seeks, all seekers together.
+ */
+seeks: number
+/**
+ * Size of the file, in bytes; a multiple of the chunk.
+ */
+size_bytes: number
+}
+/**
+ * How the metadata tests of Bonnie++ are run.
+ */
+export interface BonnieMetadataOptions {
+/**
+ * Number of directories.
+ */
+directories: number
+/**
+ * Number of empty files in each.
+ */
+files_per_directory: number
 }
 /**
  * How many operations are meant to begin per second, and how they are spaced.

@@ -31,6 +31,7 @@ pub mod calibration;
 pub mod clock;
 pub mod histogram;
 pub mod manual;
+pub mod processor_time;
 pub mod recorder;
 pub mod timeline;
 
@@ -40,5 +41,6 @@ pub use calibration::{ClockReport, ClockSource, Reference, WhyNotTsc};
 pub use clock::{Clock, MonotonicClock, SystemClock, TscClock};
 pub use histogram::{Bucket, Exact, Histogram, HistogramError};
 pub use manual::ManualClock;
+pub use processor_time::thread_processor_ns;
 pub use recorder::Recorder;
 pub use timeline::{Slice, Timeline};

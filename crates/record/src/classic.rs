@@ -11,6 +11,34 @@ pub enum ClassicOptions {
     SpriteLfs(SpriteLfsOptions),
     /// The array walk, in memory alone.
     ArrayWalk(ArrayWalkOptions),
+    /// Bonnie: one file written, rewritten, read and sought in.
+    Bonnie(BonnieOptions),
+    /// The tests that Bonnie++ added: files made, looked at and deleted.
+    BonnieMetadata(BonnieMetadataOptions),
+}
+
+/// How Bonnie is run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BonnieOptions {
+    /// Size of the file, in bytes; a multiple of the chunk.
+    pub size_bytes: u64,
+    /// What one read or write of a block moves, in bytes.
+    pub chunk_bytes: u64,
+    /// Number of random seeks, all seekers together.
+    pub seeks: u32,
+    /// Number of threads that seek.
+    pub seekers: u32,
+    /// Whether each phase syncs the file before it closes it, as Bonnie++ does and Bonnie does not.
+    pub fsync: bool,
+}
+
+/// How the metadata tests of Bonnie++ are run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BonnieMetadataOptions {
+    /// Number of directories.
+    pub directories: u32,
+    /// Number of empty files in each.
+    pub files_per_directory: u32,
 }
 
 /// How the array walk is run.

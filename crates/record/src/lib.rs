@@ -9,6 +9,7 @@
 //! Everything measured is a *metric of a cell* with a unit and a direction, whatever its suite.
 //! Comparison, history and report need to know nothing else about it.
 
+mod cache_benchmark;
 mod classic;
 mod cliff;
 mod directory;
@@ -30,8 +31,10 @@ mod schema;
 mod simulated;
 mod warning;
 
+pub use cache_benchmark::cache_benchmark;
 pub use classic::{
-    ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions,
+    ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, ClassicOptions, FirstWrite,
+    RandomAlignment, SpriteLfsOptions,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

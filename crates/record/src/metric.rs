@@ -66,6 +66,10 @@ impl StandardMetric {
     pub const START_TIME: Self = Self::lower("start_time_per_operation", "ns");
     /// Processor time that an operation takes of the thread that does it.
     pub const PROCESSOR_TIME: Self = Self::lower("processor_time_per_operation", "ns");
+    /// Processor time of the threads that work, over the time that passed: `%CPU`, which says how
+    /// much of the machine a rate costs, and judges nothing by itself.
+    pub const PROCESSOR_SHARE: Self =
+        Self { name: "processor_share", unit: "%", better: Better::Neither };
     /// Processor time of everything else on the machine, until what was changed is written, per
     /// operation.
     pub const OTHER_TIME: Self = Self::lower("other_time_per_operation", "ns");

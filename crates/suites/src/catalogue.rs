@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
-use crate::classic::{self, ClassicError, array_walk, memory_rich, sprite_lfs};
+use crate::classic::{self, ClassicError, array_walk, bonnie, memory_rich, sprite_lfs};
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -164,6 +164,8 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
         classic(ClassicOptions::SpriteLfs(sprite_lfs::published())),
         classic(ClassicOptions::ArrayWalk(array_walk::swept())),
+        classic(ClassicOptions::Bonnie(bonnie::published())),
+        classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),
         of_all(
             memory_rich::SUITE,
             "The Effects of Memory-Rich Environments, its tables and figures",

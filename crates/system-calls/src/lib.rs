@@ -409,6 +409,14 @@ pub fn unshare_mounts() -> io::Result<()> {
     Ok(())
 }
 
+/// Gives the calling thread a working directory of its own, so that it can change it while other
+/// threads stay where they are. Its root and its mask of new files' permissions become its own too.
+pub fn unshare_working_directory() -> io::Result<()> {
+    // SAFETY: only the table of descriptors makes this call unsafe, and it stays shared.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FS) }?;
+    Ok(())
+}
+
 /// Forks; the child runs `body` with every signal blocked and exits with what it returns.
 ///
 /// The caller has made sure that the process has one thread, so that no lock is held by a thread

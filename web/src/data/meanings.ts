@@ -47,6 +47,11 @@ const MEANINGS: Record<WarningKind, WarningMeaning> = {
     title: "Earlier writes were still being written",
     means: "The measurement may pay for work that was done before it.",
   },
+  "cache-benchmark": {
+    weight: "misleads",
+    title: "A cache benchmark",
+    means: "The file fits into memory, so the storage below shows in part of the figures at most.",
+  },
   "unaligned-random-access": {
     weight: "misleads",
     title: "Random offsets are not aligned like sequential ones",

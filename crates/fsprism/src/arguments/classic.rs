@@ -5,14 +5,17 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use record::{ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
-use suites::classic::sprite_lfs;
+use suites::classic::{bonnie, sprite_lfs};
 
+use crate::arguments::bonnie::BonnieArguments;
 use crate::arguments::values;
 use crate::exit::Blame;
 
 /// The suites that take such options.
 const SPRITE_LFS: &str = "sprite-lfs";
 const ARRAY_WALK: &str = "array-walk";
+const BONNIE: &str = bonnie::SUITE;
+const BONNIE_METADATA: &str = bonnie::metadata::SUITE;
 
 const HEADING: &str = "Options of sprite-lfs";
 
@@ -26,7 +29,8 @@ pub(crate) struct ClassicArguments {
     /// Size of each file, a multiple of 4k; by default 1m
     #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
     pub(crate) file_size: Option<u64>,
-    /// Number of files that each phase works on, one after another
+    /// Number of files that each phase works on, one after another; for bonnie-metadata, of each
+    /// directory, by default 16
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) files: Option<u32>,
@@ -60,6 +64,8 @@ pub(crate) struct ClassicArguments {
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", conflicts_with = "resume")]
     pub(crate) pad_calls: Option<bool>,
+    #[command(flatten)]
+    pub(crate) bonnie: BonnieArguments,
 }
 
 /// A named combination of options.
@@ -91,26 +97,35 @@ impl ClassicArguments {
         suite: &str,
         size: Option<u64>,
     ) -> anyhow::Result<Option<ClassicOptions>> {
-        if suite == SPRITE_LFS {
-            if size.is_some() {
-                let refusal = anyhow!("{SPRITE_LFS} has files of its own: use --file-size");
-                return Err(refusal).blame_input();
+        self.check_given(suite)?;
+        let sized = |instead: &str| match size {
+            Some(_) => Err(anyhow!("{suite} has files of its own: use {instead}, not --size"))
+                .blame_input(),
+            None => Ok(()),
+        };
+        Ok(match suite {
+            SPRITE_LFS => {
+                sized("--file-size")?;
+                Some(ClassicOptions::SpriteLfs(self.sprite_lfs()))
             }
-            return Ok(Some(ClassicOptions::SpriteLfs(self.sprite_lfs())));
-        }
-        match self.given() {
-            None if suite == ARRAY_WALK => {
-                Ok(Some(ClassicOptions::ArrayWalk(ArrayWalkOptions { array_bytes: size })))
+            ARRAY_WALK => Some(ClassicOptions::ArrayWalk(ArrayWalkOptions { array_bytes: size })),
+            BONNIE => Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size))),
+            BONNIE_METADATA => {
+                sized("--dirs and --files")?;
+                Some(ClassicOptions::BonnieMetadata(self.bonnie.metadata(self.files)))
             }
-            None => Ok(None),
-            Some(name) => {
-                let refusal = anyhow!(
-                    "{name} is for {SPRITE_LFS}, not for '{suite}': leave it out, or run \
-                             {SPRITE_LFS}"
-                );
-                Err(refusal).blame_input()
-            }
-        }
+            _ => None,
+        })
+    }
+
+    /// Whether the suite takes every option that was given.
+    fn check_given(&self, suite: &str) -> anyhow::Result<()> {
+        let foreign = self.given().into_iter().find(|(_, suites)| !suites.contains(&suite));
+        let Some((name, suites)) = foreign else { return Ok(()) };
+        let (all, first) = (suites.join(" and "), suites[0]);
+        let refusal =
+            anyhow!("{name} is for {all}, not for '{suite}': leave it out, or run {first}");
+        Err(refusal).blame_input()
     }
 
     fn sprite_lfs(&self) -> SpriteLfsOptions {
@@ -142,22 +157,31 @@ impl ClassicArguments {
         }
     }
 
-    /// The first of the options that was given.
-    fn given(&self) -> Option<&'static str> {
+    /// The options that were given, each with the suites that take it.
+    fn given(&self) -> Vec<(&'static str, &'static [&'static str])> {
+        const OF_SPRITE_LFS: &[&str] = &[SPRITE_LFS];
+        const OF_BONNIE: &[&str] = &[BONNIE];
+        let own = &self.bonnie;
         let all = [
-            ("--variant", self.variant.is_some()),
-            ("--file-size", self.file_size.is_some()),
-            ("--files", self.files.is_some()),
-            ("--drop-first", self.drop_first.is_some()),
-            ("--pre-read", self.pre_read.is_some()),
-            ("--repeat-reads", self.repeat_reads.is_some()),
-            ("--repeat-writes", self.repeat_writes.is_some()),
-            ("--write-pause", self.write_pause.is_some()),
-            ("--random-first", self.random_first.is_some()),
-            ("--align", self.align.is_some()),
-            ("--pad-calls", self.pad_calls.is_some()),
+            ("--variant", self.variant.is_some(), OF_SPRITE_LFS),
+            ("--file-size", self.file_size.is_some(), OF_SPRITE_LFS),
+            ("--files", self.files.is_some(), &[SPRITE_LFS, BONNIE_METADATA]),
+            ("--drop-first", self.drop_first.is_some(), OF_SPRITE_LFS),
+            ("--pre-read", self.pre_read.is_some(), OF_SPRITE_LFS),
+            ("--repeat-reads", self.repeat_reads.is_some(), OF_SPRITE_LFS),
+            ("--repeat-writes", self.repeat_writes.is_some(), OF_SPRITE_LFS),
+            ("--write-pause", self.write_pause.is_some(), OF_SPRITE_LFS),
+            ("--random-first", self.random_first.is_some(), OF_SPRITE_LFS),
+            ("--align", self.align.is_some(), OF_SPRITE_LFS),
+            ("--pad-calls", self.pad_calls.is_some(), OF_SPRITE_LFS),
+            ("--chunk", own.chunk.is_some(), OF_BONNIE),
+            ("--seeks", own.seeks.is_some(), OF_BONNIE),
+            ("--seekers", own.seekers.is_some(), OF_BONNIE),
+            ("--fsync", own.fsync, OF_BONNIE),
+            ("--dirs", own.dirs.is_some(), &[BONNIE_METADATA]),
         ];
-        all.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name)
+        let given = all.into_iter().filter(|(_, is_given, _)| *is_given);
+        given.map(|(name, _, suites)| (name, suites)).collect()
     }
 }
 

@@ -89,6 +89,10 @@ Examples:
   sudo fsprism run sprite-lfs tmpfs ext4     the Sprite LFS large-file benchmark, as published
   sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected --file-size 128k
                                              with the corrections, on other files
+  sudo fsprism run bonnie tmpfs ext4 --size 1g
+                                             Bonnie: a file by character, by block, at random
+  sudo fsprism run bonnie-metadata tmpfs ext4
+                                             the tests of files that Bonnie++ added
   fsprism run array-walk --size 1m           an array in memory written, read and read again
   fsprism run footprint ext4 --op create     cache lines that an operation touches
   fsprism run --resume fsprism-runs/20260301T101500Z-run

@@ -1,6 +1,7 @@
 //! The command line, told once: parsing, help, completions and the manual page follow from it.
 
 pub(crate) mod analysis;
+mod bonnie;
 pub(crate) mod classic;
 pub(crate) mod cliff;
 pub(crate) mod densefs;
@@ -15,6 +16,7 @@ pub(crate) mod values;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::report::export::BonnieForm;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use record::OfferedLoad;
@@ -32,6 +34,7 @@ use crate::arguments::lab::LabCommand;
 use crate::arguments::reports::{
     CHECK_EXAMPLES, COMPARE_EXAMPLES, CheckOptions, CompareOptions, REPORT_EXAMPLES, ReportOptions,
 };
+use crate::exit::Blame;
 use crate::output::Form;
 use crate::session::loads;
 
@@ -56,7 +59,7 @@ pub(crate) enum Command {
     Survey(SurveyOptions),
     /// Measure one suite (--list names them)
     #[command(after_long_help = run_examples())]
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Find where a performance curve breaks, and why
     #[command(after_long_help = CLIFF_EXAMPLES)]
     Cliff(CliffOptions),
@@ -172,7 +175,7 @@ pub(crate) struct Measuring {
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) order: Order,
     /// Size of the file to read and of the file to write; by default 64m, or whatever fits. For
-    /// array-walk, of the array; by default it sweeps sizes
+    /// bonnie, of its file, by default 320m; for array-walk, of the array, by default many sizes
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) size: Option<u64>,
     /// Check that reads return what was written (outside the timed intervals)
@@ -384,6 +387,11 @@ pub(crate) enum Format {
     Fio,
     /// A table for an issue or a wiki: benchmarks by targets
     Markdown,
+    /// As Bonnie prints its table; for runs of bonnie
+    Bonnie,
+    /// As Bonnie++ prints its CSV, for `bon_csv2html`; for runs of bonnie and bonnie-metadata
+    #[value(name = "bonnie++")]
+    BonniePlusPlus,
 }
 
 impl Format {
@@ -400,7 +408,32 @@ impl Format {
             | Self::GithubBigger
             | Self::Openmetrics
             | Self::Fio
-            | Self::Markdown => None,
+            | Self::Markdown
+            | Self::Bonnie
+            | Self::BonniePlusPlus => None,
         }
+    }
+
+    /// Whether it can show runs of a suite.
+    ///
+    /// # Errors
+    /// It cannot, and what to use instead.
+    pub(crate) fn check(self, suite: &str) -> anyhow::Result<()> {
+        let form = match self {
+            Self::Bonnie => BonnieForm::Table,
+            Self::BonniePlusPlus => BonnieForm::Csv,
+            Self::Terminal
+            | Self::Json
+            | Self::Csv
+            | Self::CsvSummary
+            | Self::Html
+            | Self::Bmf
+            | Self::GithubSmaller
+            | Self::GithubBigger
+            | Self::Openmetrics
+            | Self::Fio
+            | Self::Markdown => return Ok(()),
+        };
+        form.check(suite).blame_input()
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
         RunDirectory::check_new(path).blame_input()?;
     }
     let suite = format!("{CLIFF_SUITE}/{}", Axis::from(options.axis).name());
+    options.output.format.check(&suite)?;
     let run = runner::run_record("cliff", &suite, options.seed);
     let asked = asked(options, run.seed);
     asked.check().blame_input()?;

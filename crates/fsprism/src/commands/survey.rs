@@ -18,6 +18,9 @@ use crate::session::{loads, runs};
 
 /// `fsprism survey`.
 pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
+    if options.measuring.resume.is_none() {
+        options.measuring.output.format.check("survey")?;
+    }
     if let Some(runs) = options.measuring.runs {
         return runs::measure("survey", runs, &options.measuring);
     }
@@ -30,6 +33,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         return list::list(options.measuring.output.format);
     }
     let suite = options.suite.as_deref().unwrap_or("survey");
+    if options.measuring.resume.is_none() {
+        options.measuring.output.format.check(suite)?;
+    }
     let classic = options.classic.of(suite, options.measuring.size)?;
     if suite == footprint_suite::SUITE {
         if options.measuring.offered.rate.is_some() {
@@ -75,7 +81,10 @@ fn measure(
             let document = output::print_run(path, &form)?;
             return Ok(Done::of(EndReason::NothingLeft, &document));
         }
-        Some(path) => Session::resume(path, measuring, &stop)?,
+        Some(path) => {
+            form.format.check(&Run::read(path).blame_input()?.manifest.run.suite)?;
+            Session::resume(path, measuring, &stop)?
+        }
         None => {
             let suite = suites::suite(suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;

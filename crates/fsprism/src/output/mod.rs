@@ -7,7 +7,7 @@ pub(crate) mod progress;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use ::report::export::{self, Direction, Export, Latencies};
+use ::report::export::{self, BonnieForm, Direction, Export, Latencies};
 use ::report::{Load, Options, Source};
 use record::{Document, Run, RunDirectory};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use textual::plain_text;
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
-use crate::exit::Done;
+use crate::exit::{Blame, Done};
 
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
@@ -97,6 +97,8 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         }
         Format::Fio => told(export::render_fio(document, run, &Latencies::read(run, path))),
         Format::Markdown => told(export::render_markdown(document, run)),
+        Format::Bonnie => of_bonnie(BonnieForm::Table, document, run)?,
+        Format::BonniePlusPlus => of_bonnie(BonnieForm::Csv, document, run)?,
     };
     print(&text)
 }
@@ -112,6 +114,13 @@ fn known_mistakes(source: &Source<'_>) -> Option<u32> {
 fn told(export: Export) -> String {
     export.left_out.iter().for_each(|left_out| say(&left_out.to_string()));
     export.text
+}
+
+/// The same of the forms of Bonnie, which have no place for what was too short.
+fn of_bonnie(form: BonnieForm, document: &Document, run: &Run) -> anyhow::Result<String> {
+    let export = form.render(document, run).blame_input()?;
+    export.notes.iter().for_each(|note| say(note));
+    Ok(export.text)
 }
 
 /// Says where a run lies, and its page, once its report is printed.

@@ -48,7 +48,15 @@ impl<'a> Choice<'a> {
                 );
                 Err(refusal).blame_input()
             }
-            (Some(ClassicOptions::SpriteLfs(_)) | None, _) => Ok(Self::Asked(texts)),
+            (
+                Some(
+                    ClassicOptions::SpriteLfs(_)
+                    | ClassicOptions::Bonnie(_)
+                    | ClassicOptions::BonnieMetadata(_),
+                )
+                | None,
+                _,
+            ) => Ok(Self::Asked(texts)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A run of timed benchmarks, from its targets to its end.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,6 +14,7 @@ use workload::Verification;
 
 use crate::arguments::Measuring;
 use crate::exit::Blame;
+use crate::output;
 use crate::output::progress::Progress;
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::{self, Choice};
@@ -65,6 +67,7 @@ impl Session {
             scratch: runner::recorded_scratch(scratch),
             ..runner::manifest(run, scratch, clock_record)
         };
+        say_what_is_cached(&manifest);
         let directory = RunDirectory::create(&path, &manifest).blame_input()?;
         let calibrated = (clock, &report);
         let opened = (directory, Ledger::default());
@@ -191,6 +194,19 @@ impl Session {
         };
         let reason = reason();
         (self.directory, reason)
+    }
+}
+
+/// Says before anything is measured where a benchmark of storage will be one of a cache.
+fn say_what_is_cached(manifest: &Manifest) {
+    let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for target in &manifest.targets {
+        if let Some(warning) = record::cache_benchmark(manifest, target) {
+            labels.entry(warning.to_string()).or_default().push(target.label.clone());
+        }
+    }
+    for (sentence, labels) in labels {
+        output::say(&format!("{}: {sentence}", textual::list(&labels, "and")));
     }
 }
 

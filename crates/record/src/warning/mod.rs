@@ -67,6 +67,17 @@ pub enum Warning {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spread_outside_percent: Option<f64>,
     },
+    /// The file is so small that the page cache can hold most of it.
+    CacheBenchmark {
+        /// The file, in bytes.
+        size_bytes: u64,
+        /// What holds it, in words.
+        memory: String,
+        /// The size of that, in bytes.
+        memory_bytes: u64,
+        /// The least file that would mostly be on the device, in bytes.
+        least_bytes: u64,
+    },
     /// Random offsets are not multiples of the machine word, while sequential ones are.
     UnalignedRandomAccess {
         /// The alignment of the offsets, in bytes.
@@ -217,6 +228,7 @@ impl Warning {
             Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
                 "It IS Rocket Science, section 2"
             }
+            Self::CacheBenchmark { .. } => "File Systems Performance Analysis, section 1.1",
             Self::DirtyCarried { .. } => "Memory-rich microbenchmarks, section 4",
             Self::UnalignedRandomAccess { .. } => "Memory-rich microbenchmarks, section 5",
             Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
@@ -303,6 +315,16 @@ mod tests {
         assert_eq!(zone(None, Some(1.0)).to_string(), plain);
         let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % outside it");
         assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
+        let cached = |least_bytes| Warning::CacheBenchmark {
+            size_bytes: 320 << 20,
+            memory: "the machine's memory".to_owned(),
+            memory_bytes: least_bytes / 4,
+            least_bytes,
+        };
+        let text = cached((96 << 30) - 5).to_string();
+        assert!(text.starts_with("a cache benchmark: the file (320 MiB) is "), "{text}");
+        assert!(text.ends_with("give --size 96g or more"), "{text}");
+        assert!(cached(400 << 20).to_string().ends_with("give --size 400m or more"));
         let dependent =
             |p| Warning::DependentRatios { correlation: 0.5, p, blocks: 9, effective: 3.7 };
         assert!(dependent(0.05).to_string().contains("ratios resemble those of the block before"));

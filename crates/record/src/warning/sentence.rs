@@ -60,6 +60,9 @@ fn sentence(warning: &Warning) -> String {
             let spread = warning.measured_spread();
             fragile_zone(*working_set_bytes, (cache, *cache_bytes), &spread)
         }
+        Warning::CacheBenchmark { size_bytes, memory, memory_bytes, least_bytes } => {
+            cache_benchmark(*size_bytes, (memory, *memory_bytes), *least_bytes)
+        }
         Warning::UnalignedRandomAccess { alignment_bytes } => unaligned(*alignment_bytes),
         Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
             stalls((*operations, *of), (*longer_than_ns, *longest_ns), *share_percent)
@@ -128,6 +131,19 @@ fn fragile_zone(working_set_bytes: u64, (cache, cache_bytes): (&str, u64), sprea
          ({}){spread}",
         bytes(working_set_bytes),
         bytes(cache_bytes)
+    )
+}
+
+fn cache_benchmark(size_bytes: u64, (memory, memory_bytes): (&str, u64), least: u64) -> String {
+    let option = match least.div_ceil(1 << 20) {
+        mib @ ..1024 => format!("{mib}m"),
+        mib => format!("{}g", mib.div_ceil(1024)),
+    };
+    format!(
+        "a cache benchmark: the file ({}) is less than 4 x {memory} ({}), so much of it is never \
+         read from the device; to measure that, give --size {option} or more",
+        bytes(size_bytes),
+        bytes(memory_bytes)
     )
 }
 

@@ -47,6 +47,7 @@ pub(super) fn of_cell(
             .filter(warm_up::is_warm_up)
             .map(|found| Warning::WarmUpInside { first_over_rest: found.median }),
         of_declared(fragile::zone_of(gathered, all, manifest)),
+        cached(gathered, manifest),
         more_threads_than_cores(gathered, &manifest.machine),
         unaligned(gathered),
         stolen(gathered, &manifest.machine),
@@ -127,6 +128,9 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         Warning::FragileZone { working_set_bytes, cache_bytes, .. } => {
             -(*working_set_bytes as f64 / *cache_bytes as f64).ln().abs()
         }
+        Warning::CacheBenchmark { size_bytes, memory_bytes, .. } => {
+            *memory_bytes as f64 / *size_bytes as f64
+        }
         Warning::UnalignedRandomAccess { alignment_bytes } => -(*alignment_bytes as f64),
         Warning::CallOverheadDominates { call_ns, operation_ns } => call_ns / operation_ns,
         Warning::ClockOverhead { clock_ns, interval_ns } => clock_ns / interval_ns,
@@ -160,6 +164,12 @@ fn too_few(gathered: &Gathered<'_>, level: f64) -> Option<Warning> {
     let need = u32::try_from(estimates::least_n(0.5, level)?).ok()?;
     let gave_up_at_once = gathered.failed.is_some() && have == 0;
     (have < need && !gave_up_at_once).then_some(Warning::TooFewReplicates { have, need })
+}
+
+/// What Bonnie's file fits into, on the cell's target.
+fn cached(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
+    let target = manifest.targets.iter().find(|one| one.label == gathered.cell.target)?;
+    record::cache_benchmark(manifest, target)
 }
 
 fn not_as_asked(gathered: &Gathered<'_>) -> Option<Warning> {

@@ -48,7 +48,7 @@ pub(super) fn summary_of_blocks(
 }
 
 /// The median of `values`, if there are any.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     Sample::new(values).ok().map(|sample| sample.median())
 }
 

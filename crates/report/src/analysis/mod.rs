@@ -31,7 +31,7 @@ use record::{
 };
 
 pub(crate) use doubts::{CLOCK_SHARE_MAX, is_called_as_library, severity};
-pub(crate) use estimates::{Summary, summary};
+pub(crate) use estimates::{Summary, median, summary};
 pub(crate) use fragile::{FRAGILE, caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{

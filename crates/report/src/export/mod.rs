@@ -6,6 +6,7 @@
 //! cannot hold is left out and counted: [`Export::left_out`].
 
 mod bmf;
+mod bonnie;
 mod csv;
 mod csv_summary;
 mod fio;
@@ -19,6 +20,7 @@ mod openmetrics;
 use std::fmt;
 
 pub use bmf::render_bmf;
+pub use bonnie::{BonnieExport, BonnieForm, NotBonnie};
 pub use csv::render_csv;
 pub use csv_summary::render_csv_summary;
 pub use fio::render_fio;

@@ -5,6 +5,7 @@
 //! how it differs from them.
 
 pub mod array_walk;
+pub mod bonnie;
 pub mod memory_rich;
 pub mod sprite_lfs;
 
@@ -49,6 +50,58 @@ pub enum ClassicError {
         /// The size that was asked for.
         array_bytes: u64,
     },
+    /// A chunk is not one that Bonnie can have.
+    #[error("--chunk must be a power of two from 256 to 1m, but {chunk_bytes} is not: give 16k")]
+    OddChunk {
+        /// The size that was asked for.
+        chunk_bytes: u64,
+    },
+    /// Bonnie's file is not a whole number of chunks.
+    #[error(
+        "--size must be a multiple of {chunk_bytes}, the size of a chunk, but {size_bytes} is not: \
+         give {}",
+        (size_bytes / chunk_bytes + 1).saturating_mul(*chunk_bytes)
+    )]
+    NotWholeChunks {
+        /// The size that was asked for.
+        size_bytes: u64,
+        /// The size of a chunk.
+        chunk_bytes: u64,
+    },
+    /// Bonnie's file does not fit on a target.
+    #[error(
+        "a file of {} will not fit on {label}, which has {} free: give a smaller --size{}",
+        size(*size_bytes as f64, 3),
+        size(*free_bytes as f64, 3),
+        if *is_scratch { ", or a larger size= for the target" } else { "" }
+    )]
+    NoRoomForSize {
+        /// The size that was asked for.
+        size_bytes: u64,
+        /// The label of the target.
+        label: String,
+        /// What it has free.
+        free_bytes: u64,
+        /// Whether its own size can be chosen.
+        is_scratch: bool,
+    },
+    /// A target cannot have so many files.
+    #[error(
+        "{} with their directories are too many for {label}, which has {free_inodes} inodes free: \
+         give fewer --dirs or --files{}",
+        plural(usize::try_from(*files).unwrap_or(usize::MAX), "file"),
+        if *is_scratch { ", or a larger size= for the target" } else { "" }
+    )]
+    NoInodes {
+        /// The number that was asked for, directories included.
+        files: u64,
+        /// The label of the target.
+        label: String,
+        /// What it has free.
+        free_inodes: u64,
+        /// Whether its own size can be chosen.
+        is_scratch: bool,
+    },
     /// The files do not fit on a target.
     #[error(
         "{} of {} will not fit on {label}, which has {} free: give a smaller --file-size{}",
@@ -80,6 +133,13 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
         ClassicOptions::ArrayWalk(_) => {
             ("array-walk", "an array written and read twice, by its size; takes no target")
         }
+        ClassicOptions::Bonnie(_) => {
+            (bonnie::SUITE, "Bonnie: a file by character and by block, and random seeks")
+        }
+        ClassicOptions::BonnieMetadata(_) => (
+            bonnie::metadata::SUITE,
+            "what Bonnie++ added: files made, looked at and deleted, in order and at random",
+        ),
     }
 }
 
@@ -91,6 +151,8 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
     match options {
         ClassicOptions::SpriteLfs(options) => sprite_lfs::benchmarks(options),
         ClassicOptions::ArrayWalk(options) => array_walk::benchmarks(options),
+        ClassicOptions::Bonnie(options) => bonnie::benchmarks(options),
+        ClassicOptions::BonnieMetadata(options) => Ok(bonnie::metadata::benchmarks(options)),
     }
 }
 
@@ -104,5 +166,11 @@ pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), C
             live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
         }
         ClassicOptions::ArrayWalk(_) => Ok(()),
+        ClassicOptions::Bonnie(options) => {
+            live.iter().try_for_each(|one| bonnie::check_room(options, one))
+        }
+        ClassicOptions::BonnieMetadata(options) => {
+            live.iter().try_for_each(|one| bonnie::metadata::check_room(options, one))
+        }
     }
 }

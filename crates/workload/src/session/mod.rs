@@ -9,7 +9,6 @@ mod outcome;
 mod paths;
 mod prepare;
 mod processes;
-mod processor_time;
 mod restore;
 mod rewrite;
 mod rounds;

@@ -10,13 +10,12 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use measure::{Clock, Recorder};
+use measure::{Clock, Recorder, thread_processor_ns};
 use rustix::io::Errno;
 
 use super::course::{self, Course, Stretch};
 use super::gate::{Admission, Gate};
 use super::outcome::{Outcome, Part, add_up};
-use super::processor_time::thread_processor_ns;
 use super::thread_reads::thread_read_bytes;
 use super::{AnyStep, Session, processes};
 use crate::description::{Pinning, Workers, Workload};

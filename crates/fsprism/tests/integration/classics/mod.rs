@@ -1,5 +1,8 @@
 //! Classic benchmarks: all phases of one execution are there, with the options that were asked for.
 
+mod bonnie;
+mod calls;
+
 use serde_json::Value;
 
 use crate::place::Place;
@@ -88,7 +91,8 @@ fn an_array_is_walked_without_a_target() {
     let words = ["array-walk walks over memory", "leave out ext4"];
     place.run("run array-walk ext4").assert_refused(&words);
     place.run("run array-walk --size 1023").assert_refused(&["--size", "multiple of 4"]);
-    place.run("run array-walk --files 2").assert_refused(&["--files is for sprite-lfs"]);
+    let words = ["--files is for sprite-lfs and bonnie-metadata, not for 'array-walk'"];
+    place.run("run array-walk --files 2").assert_refused(&words);
 }
 
 #[test]

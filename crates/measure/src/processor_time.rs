@@ -7,7 +7,8 @@
 use rustix::time::{ClockId, clock_gettime};
 
 /// What the calling thread has used of processors since it began, in nanoseconds.
-pub(super) fn thread_processor_ns() -> u64 {
+#[must_use]
+pub fn thread_processor_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     let positive = |value: i64| u64::try_from(value).unwrap_or(0);
     positive(used.tv_sec) * 1_000_000_000 + positive(used.tv_nsec)

@@ -1,0 +1,118 @@
+//! Bonnie and the tests that Bonnie++ added: what they measure, what they refuse, and what other
+//! programs read of them.
+
+use std::fs;
+use std::process::Command;
+
+use super::{cell, cells, names};
+use crate::place::{Place, say_skipped};
+use crate::process::Outcome;
+
+const PHASES: [&str; 6] =
+    ["char-output", "rewrite", "block-output", "char-input", "block-input", "random-seeks"];
+const TESTS: [&str; 6] = [
+    "create-sequential",
+    "stat-sequential",
+    "delete-sequential",
+    "create-random",
+    "stat-random",
+    "delete-random",
+];
+
+fn report(place: &Place, form: &str) -> Outcome {
+    place.finish(place.fsprism(&format!("report run --format {form}")))
+}
+
+#[test]
+fn every_phase_of_bonnie_has_its_rate_and_its_share_of_the_processors() {
+    let place = Place::new();
+    let arguments = "run bonnie --size 1m --seeks 50 --blocks 2 . --out run --format json";
+    let outcome = place.run(arguments);
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["run"]["classic"]["benchmark"], "bonnie");
+    assert_eq!(document["run"]["classic"]["chunk_bytes"], 16 << 10);
+    assert_eq!(names(&document), PHASES);
+    for cell in cells(&document) {
+        assert_eq!(cell["replicates"], 2, "{cell}");
+        let [rate, share] = [&cell["metrics"][0], &cell["metrics"][1]];
+        assert!(rate["median"].as_f64().is_some_and(|value| value > 0.0), "{rate}");
+        assert_eq!((&share["name"], &share["unit"]), (&"processor_share".into(), &"%".into()));
+        let warnings = cell["warnings"].as_array().expect("a list");
+        assert!(warnings.iter().any(|one| one["kind"] == "cache-benchmark"), "{cell}");
+    }
+    assert_eq!(cell(&document, "block-input")["metrics"][0]["name"], "bandwidth");
+    assert_eq!(cell(&document, "random-seeks")["metrics"][0]["name"], "throughput");
+    assert!(outcome.stderr.contains("a cache benchmark: the file (1 MiB)"), "{}", outcome.stderr);
+    let table = report(&place, "bonnie");
+    let lines: Vec<&str> = table.assert_code(0).stdout.lines().collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(lines[2].starts_with("Machine ") && lines[3].contains(" +++++ "), "{lines:?}");
+    assert!(table.stderr.contains("--size ") && table.stderr.contains("would do"), "{table:?}");
+}
+
+#[test]
+fn every_test_of_files_has_its_rate_in_many_directories_and_in_one() {
+    for directories in ["3", "1"] {
+        let place = Place::new();
+        let arguments = format!("run bonnie-metadata --dirs {directories} --files 5 --blocks 1 .");
+        let outcome = place.run(&(arguments + " --out run --format json"));
+        let document = outcome.assert_code(0).document();
+        assert_eq!(names(&document), TESTS);
+        for cell in cells(&document) {
+            assert_eq!(cell["metrics"][0]["name"], "throughput");
+            assert!(cell["metrics"][0]["median"].as_f64().is_some_and(|value| value > 0.0));
+        }
+    }
+}
+
+#[test]
+fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
+    let place = Place::new();
+    for (arguments, words) in [
+        ("bonnie . --size 20000", ["--size must be a multiple of 16384", "give 32768"]),
+        ("bonnie . --size 0", ["--size", "0 leaves nothing"]),
+        ("bonnie . --size 900g", ["a file of 900 GiB will not fit on", "smaller --size"]),
+        ("bonnie . --chunk 3k", ["--chunk must be a power of two", "give 16k"]),
+        ("bonnie . --files 3", ["--files is for", "leave it out"]),
+        ("bonnie . --seekers 65", ["--seekers", "1..=64"]),
+        ("bonnie-metadata . --size 1m", ["bonnie-metadata has files of its own", "--dirs"]),
+        ("bonnie-metadata . --seeks 3", ["--seeks is for bonnie", "leave it out"]),
+        ("bonnie-metadata . --dirs 100000", ["--dirs", "99999"]),
+        ("nano/io . --fsync", ["--fsync is for bonnie", "run bonnie"]),
+        ("survey . --format bonnie", ["for runs of bonnie, not of 'survey'", "csv-summary"]),
+        ("bonnie-metadata . --format bonnie", ["of bonnie, not of 'bonnie-metadata'", "csv"]),
+    ] {
+        place.run(&format!("run {arguments}")).assert_refused(&words);
+    }
+    let words = ["--format bonnie++ is for runs of bonnie and bonnie-metadata"];
+    place.run("survey . --format bonnie++").assert_refused(&words);
+}
+
+#[test]
+fn bon_csv2html_reads_the_lines_of_both() {
+    let name = "bon_csv2html_reads_the_lines_of_both";
+    let reader = "bon_csv2html";
+    if Command::new(reader).arg("/dev/null").output().is_err() {
+        say_skipped(name, "it needs bon_csv2html, which `scripts/setup test` installs");
+        return;
+    }
+    for (arguments, fields, written) in [
+        ("bonnie --size 1m --seeks 50", 9..21, ">1M<"),
+        ("bonnie-metadata --dirs 16 --files 64", 26..38, ">16<"),
+    ] {
+        let place = Place::new();
+        let arguments = format!("run {arguments} --blocks 1 label=. --out run --format bonnie++");
+        let line = place.run(&arguments).assert_code(0).stdout.clone();
+        let values: Vec<&str> = line.trim_end_matches('\n').split(',').collect();
+        assert_eq!(values.len(), 50, "{line}");
+        assert!(values[fields].iter().all(|value| !value.is_empty()), "{line}");
+        assert_eq!(report(&place, "bonnie++").assert_code(0).stdout, line);
+        let file = place.path("lines.csv");
+        fs::write(&file, &line).expect("the place is ours");
+        let page = Outcome::of(Command::new(reader).arg(&file).output().expect("it is there"));
+        let page = &page.assert_code(0).stdout;
+        for words in ["<html", "label", written, "</html>"] {
+            assert!(page.contains(words), "no {words} in {page}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Lines as Bonnie++ 2.00 prints them: format 1.98, fifty fields. `PrintHeader` in `bon_time.cpp`
+//! names forty-eight, without the seeks and the processes that seek; `DoReportIO` prints them.
+//!
+//! Latencies stay empty: phases are timed as a whole.
+
+use record::{BonnieMetadataOptions, BonnieOptions, Manifest};
+use textual::plain_text;
+
+use super::figures::{Asked, Figure, Figures, OfTarget};
+
+/// The version of the format, and the files that it counts as one.
+const VERSION: &str = "1.98";
+const FILES_UNIT: f64 = 1024.0;
+/// Where the fields of each part begin, and how many fields there are.
+const SIZE_AT: usize = 5;
+const PHASES_AT: usize = 9;
+const FILES_AT: usize = 21;
+const TESTS_AT: usize = 26;
+const FIELDS: usize = 50;
+
+pub(super) fn render(figures: &Figures<'_>, manifest: &Manifest) -> String {
+    let program = format!("{}-{}", manifest.tool.name, manifest.tool.version);
+    let line = |target: &OfTarget<'_>| {
+        let mut fields = vec![String::new(); FIELDS];
+        let begin = [
+            VERSION.to_owned(),
+            program.clone(),
+            name(target.label),
+            "1".to_owned(),
+            manifest.run.seed.to_string(),
+        ];
+        put(&mut fields, 0, begin);
+        let at = match figures.asked {
+            Asked::Bonnie(options) => {
+                put(&mut fields, SIZE_AT, of_bonnie(options));
+                PHASES_AT
+            }
+            Asked::Metadata(options) => {
+                put(&mut fields, FILES_AT, of_metadata(options));
+                TESTS_AT
+            }
+        };
+        put(&mut fields, at, target.phases.into_iter().flat_map(texts));
+        fields.join(",") + "\n"
+    };
+    figures.targets.iter().map(line).collect()
+}
+
+fn put(fields: &mut [String], at: usize, texts: impl IntoIterator<Item = String>) {
+    fields[at..].iter_mut().zip(texts).for_each(|(field, text)| *field = text);
+}
+
+/// The size of the file and of a chunk, the number of seeks and that of seekers.
+fn of_bonnie(options: &BonnieOptions) -> [String; 4] {
+    [
+        scaled(options.size_bytes, &["", "k", "M", "G", "T"]),
+        scaled(options.chunk_bytes, &["", "k", "m"]),
+        options.seeks.to_string(),
+        options.seekers.to_string(),
+    ]
+}
+
+/// The number of files in units of 1024, their largest and least size, the number of directories,
+/// of which one is not told, and the size of a chunk.
+fn of_metadata(options: &BonnieMetadataOptions) -> [String; 5] {
+    let files = f64::from(options.directories) * f64::from(options.files_per_directory);
+    let directories = options.directories;
+    let directories = if directories > 1 { directories.to_string() } else { String::new() };
+    let none = String::new;
+    [(files / FILES_UNIT).to_string(), none(), none(), directories, none()]
+}
+
+/// A number with the largest unit of which it is a whole number.
+fn scaled(bytes: u64, units: &[&str]) -> String {
+    let (mut number, mut unit) = (bytes, 0);
+    while number > 0 && number.is_multiple_of(1024) && unit + 1 < units.len() {
+        (number, unit) = (number / 1024, unit + 1);
+    }
+    format!("{number}{}", units[unit])
+}
+
+/// A rate and a share, both whole, as Bonnie++ prints them.
+fn texts(figure: Figure) -> [String; 2] {
+    match figure {
+        Figure::Measured { per_s, processor_percent } => {
+            [per_s.trunc().to_string(), processor_percent.trunc().to_string()]
+        }
+        Figure::TooShort { .. } => ["+++++".to_owned(), "+++".to_owned()],
+        Figure::Absent => [String::new(), String::new()],
+    }
+}
+
+/// A label without what would end a field: the format quotes nothing.
+fn name(label: &str) -> String {
+    plain_text(label).replace([',', '"'], "_")
+}

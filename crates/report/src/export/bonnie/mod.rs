@@ -1,0 +1,96 @@
+//! A run of Bonnie in the forms that Bonnie and Bonnie++ print: the table of the one, and the
+//! comma-separated lines of the other, which its `bon_csv2html` reads.
+//!
+//! Figures are medians over replicates. What took less than half a second has none here: Bonnie++
+//! prints `+++++` for it, since a clock of its day could not tell.
+
+mod csv;
+mod figures;
+mod table;
+
+use std::fmt;
+
+use record::{Document, Run};
+use thiserror::Error;
+
+use self::figures::Figures;
+
+/// The suite of Bonnie's phases, and that of the tests that Bonnie++ added.
+const BONNIE: &str = "bonnie";
+const BONNIE_METADATA: &str = "bonnie-metadata";
+
+/// One of the two forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BonnieForm {
+    /// The table of Bonnie, which has its own phases alone.
+    Table,
+    /// A line for each target as Bonnie++ prints it, of either suite.
+    Csv,
+}
+
+/// A run that the form has no place for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("--format {form} is for runs of {suites}, not of '{suite}': use --format csv-summary")]
+pub struct NotBonnie {
+    form: BonnieForm,
+    suites: &'static str,
+    suite: String,
+}
+
+/// A run in one of the forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BonnieExport {
+    /// The whole text, its last line end included.
+    pub text: String,
+    /// A sentence for each target with phases that were too short.
+    pub notes: Vec<String>,
+}
+
+impl fmt::Display for BonnieForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Table => "bonnie",
+            Self::Csv => "bonnie++",
+        })
+    }
+}
+
+impl BonnieForm {
+    /// Whether it is for runs of a suite.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(self, suite: &str) -> Result<(), NotBonnie> {
+        let (suites, is_for) = match self {
+            Self::Table => (BONNIE, suite == BONNIE),
+            Self::Csv => ("bonnie and bonnie-metadata", [BONNIE, BONNIE_METADATA].contains(&suite)),
+        };
+        if is_for {
+            return Ok(());
+        }
+        Err(NotBonnie { form: self, suites, suite: suite.to_owned() })
+    }
+
+    /// A run in this form.
+    ///
+    /// # Errors
+    /// When it is of another suite.
+    pub fn render(self, document: &Document, run: &Run) -> Result<BonnieExport, NotBonnie> {
+        let suite = &run.manifest.run.suite;
+        self.check(suite)?;
+        let figures = Figures::of(document, run);
+        let figures = figures.ok_or_else(|| NotBonnie {
+            form: self,
+            suites: BONNIE,
+            suite: suite.clone(),
+        })?;
+        let text = match self {
+            Self::Table => table::render(&figures),
+            Self::Csv => csv::render(&figures, &run.manifest),
+        };
+        Ok(BonnieExport { text, notes: figures.notes() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Both forms, of runs made by hand and of what the paper prints.
+
+use record::{BonnieMetadataOptions, BonnieOptions, ClassicOptions};
+
+use super::*;
+use crate::sample::Sample;
+
+const PHASES: [&str; 6] =
+    ["char-output", "block-output", "rewrite", "char-input", "block-input", "random-seeks"];
+/// What each replicate takes, in nanoseconds, by its 100 operations.
+const SECOND: f64 = 1e7;
+
+/// A run of bonnie on these targets; `times` are those of each phase, by target.
+fn bonnie(targets: &[&str], times: &[f64]) -> Sample {
+    let mut sample = Sample::new(targets);
+    for phase in PHASES {
+        let values: Vec<[f64; 6]> = times.iter().map(|&time| [time; 6]).collect();
+        let values: Vec<&[f64]> = values.iter().map(|one| &one[..]).collect();
+        sample = sample.benchmark(phase, &values);
+        // The first value of a replicate is its time, the second one its rate.
+        sample.change(phase, |cell| {
+            let rate = if phase == "random-seeks" { "throughput" } else { "bandwidth" };
+            rate.clone_into(&mut cell.metrics[0].name);
+            "processor_share".clone_into(&mut cell.metrics[1].name);
+        });
+    }
+    "bonnie".clone_into(&mut sample.run.manifest.run.suite);
+    sample.run.manifest.run.classic = Some(ClassicOptions::Bonnie(BonnieOptions {
+        size_bytes: 320 << 20,
+        chunk_bytes: 16 << 10,
+        seeks: 4000,
+        seekers: 4,
+        fsync: false,
+    }));
+    sample
+}
+
+fn exported(sample: &Sample, form: BonnieForm) -> BonnieExport {
+    form.render(&sample.document(), &sample.run).expect("it is a run of Bonnie")
+}
+
+/// What the paper prints of ext2 (Rondinelli, "File Systems Performance Analysis", section 2.2),
+/// in the table of `Bonnie.c`.
+#[test]
+fn the_table_is_bonnies_where_its_columns_suffice() {
+    let options = BonnieOptions {
+        size_bytes: 320 << 20,
+        chunk_bytes: 16 << 10,
+        seeks: 4000,
+        seekers: 4,
+        fsync: false,
+    };
+    let measured =
+        |(per_s, processor_percent)| figures::Figure::Measured { per_s, processor_percent };
+    let phases = [
+        (2876.0, 98.8),
+        (8002.9, 88.8),
+        (3321.0, 57.1),
+        (2629.0, 97.6),
+        (7601.0, 96.2),
+        (72.9, 11.4),
+    ];
+    let target = figures::OfTarget { label: "ext2", phases: phases.map(measured) };
+    let figures = Figures { asked: figures::Asked::Bonnie(&options), targets: vec![target] };
+    let expected = [
+        "              -------Sequential Output-------- ---Sequential Input-- --Random--",
+        "              -Per Char- --Block--- -Rewrite-- -Per Char- --Block--- --Seeks---",
+        "Machine    MB K/sec %CPU K/sec %CPU K/sec %CPU K/sec %CPU K/sec %CPU  /sec %CPU",
+        "ext2      320  2876 98.8  8002 88.8  3321 57.1  2629 97.6  7601 96.2  72.9 11.4",
+    ];
+    assert_eq!(table::render(&figures).lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn columns_grow_with_figures_and_labels_and_stay_below_their_headings() {
+    let sample = bonnie(&["a long label", "b"], &[1e9, SECOND]);
+    let text = exported(&sample, BonnieForm::Table).text;
+    let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
+    assert!(widths.iter().all(|&width| width == widths[0]), "{text}");
+    assert_eq!(text.lines().count(), 5);
+}
+
+#[test]
+fn what_is_too_short_has_no_figure_but_a_sentence() {
+    let sample = bonnie(&["fast", "slow"], &[SECOND / 10.0, SECOND]);
+    let export = exported(&sample, BonnieForm::Csv);
+    let lines: Vec<Vec<&str>> = export.text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0][9..21], ["+++++", "+++"].repeat(6));
+    assert_eq!(lines[1][9..11], ["9765", "100"]);
+    let [note] = &export.notes[..] else { panic!("{:?}", export.notes) };
+    assert!(note.starts_with("fast: 6 phases under 0.5 s"), "{note}");
+    // Five times 320 MiB, and a quarter more; five times 4000 seeks, and a quarter more.
+    assert!(note.ends_with("--size 2g --seeks 25000 would do"), "{note}");
+    let document = sample.document();
+    assert!(document.cells.iter().all(|cell| cell.metrics[0].median > 0.0));
+}
+
+#[test]
+fn a_line_has_fifty_fields_and_its_label_ends_none() {
+    let sample = bonnie(&["a,b\n\"c\""], &[SECOND]);
+    let text = exported(&sample, BonnieForm::Csv).text;
+    let fields: Vec<&str> = text.trim_end_matches('\n').split(',').collect();
+    assert_eq!(fields.len(), 50, "{text}");
+    assert_eq!(fields[..4], ["1.98", "fsprism-0.1.0", "a_b _c_", "1"]);
+    assert_eq!(fields[5..9], ["320M", "16k", "4000", "4"]);
+    assert!(fields[21..].iter().all(|field| field.is_empty()), "{text}");
+}
+
+#[test]
+fn tests_of_files_stand_where_bonnie_plus_plus_has_them() {
+    let mut sample = Sample::new(&["box"]).benchmark("stat-random", &[&[SECOND; 6]]);
+    sample.change("stat-random", |cell| {
+        "throughput".clone_into(&mut cell.metrics[0].name);
+        "processor_share".clone_into(&mut cell.metrics[1].name);
+    });
+    "bonnie-metadata".clone_into(&mut sample.run.manifest.run.suite);
+    let options = BonnieMetadataOptions { directories: 1024, files_per_directory: 16 };
+    sample.run.manifest.run.classic = Some(ClassicOptions::BonnieMetadata(options));
+    let text = exported(&sample, BonnieForm::Csv).text;
+    let fields: Vec<&str> = text.trim_end_matches('\n').split(',').collect();
+    assert_eq!(fields.len(), 50, "{text}");
+    assert_eq!(fields[21..26], ["16", "", "", "1024", ""]);
+    assert_eq!(fields[26..28], ["", ""], "what was not measured is left empty");
+    assert_eq!(fields[34..36], ["10000000", "100"]);
+    let refused = BonnieForm::Table.render(&sample.document(), &sample.run);
+    let why = refused.expect_err("Bonnie makes one file").to_string();
+    assert!(why.contains("--format bonnie is for runs of bonnie, not of"), "{why}");
+}
+
+#[test]
+fn other_runs_are_refused_with_what_to_use() {
+    let mut sample = Sample::new(&["box"]).benchmark("create", &[&[1.0]]);
+    let refused = |sample: &Sample| {
+        let refused = BonnieForm::Csv.render(&sample.document(), &sample.run);
+        refused.expect_err("it is none of Bonnie").to_string()
+    };
+    let why = refused(&sample);
+    assert!(why.contains("bonnie and bonnie-metadata") && why.contains("csv-summary"), "{why}");
+    // A name does not make it one.
+    "bonnie".clone_into(&mut sample.run.manifest.run.suite);
+    assert!(refused(&sample).contains("--format bonnie++"));
+}

@@ -1,0 +1,188 @@
+//! Bonnie, by Tim Bray: one file written per character and by block, rewritten, read per character
+//! and by block, and sought in at random.
+//!
+//! The phases, their order and what is timed of each follow `Bonnie.c` of 1996; what seekers are
+//! told follows `bon_io.cpp` of Bonnie++ 2.00a. [`metadata`] has the tests that Bonnie++ added.
+
+mod characters;
+pub mod metadata;
+mod passes;
+mod phases;
+mod seeks;
+mod timed;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::BonnieOptions;
+use runner::Failure;
+use serde_json::Value;
+
+use self::passes::Passes;
+use self::phases::Kind;
+use super::ClassicError;
+use crate::benchmark::Benchmark;
+use crate::experiment::{Findings, Site};
+use crate::live_target::LiveTarget;
+use crate::replicate::failed;
+use crate::sequence::{self, Sequence, SequencePhase};
+
+/// The suite's name.
+pub const SUITE: &str = "bonnie";
+
+/// The chunks that can be meant: powers of two between these, as for Bonnie++.
+const CHUNK_LEAST: u64 = 256;
+const CHUNK_MOST: u64 = 1 << 20;
+/// The part of what is free that the file may take.
+const ROOM_SHARE: f64 = 0.9;
+/// What a phase moves a second, and how many seeks are done, for the estimate.
+const BYTES_PER_S: f64 = 400.0 * 1048576.0;
+const SEEKS_PER_S: f64 = 10_000.0;
+/// Phases that go over the whole file, one of them twice.
+const PASSES: f64 = 6.0;
+
+/// As in "File Systems Performance Analysis": 320 MB, and what Bonnie has built in.
+#[must_use]
+pub fn published() -> BonnieOptions {
+    BonnieOptions {
+        size_bytes: 320 << 20,
+        chunk_bytes: 16 << 10,
+        seeks: 4000,
+        seekers: 4,
+        fsync: false,
+    }
+}
+
+/// The phases as benchmarks.
+///
+/// # Errors
+/// What cannot be meant.
+pub(crate) fn benchmarks(options: &BonnieOptions) -> Result<Vec<Benchmark>, ClassicError> {
+    check(options)?;
+    Ok(sequence::benchmarks(Bonnie { options: options.clone() }))
+}
+
+fn check(options: &BonnieOptions) -> Result<(), ClassicError> {
+    let BonnieOptions { size_bytes, chunk_bytes, .. } = *options;
+    if !chunk_bytes.is_power_of_two() || !(CHUNK_LEAST..=CHUNK_MOST).contains(&chunk_bytes) {
+        return Err(ClassicError::OddChunk { chunk_bytes });
+    }
+    if size_bytes == 0 || !size_bytes.is_multiple_of(chunk_bytes) {
+        return Err(ClassicError::NotWholeChunks { size_bytes, chunk_bytes });
+    }
+    Ok(())
+}
+
+/// Whether a target has room for the file.
+///
+/// # Errors
+/// It has not.
+pub(crate) fn check_room(options: &BonnieOptions, live: &LiveTarget) -> Result<(), ClassicError> {
+    // Of a target that does not say how much room it has, writing the file will tell.
+    let Ok(space) = live.target.space() else { return Ok(()) };
+    if options.size_bytes as f64 <= space.free_bytes as f64 * ROOM_SHARE {
+        return Ok(());
+    }
+    Err(ClassicError::NoRoomForSize {
+        size_bytes: options.size_bytes,
+        label: live.target.spec().label.clone(),
+        free_bytes: space.free_bytes,
+        is_scratch: live.is_scratch(),
+    })
+}
+
+/// The benchmark with its options.
+#[derive(Clone, Debug)]
+struct Bonnie {
+    options: BonnieOptions,
+}
+
+impl Sequence for Bonnie {
+    fn name(&self) -> &str {
+        SUITE
+    }
+
+    fn phases(&self) -> Vec<SequencePhase> {
+        Kind::ALL.map(|kind| self.phase(kind)).to_vec()
+    }
+
+    fn estimate(&self) -> Duration {
+        let passes_s = PASSES * self.options.size_bytes as f64 / BYTES_PER_S;
+        Duration::from_secs_f64(passes_s + f64::from(self.options.seeks) / SEEKS_PER_S)
+    }
+
+    fn check(&self, live: &LiveTarget) -> Result<(), String> {
+        check_room(&self.options, live).map_err(|error| error.to_string())
+    }
+
+    fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure> {
+        // Nothing that was written before is to be written meanwhile.
+        site.live.target.sync().map_err(|error| failed(&error))?;
+        let mut passes = Passes {
+            site,
+            options: &self.options,
+            path: site.directory.join("Bonnie"),
+            generator: Xoshiro256PlusPlus::seed_from_u64(seed),
+        };
+        Kind::ALL.into_iter().map(|kind| passes.phase(kind)).collect()
+    }
+}
+
+impl Bonnie {
+    fn phase(&self, kind: Kind) -> SequencePhase {
+        let (name, title) = kind.names();
+        let (dimension, exercises) = kind.dimensions();
+        SequencePhase {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            dimension,
+            exercises,
+            metrics: kind.metrics(),
+            parameters: self.parameters(kind),
+            working_set_bytes: Some(self.options.size_bytes),
+        }
+    }
+
+    fn parameters(&self, kind: Kind) -> BTreeMap<String, Value> {
+        let own = kind.parameters(&self.options).into_iter();
+        let options = serde_json::to_value(&self.options).unwrap_or_default();
+        let options = options.as_object().cloned().unwrap_or_default();
+        own.map(|(name, value)| (name.to_owned(), value)).chain(options).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_what_to_change() {
+        let refused = |options: BonnieOptions| {
+            benchmarks(&options).map(drop).expect_err("it cannot be meant").to_string()
+        };
+        let why = refused(BonnieOptions { size_bytes: 20_000, ..published() });
+        assert!(why.contains("multiple of 16384") && why.contains("give 32768"), "{why}");
+        let why = refused(BonnieOptions { chunk_bytes: 3 << 10, ..published() });
+        assert!(why.contains("--chunk must be a power of two"), "{why}");
+        assert!(benchmarks(&BonnieOptions { size_bytes: 16 << 10, ..published() }).is_ok());
+    }
+
+    #[test]
+    fn the_phases_are_bonnies_in_its_order_and_hold_every_option() {
+        let all = benchmarks(&published()).expect("it can be run");
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        let expected =
+            ["char-output", "rewrite", "block-output", "char-input", "block-input", "random-seeks"];
+        assert_eq!(names, expected);
+        for benchmark in &all {
+            let cell = benchmark.cell("bonnie", "tmpfs", 0);
+            for name in ["size_bytes", "chunk_bytes", "seeks", "seekers", "fsync"] {
+                assert!(cell.parameters.contains_key(name), "{name}");
+            }
+            assert_eq!(cell.metrics[1].name, "processor_share");
+        }
+        assert_eq!(all[5].cell("bonnie", "tmpfs", 5).metrics[0].name, "throughput");
+    }
+}

@@ -1,0 +1,239 @@
+//! One phase over the file: what is timed, and what is seen around it.
+//!
+//! The file is opened before the time begins and closed within it, as in Bonnie: closing was to
+//! force out what can be forced out. With `fsync` it is synced first, as Bonnie++ does.
+
+use std::fs::{self, File};
+use std::hint;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::BonnieOptions;
+use runner::Failure;
+
+use super::characters::{Input, Output};
+use super::phases::Kind;
+use super::seeks;
+use super::timed::{Around, Pages, Timed, timed};
+use crate::experiment::{Findings, Site};
+use crate::replicate::failed;
+
+/// Bytes of Bonnie's `int`: what it changes of a block.
+const WORD_BYTES: usize = 4;
+/// Characters between two looks at whether the run is to stop.
+const LOOK_EVERY: u64 = 1 << 20;
+
+/// The file of one execution, and what every phase works with.
+pub(super) struct Passes<'a> {
+    pub(super) site: &'a Site<'a>,
+    pub(super) options: &'a BonnieOptions,
+    pub(super) path: PathBuf,
+    pub(super) generator: Xoshiro256PlusPlus,
+}
+
+/// What a phase did, and how many system calls moved its bytes.
+struct Done {
+    timed: Timed,
+    bytes: u64,
+    operations: u64,
+}
+
+impl Passes<'_> {
+    /// Executes a phase.
+    pub(super) fn phase(&mut self, kind: Kind) -> Result<Findings, Failure> {
+        self.site.go_on()?;
+        let counters = self.site.counters()?;
+        let before = Pages::of(&self.path);
+        let counted = counters.read().map_err(|error| failed(&error))?;
+        let done = self.execute(kind).map_err(|error| failed(&error));
+        // What was cut short is nothing.
+        self.site.go_on()?;
+        let done = done?;
+        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let around = Around { before, after: Pages::of(&self.path), happened };
+        let units = match kind {
+            Kind::CharOutput
+            | Kind::BlockOutput
+            | Kind::Rewrite
+            | Kind::CharInput
+            | Kind::BlockInput => self.options.size_bytes,
+            Kind::RandomSeeks => u64::from(self.options.seeks),
+        };
+        let metrics = done.timed.metrics(units);
+        Ok(around.findings(done.timed, metrics, (done.bytes, done.operations)))
+    }
+
+    fn execute(&mut self, kind: Kind) -> io::Result<Done> {
+        let BonnieOptions { size_bytes, chunk_bytes, .. } = *self.options;
+        let blocks = size_bytes / chunk_bytes;
+        let of_blocks =
+            |((), timed): ((), Timed)| Done { timed, bytes: size_bytes, operations: blocks };
+        match kind {
+            Kind::CharOutput => self.char_output(),
+            Kind::BlockOutput => self.block_output().map(of_blocks),
+            // What is read and what is written is the same file: Bonnie counts it once.
+            Kind::Rewrite => {
+                self.rewrite().map(of_blocks).map(|done| Done { operations: 2 * blocks, ..done })
+            }
+            Kind::CharInput => self.char_input(),
+            Kind::BlockInput => self.block_input().map(of_blocks),
+            Kind::RandomSeeks => self.random_seeks(),
+        }
+    }
+
+    fn char_output(&self) -> io::Result<Done> {
+        let mut output = Output::new(self.create()?)?;
+        let operations = self.options.size_bytes.div_ceil(output.buffer_bytes());
+        let ((), timed) = timed(self.site.clock, || {
+            for stretch in self.stretches() {
+                output.put_all(stretch)?;
+                if !self.goes_on() {
+                    break;
+                }
+            }
+            self.close(output.into_file()?)
+        })?;
+        Ok(Done { timed, bytes: self.options.size_bytes, operations })
+    }
+
+    fn block_output(&self) -> io::Result<((), Timed)> {
+        let mut file = self.create()?;
+        let (mut chunk, mut word) = (self.chunk(), 0);
+        timed(self.site.clock, || {
+            for _ in 0..self.blocks() {
+                dirty(&mut chunk, &mut word);
+                file.write_all(&chunk)?;
+                if !self.goes_on() {
+                    break;
+                }
+            }
+            self.close(file)
+        })
+    }
+
+    fn rewrite(&self) -> io::Result<((), Timed)> {
+        let mut file = self.open()?;
+        let (mut chunk, mut word) = (self.chunk(), 0);
+        let back = -i64::try_from(chunk.len()).expect("a chunk fits into memory");
+        file.rewind()?;
+        timed(self.site.clock, || {
+            for _ in 0..self.blocks() {
+                file.read_exact(&mut chunk)?;
+                dirty(&mut chunk, &mut word);
+                file.seek(SeekFrom::Current(back))?;
+                file.write_all(&chunk)?;
+                if !self.goes_on() {
+                    break;
+                }
+            }
+            self.close(file)
+        })
+    }
+
+    fn char_input(&self) -> io::Result<Done> {
+        let mut input = Input::new(self.open()?)?;
+        let operations = self.options.size_bytes.div_ceil(input.buffer_bytes());
+        let mut counts = [0_u32; 256];
+        let ((), timed) = timed(self.site.clock, || {
+            for stretch in self.stretches() {
+                input.get_all(stretch.end - stretch.start, &mut counts)?;
+                if !self.goes_on() {
+                    break;
+                }
+            }
+            self.close(input.into_file())
+        })?;
+        hint::black_box(counts);
+        Ok(Done { timed, bytes: self.options.size_bytes, operations })
+    }
+
+    fn block_input(&self) -> io::Result<((), Timed)> {
+        let mut file = self.open()?;
+        let mut chunk = self.chunk();
+        file.rewind()?;
+        timed(self.site.clock, || {
+            for _ in 0..self.blocks() {
+                file.read_exact(&mut chunk)?;
+                hint::black_box(&chunk);
+                if !self.goes_on() {
+                    break;
+                }
+            }
+            self.close(file)
+        })
+    }
+
+    fn random_seeks(&mut self) -> io::Result<Done> {
+        let tickets = seeks::tickets(self.options, &mut self.generator);
+        let goes_on = || self.goes_on();
+        let timed = seeks::seek(&self.path, self.options, &tickets, self.site.clock, &goes_on)?;
+        let updates = tickets.iter().filter(|&ticket| ticket & 1 == 1).count() as u64;
+        let seeks = u64::from(self.options.seeks);
+        Ok(Done { timed, bytes: (seeks + updates) * self.options.chunk_bytes, operations: seeks })
+    }
+
+    /// A new file in place of the one that is there.
+    fn create(&self) -> io::Result<File> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        File::options().read(true).write(true).create_new(true).open(&self.path)
+    }
+
+    fn open(&self) -> io::Result<File> {
+        File::options().read(true).write(true).open(&self.path)
+    }
+
+    fn close(&self, file: File) -> io::Result<()> {
+        if self.options.fsync {
+            file.sync_all()?;
+        }
+        drop(file);
+        Ok(())
+    }
+
+    fn goes_on(&self) -> bool {
+        self.site.go_on().is_ok()
+    }
+
+    fn blocks(&self) -> u64 {
+        self.options.size_bytes / self.options.chunk_bytes
+    }
+
+    /// The characters, divided where it is looked whether the run is to stop.
+    fn stretches(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        let size_bytes = self.options.size_bytes;
+        let starts = (0..size_bytes.div_ceil(LOOK_EVERY)).map(|number| number * LOOK_EVERY);
+        starts.map(move |start| start..(start + LOOK_EVERY).min(size_bytes))
+    }
+
+    /// One chunk of zeros: what Bonnie writes but for the words that it changes.
+    fn chunk(&self) -> Vec<u8> {
+        vec![0; usize::try_from(self.options.chunk_bytes).expect("a chunk fits into memory")]
+    }
+}
+
+/// Changes the next word of a chunk, beginning again after the last one.
+fn dirty(chunk: &mut [u8], word: &mut usize) {
+    let at = *word * WORD_BYTES;
+    chunk[at] = chunk[at].wrapping_add(1);
+    *word = (*word + 1) % (chunk.len() / WORD_BYTES);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_block_differs_from_the_one_before_by_a_word() {
+        let (mut chunk, mut word) = (vec![0; 256], 0);
+        for _ in 0..=64 {
+            dirty(&mut chunk, &mut word);
+        }
+        assert_eq!((chunk[0], chunk[4], chunk[252], word), (2, 1, 1, 1));
+        assert!(chunk.iter().enumerate().all(|(at, &byte)| byte == 0 || at % WORD_BYTES == 0));
+    }
+}

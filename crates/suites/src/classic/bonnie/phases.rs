@@ -1,0 +1,92 @@
+//! The phases of Bonnie, in their order: what `putc` wrote is rewritten before the file is written
+//! by block, although the table that Bonnie prints has these two the other way round.
+
+use record::{BonnieOptions, Dimension, MetricDefinition, StandardMetric};
+use serde_json::{Value, json};
+
+/// A phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    CharOutput,
+    Rewrite,
+    BlockOutput,
+    CharInput,
+    BlockInput,
+    RandomSeeks,
+}
+
+impl Kind {
+    /// All of them.
+    pub(super) const ALL: [Self; 6] = [
+        Self::CharOutput,
+        Self::Rewrite,
+        Self::BlockOutput,
+        Self::CharInput,
+        Self::BlockInput,
+        Self::RandomSeeks,
+    ];
+
+    /// Its name, and the same in words.
+    pub(super) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::CharOutput => ("char-output", "sequential output per character"),
+            Self::BlockOutput => ("block-output", "sequential output by block"),
+            Self::Rewrite => ("rewrite", "each block read, changed and written back"),
+            Self::CharInput => ("char-input", "sequential input per character"),
+            Self::BlockInput => ("block-input", "sequential input by block"),
+            Self::RandomSeeks => ("random-seeks", "random seeks, one in ten with a write"),
+        }
+    }
+
+    /// The dimension that it isolates, and those that it exercises.
+    pub(super) fn dimensions(self) -> (Dimension, Vec<Dimension>) {
+        match self {
+            Self::CharOutput | Self::BlockOutput | Self::Rewrite => {
+                (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::InMemory])
+            }
+            Self::CharInput | Self::BlockInput => {
+                (Dimension::Io, vec![Dimension::Caching, Dimension::InMemory])
+            }
+            Self::RandomSeeks => (Dimension::Io, vec![Dimension::Caching, Dimension::Scaling]),
+        }
+    }
+
+    /// Its metrics: what Bonnie prints first, and `%CPU`.
+    pub(super) fn metrics(self) -> Vec<MetricDefinition> {
+        let rate = match self {
+            Self::CharOutput
+            | Self::BlockOutput
+            | Self::Rewrite
+            | Self::CharInput
+            | Self::BlockInput => StandardMetric::BANDWIDTH,
+            Self::RandomSeeks => StandardMetric::THROUGHPUT,
+        };
+        [rate, StandardMetric::PROCESSOR_SHARE].map(StandardMetric::definition).to_vec()
+    }
+
+    /// Its own parameters.
+    pub(super) fn parameters(self, options: &BonnieOptions) -> Vec<(&'static str, Value)> {
+        let (operation, request_bytes) = match self {
+            Self::CharOutput => ("putc", 1),
+            Self::BlockOutput => ("write", options.chunk_bytes),
+            Self::Rewrite => ("read and write", options.chunk_bytes),
+            Self::CharInput => ("getc", 1),
+            Self::BlockInput => ("read", options.chunk_bytes),
+            Self::RandomSeeks => ("seek and read", options.chunk_bytes),
+        };
+        let (access, threads) = match self {
+            Self::CharOutput
+            | Self::BlockOutput
+            | Self::Rewrite
+            | Self::CharInput
+            | Self::BlockInput => ("sequential", 1),
+            Self::RandomSeeks => ("random", options.seekers),
+        };
+        vec![
+            ("operation", json!(operation)),
+            ("access", json!(access)),
+            ("request_bytes", json!(request_bytes)),
+            ("threads", json!(threads)),
+        ]
+    }
+}

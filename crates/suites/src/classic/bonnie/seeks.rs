@@ -1,0 +1,160 @@
+//! Random seeks: threads that each have the file open for themselves and draw tickets from one
+//! pipe, so that another seek is always waiting.
+//!
+//! Bonnie forks processes; these are threads, which share nothing but the pipe either. Tickets are
+//! those of Bonnie++ 2.00a: each names the block to seek, drawn beforehand, and whether it is
+//! changed and written back.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+
+use measure::{Clock, SystemClock, thread_processor_ns};
+use rand::{Rng, RngExt};
+use record::BonnieOptions;
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::timed::Timed;
+
+/// One seek in so many writes its block back.
+pub(super) const UPDATE_EVERY: u32 = 10;
+/// The last ticket of each thread.
+const END: u64 = u64::MAX;
+
+/// What all threads do, drawn beforehand: blocks at random, every tenth of them to be changed.
+pub(super) fn tickets(options: &BonnieOptions, generator: &mut impl Rng) -> Vec<u64> {
+    let blocks = options.size_bytes / options.chunk_bytes;
+    let ticket = |number: u32| {
+        let block = generator.random_range(0..blocks);
+        block << 1 | u64::from(number.is_multiple_of(UPDATE_EVERY))
+    };
+    (0..options.seeks).map(ticket).collect()
+}
+
+/// What one thread did: its processor time, and when it began and ended.
+struct Report {
+    start_ticks: u64,
+    end_ticks: u64,
+    processor_ns: u64,
+}
+
+/// Seeks in the file at `path`. The time is that from the first thread's beginning to the last
+/// one's end; `goes_on` ends it early.
+pub(super) fn seek(
+    path: &Path,
+    options: &BonnieOptions,
+    tickets: &[u64],
+    clock: &SystemClock,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> io::Result<Timed> {
+    let (out, into) = pipe_with(PipeFlags::CLOEXEC)?;
+    // Everybody waits for a ticket before there is the first one.
+    let ready = Barrier::new(options.seekers as usize + 1);
+    let ends = std::iter::repeat_n(END, options.seekers as usize);
+    let written: Vec<u8> = tickets.iter().copied().chain(ends).flat_map(u64::to_ne_bytes).collect();
+    let reports: io::Result<Vec<Report>> = thread::scope(|scope| {
+        let seeker = || Seeker { path, options, clock, goes_on }.run(out.as_fd(), &ready);
+        let threads: Vec<_> = (0..options.seekers).map(|_| scope.spawn(seeker)).collect();
+        ready.wait();
+        File::from(into).write_all(&written)?;
+        let joined = threads.into_iter().map(|thread| thread.join().expect("no seeker panics"));
+        joined.collect()
+    });
+    let reports = reports?;
+    let start_ticks = reports.iter().map(|one| one.start_ticks).min().unwrap_or(0);
+    let end_ticks = reports.iter().map(|one| one.end_ticks).max().unwrap_or(0);
+    Ok(Timed {
+        elapsed_ns: clock.nanos(end_ticks.saturating_sub(start_ticks)),
+        processor_ns: reports.iter().map(|one| one.processor_ns).sum(),
+    })
+}
+
+struct Seeker<'a> {
+    path: &'a Path,
+    options: &'a BonnieOptions,
+    clock: &'a SystemClock,
+    goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Seeker<'_> {
+    fn run(&self, tickets: BorrowedFd<'_>, ready: &Barrier) -> io::Result<Report> {
+        let opened = File::options().read(true).write(true).open(self.path);
+        ready.wait();
+        let mut buffer = vec![0; self.chunk()];
+        let mut ticket = next(tickets)?;
+        let processor_before_ns = thread_processor_ns();
+        let start_ticks = self.clock.start();
+        let mut file = opened;
+        // Tickets are drawn to the last one even where nothing is done with them any more, so that
+        // who writes them never waits for room.
+        while ticket != END {
+            if let Ok(open) = &mut file
+                && (self.goes_on)()
+                && let Err(error) = self.visit(open, &mut buffer, ticket)
+            {
+                file = Err(error);
+            }
+            ticket = next(tickets)?;
+        }
+        let file = file?;
+        if self.options.fsync {
+            file.sync_all()?;
+        }
+        drop(file);
+        let end_ticks = self.clock.end();
+        let processor_ns = thread_processor_ns().saturating_sub(processor_before_ns);
+        Ok(Report { start_ticks, end_ticks, processor_ns })
+    }
+
+    fn visit(&self, file: &mut File, buffer: &mut [u8], ticket: u64) -> io::Result<()> {
+        let (block, changes) = (ticket >> 1, ticket & 1 == 1);
+        let at = SeekFrom::Start(block * self.options.chunk_bytes);
+        file.seek(at)?;
+        file.read_exact(buffer)?;
+        if changes {
+            let place = usize::try_from(block).unwrap_or(0) % buffer.len();
+            buffer[place] = buffer[place].wrapping_sub(1);
+            file.seek(at)?;
+            file.write_all(buffer)?;
+        }
+        Ok(())
+    }
+
+    fn chunk(&self) -> usize {
+        usize::try_from(self.options.chunk_bytes).expect("a chunk fits into memory")
+    }
+}
+
+/// The next ticket: a pipe gives whole ones, since all are written at once and pages hold a whole
+/// number of them.
+fn next(tickets: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut ticket = [0; 8];
+    let read = rustix::io::retry_on_intr(|| rustix::io::read(tickets, &mut ticket))?;
+    if read == ticket.len() {
+        Ok(u64::from_ne_bytes(ticket))
+    } else {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn a_tenth_of_the_tickets_writes_back_and_all_lie_in_the_file() {
+        let options = super::super::published();
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(1);
+        let drawn = tickets(&options, &mut generator);
+        assert_eq!(drawn.len(), 4000);
+        assert_eq!(drawn.iter().filter(|&ticket| ticket & 1 == 1).count(), 400);
+        let blocks = options.size_bytes / options.chunk_bytes;
+        assert!(drawn.iter().all(|ticket| ticket >> 1 < blocks));
+    }
+}
