@@ -10,6 +10,7 @@ use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 use crate::conduct::ATTEMPTS;
 use crate::economy::Widths;
 use crate::observer::Width;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::sizing::Size;
 
@@ -32,6 +33,8 @@ pub struct Ledger {
     /// Per cell, the sum of the logarithms of what its turns took in seconds, and how many there
     /// were.
     turns: BTreeMap<u32, (f64, u32)>,
+    /// How long blocks take, beside what their turns say.
+    pace: Pace,
     /// Per cell, how many of its turns gave no value.
     lost: BTreeMap<u32, u32>,
     /// How long targets took to be made, in seconds.
@@ -51,6 +54,7 @@ impl Ledger {
         for line in lines {
             ledger.enter(line);
         }
+        ledger.note_pace();
         ledger
     }
 
@@ -95,6 +99,7 @@ impl Ledger {
                 self.done.insert((replicate.block, replicate.cell));
                 if let Some(spent) = replicate.spent {
                     self.note_turn(replicate.cell, spent.turn_ns);
+                    self.pace.note(replicate.block, replicate.cell, spent.turn_ns);
                 }
                 if let Some(&value) = replicate.metrics.first() {
                     self.values.entry(replicate.cell).or_default().insert(replicate.block, value);
@@ -161,6 +166,18 @@ impl Ledger {
     /// times as long says little of the next; none before its first.
     pub(crate) fn turn_s(&self, cell: u32) -> Option<f64> {
         self.turns.get(&cell).map(|(sum, count)| (sum / f64::from(*count)).exp())
+    }
+
+    /// Looks at how long the last blocks took.
+    pub(crate) fn note_pace(&mut self) {
+        let mut pace = std::mem::take(&mut self.pace);
+        pace.look(|cell| self.turn_s(cell));
+        self.pace = pace;
+    }
+
+    /// How many times as long as usual the last blocks took.
+    pub(crate) fn pace(&self) -> f64 {
+        self.pace.times()
     }
 
     /// Whether more turns of this cell gave no value than gave one: what is spent on it then is

@@ -23,6 +23,7 @@ mod keeping;
 mod ledger;
 mod observer;
 mod opening;
+mod pace;
 mod plan;
 mod resume;
 mod search;

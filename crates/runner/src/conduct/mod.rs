@@ -122,6 +122,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if let Some(end) = self.block(block, &cells)? {
                 return Ok(end);
             }
+            self.ledger.note_pace();
             self.plan_again(block)?;
             let width = self.ledger.width(self.plan);
             self.tell(&Event::BlockDone { block, blocks: self.forecast(block + 1), width });
@@ -289,7 +290,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     /// The same, if these cells are measured.
     fn blocks_in_all(&self, live: &[u32], done: u32) -> u32 {
-        let fit = || economy::blocks_that_fit(live, self, done, self.left().as_secs_f64());
+        let left_s = self.left().as_secs_f64() / self.ledger.pace();
+        let fit = || economy::blocks_that_fit(live, self, done, left_s);
         self.plan.blocks.unwrap_or_else(fit)
     }
 

@@ -1,0 +1,85 @@
+//! How long blocks take, beside what is usual for the turns of their cells.
+//!
+//! What is usual for a turn leaves out what is rare. But where one phase of a sequence takes the time
+//! of all, now this one, now that, nothing is usual; and where a machine stalls, it does so again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many of the last blocks say how long the next one takes.
+const BLOCKS_SEEN: usize = 5;
+
+/// What the turns of a block took.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Took {
+    seconds: f64,
+    cells: BTreeSet<u32>,
+}
+
+/// How many times as long as usual blocks take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Pace {
+    /// The last blocks, by their numbers.
+    blocks: BTreeMap<u32, Took>,
+    times: Option<f64>,
+}
+
+impl Pace {
+    /// A turn of this cell took so long.
+    pub(crate) fn note(&mut self, block: u32, cell: u32, turn_ns: u64) {
+        let took = self.blocks.entry(block).or_default();
+        took.seconds += turn_ns as f64 / 1e9;
+        took.cells.insert(cell);
+        if self.blocks.len() > BLOCKS_SEEN {
+            self.blocks.pop_first();
+        }
+    }
+
+    /// Sets the last blocks beside what is usual for turns of their cells, in seconds.
+    pub(crate) fn look(&mut self, usual_s: impl Fn(u32) -> Option<f64>) {
+        let ratio = |took: &Took| {
+            let sum_s: f64 = took.cells.iter().filter_map(|&cell| usual_s(cell)).sum();
+            (sum_s > 0.0).then(|| took.seconds / sum_s)
+        };
+        let mut ratios: Vec<f64> = self.blocks.values().filter_map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        self.times = ratios.get(ratios.len() / 2).copied();
+    }
+
+    /// The median of the ratios: at least 1, for what is left out of what is usual only makes it
+    /// less.
+    pub(crate) fn times(&self) -> f64 {
+        self.times.unwrap_or(1.0).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_in_which_another_phase_takes_the_time_of_all_take_as_long_as_they_did() {
+        let mut pace = Pace::default();
+        assert!((pace.times() - 1.0).abs() < 1e-9);
+        for block in 0..9 {
+            for cell in 0..3 {
+                pace.note(block, cell, if cell == block % 3 { 900_000_000 } else { 1_000 });
+            }
+        }
+        // Geometric means of one turn of 0.9 s among two of 1 us.
+        let usual_s = (0.9_f64.ln() + 2.0 * 1e-6_f64.ln()) / 3.0;
+        pace.look(|_| Some(usual_s.exp()));
+        let block_s = 3.0 * usual_s.exp() * pace.times();
+        assert!((block_s - 0.9).abs() < 0.01, "{block_s}");
+        assert_eq!(pace.blocks.len(), BLOCKS_SEEN);
+    }
+
+    #[test]
+    fn one_slow_block_says_nothing_of_the_next() {
+        let mut pace = Pace::default();
+        for block in 0..5 {
+            pace.note(block, 0, if block == 4 { 9_000_000_000 } else { 1_000_000_000 });
+        }
+        pace.look(|_| Some(1.0));
+        assert!((pace.times() - 1.0).abs() < 1e-9);
+    }
+}
