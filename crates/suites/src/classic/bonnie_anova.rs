@@ -13,3 +13,18 @@ pub const TARGETS: [&str; 6] = [
     "xfs=xfs:size=1G,memory=64m",
     "btrfs=btrfs:size=1G,memory=64m",
 ];
+
+#[cfg(test)]
+mod tests {
+    use targets::TargetSpec;
+
+    use super::*;
+
+    #[test]
+    fn the_targets_can_be_meant_and_share_a_limit_of_memory() {
+        let parse = |text: &str| text.parse::<TargetSpec>().expect("it can be meant");
+        let all = TARGETS.map(parse);
+        assert!(all.iter().all(|one| one.conditions.memory_bytes == Some(64 << 20)));
+        assert_eq!(all.map(|one| one.label)[1], "FAT16");
+    }
+}
