@@ -1,11 +1,11 @@
 //! The paper's experiment, measured again: file systems under the phases of Bonnie, in blocks.
 //!
 //! Each block is the paper's own design once more, a full factorial without replications, and is
-//! analysed by itself as the paper is. What such an analysis says (shares of the variation, effects,
-//! differences) varies from block to block, and intervals are of its mean over blocks by Student's
-//! t. So errors need not be equally large in all cells, and what a block has of its own cancels. All
-//! blocks together are the same design with replications, whose errors are those of repeating
-//! (Jain, chapter 22): it tests whether factors and their interaction matter.
+//! analysed by itself as the paper is. What such an analysis says (shares of the variation,
+//! effects, differences) varies from block to block, and intervals are of its mean over blocks by
+//! Student's t. So errors need not be equally large in all cells, and what a block has of its own
+//! cancels. All blocks together are the same design with replications, whose errors are those of
+//! repeating (Jain, chapter 22): it tests whether factors and their interaction matter.
 
 mod blocks;
 mod figures;
