@@ -1,8 +1,9 @@
 //! Reproduces papers: puts published numbers next to ours.
 //!
 //! [`bonnie_anova`] recomputes an analysis of variance of three file systems and five workloads
-//! from the paper's numbers. [`rocket_science`] is a case study, measured again by a run.
-//! [`memory_rich`] holds its tables and figures beside those of a run, and judges its statements.
+//! from the paper's numbers, and sets that of a run beside it. [`rocket_science`] is a case study,
+//! measured again by a run. [`memory_rich`] holds its tables and figures beside those of a run, and
+//! judges its statements.
 //! [`densefs`] shows what file systems touch of the processor's caches, traced again.
 
 #![forbid(unsafe_code)]

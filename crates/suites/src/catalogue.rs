@@ -9,7 +9,9 @@ use wildmatch::WildMatch;
 use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
-use crate::classic::{self, ClassicError, array_walk, bonnie, memory_rich, sprite_lfs};
+use crate::classic::{
+    self, ClassicError, array_walk, bonnie, bonnie_anova, memory_rich, sprite_lfs,
+};
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -166,6 +168,11 @@ pub fn suites() -> Vec<Suite> {
         classic(ClassicOptions::ArrayWalk(array_walk::swept())),
         classic(ClassicOptions::Bonnie(bonnie::published())),
         classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),
+        Suite {
+            name: bonnie_anova::SUITE,
+            summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",
+            ..classic(ClassicOptions::Bonnie(bonnie::published()))
+        },
         of_all(
             memory_rich::SUITE,
             "The Effects of Memory-Rich Environments, its tables and figures",

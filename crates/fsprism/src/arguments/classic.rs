@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use record::{ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
-use suites::classic::{bonnie, sprite_lfs};
+use suites::classic::{bonnie, bonnie_anova, sprite_lfs};
 
 use crate::arguments::bonnie::BonnieArguments;
 use crate::arguments::values;
@@ -109,7 +109,7 @@ impl ClassicArguments {
                 Some(ClassicOptions::SpriteLfs(self.sprite_lfs()))
             }
             ARRAY_WALK => Some(ClassicOptions::ArrayWalk(ArrayWalkOptions { array_bytes: size })),
-            BONNIE => Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size))),
+            BONNIE | bonnie_anova::SUITE => Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size))),
             BONNIE_METADATA => {
                 sized("--dirs and --files")?;
                 Some(ClassicOptions::BonnieMetadata(self.bonnie.metadata(self.files)))

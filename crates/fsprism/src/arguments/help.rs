@@ -106,7 +106,8 @@ Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line 
 pub(super) const REPRODUCE_EXAMPLES: &str = "\
 Examples:
   fsprism reproduce                                      lists the papers
-  fsprism reproduce bonnie-anova                         computed from the paper's numbers
+  sudo fsprism reproduce bonnie-anova                    measured in about three minutes
+  fsprism reproduce bonnie-anova/section-3               computed from the paper's numbers
   sudo fsprism reproduce rocket-science                  measured in about ten minutes
   sudo fsprism reproduce rocket-science/figure-3         one of its figures
   fsprism reproduce rocket-science --run fsprism-runs/RUN

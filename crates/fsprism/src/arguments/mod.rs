@@ -305,9 +305,12 @@ pub(crate) struct ReproduceOptions {
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<PathBuf>,
     /// How many times to run each point, for papers that are measured; by default 8, or 40 for
-    /// memory-rich-microbenchmarks, which takes a second for each
+    /// memory-rich-microbenchmarks, which takes a few seconds for each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) blocks: Option<u32>,
+    /// Size of Bonnie's file, for bonnie-anova; by default 320m, as published
+    #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "run")]
+    pub(crate) size: Option<u64>,
     /// Seed for all random choices; by default taken from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

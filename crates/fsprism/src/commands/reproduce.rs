@@ -7,8 +7,9 @@ use ::report::Source;
 use ::reproduce::densefs::{self, Part};
 use ::reproduce::{bonnie_anova, memory_rich, rocket_science};
 use anyhow::Context;
-use record::{EndReason, Run, TRACES};
+use record::{BonnieOptions, ClassicOptions, EndReason, Run, TRACES};
 use serde_json::json;
+use suites::classic::bonnie;
 
 use crate::arguments::footprint::TracingOptions;
 use crate::arguments::{
@@ -17,14 +18,14 @@ use crate::arguments::{
 use crate::commands::{footprint, survey};
 use crate::exit::{Blame, Done};
 use crate::output::{self, page};
-use crate::session::targets::Choice;
+use crate::session::targets::{self, Choice};
 use footprint_suite::trace_name;
 
 /// What can be reproduced, and what it is.
 const PAPERS: [(&str, &str); 4] = [
     (
-        "bonnie-anova",
-        "Rondinelli, File Systems Performance Analysis: ext2, FAT16 and FAT32 under Bonnie",
+        bonnie_anova::SUITE,
+        "Rondinelli, File Systems Performance Analysis: Bonnie, computed and measured (section-3)",
     ),
     (
         "rocket-science",
@@ -32,10 +33,12 @@ const PAPERS: [(&str, &str); 4] = [
     ),
     (
         memory_rich::SUITE,
-        "Wang et al., The Effects of Memory-Rich Environments, measured (table-2 to figure-7)",
+        "Wang et al., The Effects of Memory-Rich Environments, measured (table-2 to figure-8)",
     ),
     ("densefs", "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"),
 ];
+/// The part of Rondinelli's paper that is computed from its own numbers.
+const SECTION: &str = "section-3";
 /// Times that each point is run.
 const BLOCKS: u32 = 8;
 /// The same where all points take a second together: a machine that others use has a pace that
@@ -51,14 +54,12 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         let lines = PAPERS.map(|(name, what)| format!("{name:<27}  {what}\n"));
         return output::print_answer(options.output.format, &list, || lines.concat());
     };
+    check_size(options, wanted)?;
     let (paper, item) =
         wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| (paper, Some(item)));
     match (paper, item) {
-        ("bonnie-anova", None) => {
-            let reproduction = bonnie_anova::reproduce()?;
-            let width = output::terminal_options().width;
-            output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
-        }
+        (bonnie_anova::SUITE, None) => bonnie_anova(options),
+        (bonnie_anova::SUITE, Some(SECTION)) => published_bonnie(options),
         ("rocket-science", _) => rocket_science(wanted, options),
         (memory_rich::SUITE, _) => memory_rich(wanted, options),
         ("densefs", _) => densefs(item, options),
@@ -73,7 +74,8 @@ pub(crate) fn names() -> Vec<&'static str> {
         ["rocket-science/", "memory-rich-microbenchmarks/"].iter().any(|of| name.starts_with(of))
     };
     let figures = figures.filter(is_item);
-    let parts = ["densefs/figure-1", "densefs/figure-2", "densefs/section-2"];
+    let parts =
+        ["bonnie-anova/section-3", "densefs/figure-1", "densefs/figure-2", "densefs/section-2"];
     PAPERS.map(|(name, _)| name).into_iter().chain(figures).chain(parts).collect()
 }
 
@@ -83,9 +85,46 @@ fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
     anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
 }
 
+fn check_size(options: &ReproduceOptions, wanted: &str) -> anyhow::Result<()> {
+    if options.size.is_none() || wanted == bonnie_anova::SUITE {
+        return Ok(());
+    }
+    let refusal = anyhow::anyhow!("--size is for bonnie-anova, not for {wanted}: leave it out");
+    Err(refusal).blame_input()
+}
+
+/// Measures Bonnie as the paper did, or takes a run that has, and sets it beside the paper. Where
+/// none of the file systems can be made, the paper's own numbers are all.
+fn bonnie_anova(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let targets = &suites::classic::bonnie_anova::TARGETS;
+    if options.run.is_none()
+        && let Some(why) = targets::why_none(&owned(targets), &measuring(options).making)?
+    {
+        output::say(&format!("only computed from the paper's numbers, not measured: {why}"));
+        return published_bonnie(options);
+    }
+    let published = bonnie::published();
+    let size_bytes = options.size.unwrap_or(published.size_bytes);
+    let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..published });
+    let suite = (bonnie_anova::SUITE, Some(&classic));
+    let measured = measured(bonnie_anova::SUITE, suite, targets, options)?;
+    let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())))?;
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    Ok(measured.end(options))
+}
+
+/// The paper's numbers, published and computed again.
+fn published_bonnie(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let reproduction = bonnie_anova::reproduce(None)?;
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
+}
+
 /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
 fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
-    let measured = measured("rocket-science", suite, &suites::ROCKET_SCIENCE_TARGETS, options)?;
+    let measured =
+        measured("rocket-science", (suite, None), &suites::ROCKET_SCIENCE_TARGETS, options)?;
     let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
@@ -95,7 +134,7 @@ fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Don
 /// Measures the tables and figures, or takes a run that has measured them.
 fn memory_rich(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
     let targets = &suites::classic::memory_rich::TARGETS;
-    let measured = measured(memory_rich::SUITE, suite, targets, options)?;
+    let measured = measured(memory_rich::SUITE, (suite, None), targets, options)?;
     let reproduction = memory_rich::Reproduction::of(&measured.run, &measured.name());
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
@@ -127,16 +166,16 @@ impl MeasuredRun {
 /// Measures a suite of a paper on the paper's targets, or takes a run that has.
 fn measured(
     paper: &str,
-    suite: &str,
+    suite: (&str, Option<&ClassicOptions>),
     targets: &[&str],
     options: &ReproduceOptions,
 ) -> anyhow::Result<MeasuredRun> {
     let (path, reason) = match &options.run {
         Some(path) => (path.clone(), EndReason::Blocks),
         None => {
-            let targets: Vec<String> = targets.iter().map(|&one| one.to_owned()).collect();
-            let what = (suite, Choice::OfPaper(&targets));
-            survey::measure_silently("reproduce", what, &measuring(options))?
+            let targets = owned(targets);
+            let choice = Choice::OfPaper(&targets);
+            survey::measure_silently("reproduce", suite, choice, &measuring(options))?
         }
     };
     let run = Run::read(&path).blame_input()?;
@@ -144,9 +183,14 @@ fn measured(
     Ok(MeasuredRun { path, run, reason })
 }
 
+fn owned(targets: &[&str]) -> Vec<String> {
+    targets.iter().map(|&one| one.to_owned()).collect()
+}
+
 fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
     let suite = &run.manifest.run.suite;
-    if suite.starts_with(paper) {
+    // Bonnie itself, on whatever targets, is all that its paper needs.
+    if suite.starts_with(paper) || (paper == bonnie_anova::SUITE && suite == bonnie::SUITE) {
         return Ok(());
     }
     let refusal = anyhow::anyhow!(

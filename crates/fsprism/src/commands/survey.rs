@@ -121,11 +121,12 @@ fn measure(
 /// Measures a suite and prints nothing: that is left to the command that makes something of it.
 pub(crate) fn measure_silently(
     command: &str,
-    (suite, choice): (&str, Choice<'_>),
+    (suite, classic): (&str, Option<&ClassicOptions>),
+    choice: Choice<'_>,
     measuring: &Measuring,
 ) -> anyhow::Result<(PathBuf, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
-    let suite = suites::suite(suite).blame_input()?;
+    let suite = suites::suite(suite).blame_input()?.with_classic(classic).blame_input()?;
     let out = measuring.out.as_deref();
     let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
     let (directory, ended) = session.measure(&stop);

@@ -63,11 +63,7 @@ impl<'a> Choice<'a> {
 
 /// Chooses targets that can be made.
 pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
-    let around = Surroundings {
-        scratch: making.scratch().to_owned(),
-        destroy: making.destroy_data.clone(),
-        ..Surroundings::default()
-    };
+    let around = surroundings(making);
     let parsed = |texts: &[String]| parsed(texts, making.aged).blame_input();
     let all = |specs: Vec<TargetSpec>, around| Selection::all(specs, around).blame_input();
     match choice {
@@ -90,6 +86,22 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
             let specs = manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>();
             all(specs.blame_input()?, around)
         }
+    }
+}
+
+/// Why none of a paper's targets can be made here; none where one can.
+pub(crate) fn why_none(texts: &[String], making: &Making) -> anyhow::Result<Option<String>> {
+    let specs = parsed(texts, making.aged).blame_input()?;
+    let selection = Selection::possible(specs, surroundings(making));
+    let first = selection.skipped().first().filter(|_| selection.is_empty());
+    Ok(first.map(|one| one.why.clone()))
+}
+
+fn surroundings(making: &Making) -> Surroundings {
+    Surroundings {
+        scratch: making.scratch().to_owned(),
+        destroy: making.destroy_data.clone(),
+        ..Surroundings::default()
     }
 }
 

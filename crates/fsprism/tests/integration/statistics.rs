@@ -181,7 +181,7 @@ fn scalability_is_fitted_and_its_peak_told() {
 #[test]
 fn the_paper_comes_out_but_for_its_slip() {
     let place = Place::new();
-    let found = document(&place, "reproduce bonnie-anova");
+    let found = document(&place, "reproduce bonnie-anova/section-3");
     let tables = found["tables"].as_array().expect("a list");
     assert_eq!(tables.len(), 5);
     let different = |table: &Value| {
@@ -191,7 +191,7 @@ fn the_paper_comes_out_but_for_its_slip() {
     let counts: Vec<usize> = tables.iter().map(different).collect();
     // The standard deviations of the three differences, and the ends of nine intervals.
     assert_eq!(counts, [0, 0, 0, 0, 3 + 18]);
-    let text = place.finish(place.fsprism("reproduce bonnie-anova"));
+    let text = place.finish(place.fsprism("reproduce bonnie-anova/section-3"));
     for words in ["sqrt(5/2)", "529.15", "ext2 - FAT32 = 1822 (602, 3042)", "published"] {
         assert!(text.assert_code(0).stdout.contains(words), "no {words} in {}", text.stdout);
     }

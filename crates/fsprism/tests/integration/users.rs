@@ -46,6 +46,11 @@ fn a_papers_targets_are_roots() {
     let Some(place) = Place::as_root("a_papers_targets_are_roots") else { return };
     let outcome = place.finish(place.as_nobody("reproduce rocket-science --scratch ../scratch"));
     outcome.assert_refused(&["the paper is measured on", "none of which", "needs root"]);
+    // What a paper's own numbers say is anybody's.
+    let outcome = place.finish(place.as_nobody("reproduce bonnie-anova --scratch ../scratch"));
+    assert!(outcome.assert_code(0).stdout.contains("529.15"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("Measured here"), "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("only computed") && outcome.stderr.contains("needs root"));
     assert!(names_in(&place.path("theirs")).is_empty());
 }
 

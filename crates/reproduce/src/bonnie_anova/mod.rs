@@ -5,16 +5,26 @@
 //! One number of the paper is a slip: the standard deviation of a difference of two file systems
 //! is printed as 1322.89, which is `s_e sqrt(5/2)`; the formula beside it, and Jain's, say
 //! `s_e sqrt(2/5)` = 529.15. The intervals and the conclusion rest on it.
+//!
+//! [`Measured`] is the same experiment on this machine, with replications.
 
+mod measured;
 mod published;
 mod tables;
 mod text;
 
+use record::Run;
 use serde::Serialize;
 use stats::Refusal;
 use stats::design::{Analysis, ModelChoice, Options, TableBuilder, analyse};
 
 use crate::item::{Agreement, Item};
+pub use measured::{
+    DifferenceRow, EffectRow, Estimate, Measured, Outcome, RateRow, ShareRow, SourceRow, Statement,
+};
+
+/// The suite whose runs are reproduced here.
+pub const SUITE: &str = "bonnie-anova";
 
 /// What is reproduced, and how it went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +35,9 @@ pub struct Reproduction {
     pub tables: Vec<PaperTable>,
     /// What was found.
     pub findings: Vec<Finding>,
+    /// The experiment as measured here; none where the paper's numbers are all there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
 }
 
 /// One table of the paper.
@@ -60,21 +73,27 @@ impl Reproduction {
     }
 }
 
-/// Computes every number of section 3 again.
+/// Computes every number of section 3 again, and sets what a run measured beside them, if there is
+/// one; it comes with what it is called.
 ///
 /// # Errors
 /// Never in practice: the paper's data support the analysis.
-pub fn reproduce() -> Result<Reproduction, Refusal> {
-    let levels = [0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
-    let options =
-        Options { model: ModelChoice::Additive, levels: levels.to_vec(), ..Options::default() };
-    let analysis = analyse(&observations()?, &options)?;
+pub fn reproduce(run: Option<(&Run, &str)>) -> Result<Reproduction, Refusal> {
+    let analysis = analysis()?;
     let tables = tables::all(&analysis)?;
     Ok(Reproduction {
         paper: "Rondinelli, File Systems Performance Analysis (Bonnie, analysis of variance)",
         findings: findings(&analysis, &tables)?,
+        measured: run.map(|(run, name)| Measured::of(run, name, &analysis)),
         tables,
     })
+}
+
+fn analysis() -> Result<Analysis, Refusal> {
+    let levels = [0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
+    let options =
+        Options { model: ModelChoice::Additive, levels: levels.to_vec(), ..Options::default() };
+    analyse(&observations()?, &options)
 }
 
 fn observations() -> Result<stats::design::Table, Refusal> {

@@ -8,7 +8,8 @@ use super::PaperTable;
 use super::published as paper;
 use crate::item::Item;
 
-const FACTORS: [&str; 2] = ["file system", "action"];
+/// The factors, as the analysis calls them.
+pub(super) const FACTORS: [&str; 2] = ["file system", "action"];
 
 /// All tables of section 3.
 pub(super) fn all(analysis: &Analysis) -> Result<Vec<PaperTable>, Refusal> {

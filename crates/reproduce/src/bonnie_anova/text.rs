@@ -31,6 +31,7 @@ pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
     for finding in &reproduction.findings {
         text += &paragraph("- ", "  ", &format!("{}. {}", finding.what, finding.why), width);
     }
+    text += &reproduction.measured.iter().map(|one| one.text(width)).collect::<String>();
     text
 }
 

@@ -1,15 +1,15 @@
 //! What the paper says of two phases, and whether it holds here.
 
-use super::{Measured, Outcome, Ratio, Statement};
+use super::{Measured, Outcome, Ratio, Statement, figure_8};
 
 /// A difference below this is none.
 const MARGIN: f64 = 0.02;
 /// What is called equal differs by no more than this.
 const EQUAL: f64 = 0.1;
 
-/// What a ratio of bandwidths is said to be.
+/// What a ratio of rates is said to be.
 #[derive(Clone, Copy)]
-enum Said {
+pub(super) enum Said {
     Slower,
     Faster,
     NotSlower,
@@ -49,7 +49,7 @@ const fn ramfs_beside_ext2(
     Claim { source, claim, published, said, target: "ramfs", of, over: (of, Some("ext2")) }
 }
 
-const CLAIMS: [Claim; 18] = [
+const CLAIMS: [Claim; 19] = [
     ramfs_beside_ext2(
         "Figure 1",
         "the first sequential read is slower on ramfs than on ext2",
@@ -158,6 +158,12 @@ const CLAIMS: [Claim; 18] = [
         "uniform",
         ("figure-7-random-read", Said::Equal, "figure-7-sequential-read"),
     ),
+    on(
+        ("Section 7", "ramfs"),
+        "in memory, stat at random is faster than stat in order",
+        "significantly faster",
+        ("figure-8-stat-random", Said::Faster, "figure-8-stat-sequential"),
+    ),
 ];
 
 /// Every statement whose phases the run has measured, on whichever target.
@@ -166,6 +172,7 @@ pub(super) fn all(measured: &Measured) -> Vec<Statement> {
     let is_measured = |claim: &&Claim| has(claim.of) && has(claim.over.0);
     let mut all: Vec<Statement> =
         CLAIMS.iter().filter(is_measured).map(|claim| judged(claim, measured)).collect();
+    all.extend(figure_8::statements(measured));
     all.extend(array(measured));
     all
 }
@@ -208,12 +215,12 @@ fn judged(claim: &Claim, measured: &Measured) -> Statement {
     }
 }
 
-fn words(ratio: &Ratio) -> String {
+pub(super) fn words(ratio: &Ratio) -> String {
     format!("{:.2} [{:.2}, {:.2}]", ratio.mean, ratio.low, ratio.high)
 }
 
 /// Holds where the whole interval agrees, does not where the whole interval disagrees.
-fn outcome(said: Said, ratio: &Ratio) -> Outcome {
+pub(super) fn outcome(said: Said, ratio: &Ratio) -> Outcome {
     let Ratio { low, high, .. } = *ratio;
     let (holds, fails) = match said {
         Said::Slower => (high < 1.0 - MARGIN, low > 1.0 - MARGIN),

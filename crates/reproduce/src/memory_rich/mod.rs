@@ -6,6 +6,7 @@
 //! of its own. Table 7 comes from the paper's model of a cache, computed again.
 
 mod claims;
+mod figure_8;
 mod published;
 mod text;
 
@@ -16,6 +17,7 @@ use record::{Cell, Replicate, Run, StandardMetric};
 use serde::Serialize;
 use stats::{Sample, interval};
 
+use self::published::Unit;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
 
@@ -50,6 +52,8 @@ pub struct ItemFigures {
     pub item: &'static str,
     /// What it shows.
     pub title: &'static str,
+    /// What its rates are in: MB (of 2^20 bytes) or files per second.
+    pub unit: &'static str,
     /// Its phases, in their order.
     pub rows: Vec<PhaseRow>,
 }
@@ -65,13 +69,13 @@ pub struct PhaseRow {
     pub measured: Vec<PhaseFigure>,
 }
 
-/// The bandwidth of a phase on one target.
+/// The rate of a phase on one target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseFigure {
     /// The target.
     pub target: String,
-    /// Mean over the runs but the first, in MB (of 2^20 bytes) per second.
-    pub mb_per_s: f64,
+    /// Mean over the runs but the first, in the unit of its table.
+    pub mean: f64,
     /// Half the width of its interval; none with fewer than three runs.
     pub half_width: Option<f64>,
 }
@@ -114,7 +118,7 @@ impl Reproduction {
     }
 }
 
-/// Bandwidths by target and benchmark, each by its block; the first block is dropped.
+/// Rates by target and benchmark, each by its block; the first block is dropped.
 struct Measured {
     targets: Vec<String>,
     by_cell: BTreeMap<(String, String), BTreeMap<u32, f64>>,
@@ -128,13 +132,13 @@ impl Measured {
             if !targets.contains(&cell.target) {
                 targets.push(cell.target.clone());
             }
-            let values = bandwidths(cell, replicates);
+            let values = rates(cell, replicates);
             by_cell.insert((cell.target.clone(), cell.benchmark.clone()), values);
         }
         Self { targets, by_cell }
     }
 
-    /// The bandwidth of one cell over that of another: geometric mean over the blocks that have
+    /// The rate of one cell over that of another: geometric mean over the blocks that have
     /// both, with its interval. Cells are target and benchmark.
     fn ratio(&self, of: (&str, &str), over: (&str, &str)) -> Option<Ratio> {
         let values = |(target, benchmark): (&str, &str)| {
@@ -156,10 +160,10 @@ struct Ratio {
     high: f64,
 }
 
-/// The bandwidths of a cell by block, but for the first.
-fn bandwidths(cell: &Cell, replicates: &[&Replicate]) -> BTreeMap<u32, f64> {
-    let name = StandardMetric::BANDWIDTH.name;
-    let position = cell.metrics.iter().position(|metric| metric.name == name);
+/// The rates of a cell by block, but for the first.
+fn rates(cell: &Cell, replicates: &[&Replicate]) -> BTreeMap<u32, f64> {
+    let names = [StandardMetric::BANDWIDTH, StandardMetric::THROUGHPUT].map(|one| one.name);
+    let position = cell.metrics.iter().position(|one| names.contains(&one.name.as_str()));
     let value = |one: &&Replicate| Some((one.block, one.metrics.get(position?).copied()?));
     let mut values: BTreeMap<u32, f64> = replicates.iter().filter_map(value).collect();
     values.remove(&0);
@@ -172,7 +176,7 @@ fn figures(one: &published::Item, gathered: &Gathered<'_>) -> Option<ItemFigures
     let mut rows: Vec<PhaseRow> = Vec::new();
     for (cell, replicates) in &gathered.cells {
         let Some(phase) = cell.benchmark.strip_prefix(&prefix) else { continue };
-        let Some(figure) = figure(cell, replicates) else { continue };
+        let Some(figure) = figure(one.unit, cell, replicates) else { continue };
         match rows.iter_mut().find(|row| row.phase == phase) {
             Some(row) => row.measured.push(figure),
             None => rows.push(PhaseRow {
@@ -182,18 +186,18 @@ fn figures(one: &published::Item, gathered: &Gathered<'_>) -> Option<ItemFigures
             }),
         }
     }
-    (!rows.is_empty()).then_some(ItemFigures { item: one.item, title: one.title, rows })
+    let unit = one.unit.name();
+    (!rows.is_empty()).then_some(ItemFigures { item: one.item, title: one.title, unit, rows })
 }
 
-fn figure(cell: &Cell, replicates: &[&Replicate]) -> Option<PhaseFigure> {
-    let values: Vec<f64> = bandwidths(cell, replicates).into_values().collect();
-    let sample = Sample::new(values).ok()?;
-    let mb = |bytes: f64| bytes / f64::from(1 << 20);
+fn figure(unit: Unit, cell: &Cell, replicates: &[&Replicate]) -> Option<PhaseFigure> {
+    let values = rates(cell, replicates).into_values().map(|rate| rate / unit.divisor());
+    let sample = Sample::new(values.collect::<Vec<f64>>()).ok()?;
     let interval = interval::mean_interval(&sample, LEVEL).ok();
     Some(PhaseFigure {
         target: cell.target.clone(),
-        mb_per_s: mb(sample.mean()),
-        half_width: interval.map(|one| mb(one.half_width())),
+        mean: sample.mean(),
+        half_width: interval.map(|one| one.half_width()),
     })
 }
 

@@ -1,6 +1,34 @@
-//! What the paper prints: bandwidths in MB/s, each with the number that it has in brackets.
+//! What the paper prints: bandwidths in MB/s, each with the number that it has in brackets. Figures
+//! are drawn without numbers.
 
 use std::collections::BTreeMap;
+
+/// What rates are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// MB of 2^20 bytes per second.
+    Megabytes,
+    /// Files per second.
+    Files,
+}
+
+impl Unit {
+    /// In letters.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Megabytes => "MB/s",
+            Self::Files => "files/s",
+        }
+    }
+
+    /// What is to be divided by it.
+    pub(super) fn divisor(self) -> f64 {
+        match self {
+            Self::Megabytes => f64::from(1 << 20),
+            Self::Files => 1.0,
+        }
+    }
+}
 
 /// A table or figure of the paper.
 pub(super) struct Item {
@@ -8,6 +36,8 @@ pub(super) struct Item {
     pub(super) item: &'static str,
     /// What it shows.
     pub(super) title: &'static str,
+    /// What its rates are in.
+    pub(super) unit: Unit,
     /// Its columns.
     columns: &'static [&'static str],
     /// Its rows: the phase, and what each column has.
@@ -26,7 +56,7 @@ impl Item {
 const SYSTEMS: &[&str] = &["ext2", "ramfs"];
 
 const fn figure(item: &'static str, title: &'static str) -> Item {
-    Item { item, title, columns: SYSTEMS, rows: &[] }
+    Item { item, title, unit: Unit::Megabytes, columns: SYSTEMS, rows: &[] }
 }
 
 const fn table(
@@ -34,11 +64,11 @@ const fn table(
     title: &'static str,
     rows: &'static [(&'static str, &'static [&'static str])],
 ) -> Item {
-    Item { item, title, columns: SYSTEMS, rows }
+    Item { item, title, unit: Unit::Megabytes, columns: SYSTEMS, rows }
 }
 
 /// All, in the order of the paper.
-pub(super) const ITEMS: [Item; 13] = [
+pub(super) const ITEMS: [Item; 14] = [
     figure("figure-1", "the benchmark as published, 1 MiB"),
     table(
         "table-2",
@@ -105,6 +135,7 @@ pub(super) const ITEMS: [Item; 13] = [
     Item {
         item: "table-10",
         title: "an array of 1 MiB written, read and read again, with no file system",
+        unit: Unit::Megabytes,
         columns: &["program"],
         rows: &[
             ("write", &["220 (+0.32)"]),
@@ -116,4 +147,8 @@ pub(super) const ITEMS: [Item; 13] = [
     figure("figure-5", "the same with page-aligned random operations"),
     figure("figure-6", "the same on files of 128 KiB"),
     figure("figure-7", "the same with padded sequential operations"),
+    Item {
+        unit: Unit::Files,
+        ..figure("figure-8", "the last six tests of Bonnie++, 1024 directories of 16 empty files")
+    },
 ];

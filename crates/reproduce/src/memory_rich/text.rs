@@ -7,8 +7,8 @@ use crate::statement;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
     let how = format!(
-        "MB/s (MB of 2^20 bytes): means over all runs but the first, with their intervals at \
-         {:.0} %",
+        "MB/s (MB of 2^20 bytes), or files/s: means over all runs but the first, with their \
+         intervals at {:.0} %",
         of.level * 100.0
     );
     let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &how, width);
@@ -18,7 +18,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text += &paragraph(
         "- ",
         "  ",
-        "what is measured of a statement is a ratio of bandwidths, paired by run",
+        "what is measured of a statement is a ratio of rates, paired by run",
         width,
     );
     for what in &of.missing {
@@ -53,15 +53,15 @@ fn item(of: &ItemFigures) -> String {
         let measured = targets.iter().map(|target| cell(row, target));
         columns.row(std::iter::once(row.phase.clone()).chain(published).chain(measured));
     }
-    format!("\n{}: {}\n{}", heading(of.item), of.title, columns.render())
+    format!("\n{}: {}, {}\n{}", heading(of.item), of.title, of.unit, columns.render())
 }
 
 fn cell(row: &PhaseRow, target: &str) -> String {
     let found = row.measured.iter().find(|one| one.target == target);
-    let Some(PhaseFigure { mb_per_s, half_width, .. }) = found else { return String::new() };
+    let Some(PhaseFigure { mean, half_width, .. }) = found else { return String::new() };
     match half_width {
-        Some(half_width) => format!("{} (+-{})", short(*mb_per_s), short(*half_width)),
-        None => short(*mb_per_s),
+        Some(half_width) => format!("{} (+-{})", short(*mean), short(*half_width)),
+        None => short(*mean),
     }
 }
 

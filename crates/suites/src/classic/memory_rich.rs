@@ -1,9 +1,11 @@
 //! The tables and figures of Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
 //! Environments on File System Microbenchmarks" (SPECTS 2003), as benchmarks: each is the Sprite
-//! LFS large-file benchmark with other options, but for Table 10, which is the array walk.
+//! LFS large-file benchmark with other options, but for Table 10, which is the array walk, and
+//! Figure 8, which is what Bonnie++ does to empty files.
 
 use record::{ArrayWalkOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
 
+use super::bonnie::metadata;
 use super::{array_walk, sprite_lfs};
 use crate::benchmark::Benchmark;
 
@@ -25,7 +27,7 @@ pub struct Item {
 }
 
 /// What the paper shows, in its order.
-pub const ITEMS: [Item; 13] = [
+pub const ITEMS: [Item; 14] = [
     Item {
         item: "figure-1",
         suite: "memory-rich-microbenchmarks/figure-1",
@@ -91,11 +93,18 @@ pub const ITEMS: [Item; 13] = [
         suite: "memory-rich-microbenchmarks/figure-7",
         summary: "the same with padded sequential operations",
     },
+    Item {
+        item: "figure-8",
+        suite: "memory-rich-microbenchmarks/figure-8",
+        summary: "the six tests of Bonnie++ on 1024 directories of 16 empty files",
+    },
 ];
 
 const MIB: u64 = 1 << 20;
 const SMALL_BYTES: u64 = 128 << 10;
 const ALL: &[&str] = &[""];
+/// The item that is the tests of Bonnie++.
+const BONNIE: &str = "figure-8";
 
 /// The benchmarks of one item, or of all. They are called after the item and the phase.
 #[must_use]
@@ -107,6 +116,7 @@ pub(crate) fn benchmarks(item: Option<&str>) -> Vec<Benchmark> {
 fn of_item(item: &'static str) -> Vec<Benchmark> {
     let (all, kept) = match phases_of(item) {
         Some((options, kept)) => (sprite_lfs::benchmarks_of(item, &options), kept),
+        None if item == BONNIE => (Ok(metadata::benchmarks(&metadata::published())), ALL),
         None => (array_walk::benchmarks(&ArrayWalkOptions { array_bytes: Some(MIB) }), ALL),
     };
     let all = all.expect("what is declared can be meant");
@@ -136,7 +146,7 @@ fn title(item: &str) -> String {
     format!("{first}{} {number}", kind.get(1..).unwrap_or_default())
 }
 
-/// The options of an item, and the phases that it shows; none of the array walk.
+/// The options of an item, and the phases that it shows; none of the array walk and of Bonnie++.
 fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> {
     const WRITE_AND_READS: &[&str] = &["sequential-write", "sequential-read"];
     let one = sprite_lfs::published();
@@ -189,6 +199,8 @@ mod tests {
             ]
         );
         assert_eq!(names("figure-7").len(), 5);
+        assert_eq!(names("figure-8").len(), 6);
+        assert_eq!(names("figure-8")[4], "figure-8-stat-random");
         assert!(names("table-9").contains(&"table-9-sequential-read-2".to_owned()));
         let all: usize = ITEMS.iter().map(|one| names(one.item).len()).sum();
         assert_eq!(benchmarks(None).len(), all);

@@ -6,6 +6,7 @@
 
 pub mod array_walk;
 pub mod bonnie;
+pub mod bonnie_anova;
 pub mod memory_rich;
 pub mod sprite_lfs;
 

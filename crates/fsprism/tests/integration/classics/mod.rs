@@ -2,6 +2,7 @@
 
 mod bonnie;
 mod calls;
+mod papers;
 
 use serde_json::Value;
 
@@ -93,21 +94,6 @@ fn an_array_is_walked_without_a_target() {
     place.run("run array-walk --size 1023").assert_refused(&["--size", "multiple of 4"]);
     let words = ["--files is for sprite-lfs and bonnie-metadata, not for 'array-walk'"];
     place.run("run array-walk --files 2").assert_refused(&words);
-}
-
-#[test]
-fn a_table_of_the_paper_is_measured_beside_what_it_prints() {
-    let name = "a_table_of_the_paper_is_measured_beside_what_it_prints";
-    let Some(place) = Place::as_root(name) else { return };
-    let arguments = "reproduce memory-rich-microbenchmarks/table-2 --blocks 4 --out run";
-    let text = place.run(arguments).assert_code(0).stdout.clone();
-    for words in ["Table 2", "390 (+0.80)", "ramfs, here", "Table 7", "0.77"] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    let again = place.fsprism("reproduce memory-rich-microbenchmarks --run run --format json");
-    let answer = place.finish(again).assert_code(0).document();
-    assert_eq!(answer["items"][0]["rows"].as_array().map(Vec::len), Some(4));
-    assert_eq!(answer["statements"].as_array().map(Vec::len), Some(2));
 }
 
 fn cells(document: &Value) -> &Vec<Value> {

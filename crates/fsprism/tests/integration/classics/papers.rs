@@ -1,0 +1,86 @@
+//! Papers that are measured by classic benchmarks: what is printed beside their own figures.
+
+use std::collections::BTreeSet;
+
+use crate::place::Place;
+
+#[test]
+fn a_table_of_the_paper_is_measured_beside_what_it_prints() {
+    let name = "a_table_of_the_paper_is_measured_beside_what_it_prints";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "reproduce memory-rich-microbenchmarks/table-2 --blocks 4 --out run";
+    let text = place.run(arguments).assert_code(0).stdout.clone();
+    for words in ["Table 2", "390 (+0.80)", "ramfs, here", "Table 7", "0.77"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let again = place.fsprism("reproduce memory-rich-microbenchmarks --run run --format json");
+    let answer = place.finish(again).assert_code(0).document();
+    assert_eq!(answer["items"][0]["rows"].as_array().map(Vec::len), Some(4));
+    assert_eq!(answer["statements"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second() {
+    let name = "figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "reproduce memory-rich-microbenchmarks/figure-8 --blocks 2 --out run";
+    let outcome = place.run(&format!("{arguments} --format json"));
+    let answer = outcome.assert_code(0).document();
+    let item = &answer["items"][0];
+    assert_eq!((&item["item"], &item["unit"]), (&"figure-8".into(), &"files/s".into()));
+    let rows = item["rows"].as_array().expect("a list");
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        let measured = row["measured"].as_array().expect("a list");
+        assert!(measured.len() >= 2, "{row}");
+        assert!(measured.iter().all(|one| one["mean"].as_f64() > Some(0.0)), "{row}");
+    }
+    assert_eq!(answer["statements"].as_array().map(Vec::len), Some(3));
+}
+
+/// Of a file that small all is in memory, which is what the sizes of the paper are there to avoid.
+#[test]
+fn bonnie_is_measured_and_analysed_as_in_its_paper() {
+    let Some(place) = Place::as_root("bonnie_is_measured_and_analysed_as_in_its_paper") else {
+        return;
+    };
+    let outcome = place.run("reproduce bonnie-anova --size 2m --blocks 3 --out run");
+    let text = outcome.assert_code(0).stdout.clone();
+    let words = ["529.15", "Measured here: Bonnie on a file of 2 MiB", "ext2, paper"];
+    for words in words.into_iter().chain(["file system x action", "section 3.2"]) {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let again = place.fsprism("reproduce bonnie-anova --run run --format json");
+    let answer = place.finish(again).assert_code(0).document();
+    let measured = &answer["measured"];
+    let names = |of: &serde_json::Value| -> BTreeSet<String> {
+        let all = of.as_array().expect("a list").iter();
+        all.filter_map(|one| one.as_str().map(str::to_owned)).collect()
+    };
+    let count = |list: &str| measured[list].as_array().map_or(0, Vec::len);
+    let file_systems = names(&measured["file_systems"]).len();
+    assert_eq!(measured["blocks"], 3);
+    // Those that this kernel lacks are said.
+    assert_eq!(file_systems + count("missing"), 6, "{measured}");
+    assert_eq!((count("rates"), count("shares"), count("variance")), (5, 3, 4), "{measured}");
+    assert_eq!(count("effects"), file_systems + 5);
+    assert_eq!(count("differences"), file_systems * (file_systems - 1) / 2);
+    assert_eq!(count("statements"), 15);
+    let table = place.finish(place.fsprism("report run --format bonnie"));
+    assert!(table.assert_code(0).stdout.contains("ext2"), "{}", table.stdout);
+}
+
+#[test]
+fn a_run_of_bonnie_on_other_targets_is_analysed_as_well() {
+    let place = Place::new();
+    place.run("run bonnie here=. there=. --size 1m --seeks 20 --blocks 2 --out run").assert_code(0);
+    let again = place.fsprism("reproduce bonnie-anova --run run --format json");
+    let answer = place.finish(again).assert_code(0).document();
+    assert_eq!(answer["measured"]["file_systems"], serde_json::json!(["here", "there"]));
+    assert_eq!(answer["measured"]["blocks"], 2);
+    place.run("run array-walk --size 64k --blocks 1 --out walk").assert_code(0);
+    let refused = place.finish(place.fsprism("reproduce bonnie-anova --run walk"));
+    refused.assert_refused(&["a run of array-walk", "fsprism reproduce bonnie-anova"]);
+    let refused = place.finish(place.fsprism("reproduce densefs --size 1m"));
+    refused.assert_refused(&["--size is for bonnie-anova", "leave it out"]);
+}

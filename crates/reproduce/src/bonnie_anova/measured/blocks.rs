@@ -1,0 +1,178 @@
+//! Rates by file system, action and block, and the paper's analysis of each block.
+
+use std::collections::BTreeMap;
+
+use record::StandardMetric;
+use serde::Serialize;
+use stats::design::{Analysis, ModelChoice, Options, TableBuilder, analyse};
+use stats::{Sample, interval};
+
+use super::LEVEL;
+use crate::bonnie_anova::published::ACTIONS;
+use crate::bonnie_anova::tables::FACTORS;
+use crate::gathered::Gathered;
+
+/// Bonnie's phases that the paper calls actions, in its order.
+const PHASES: [&str; 5] = ["char-output", "block-output", "rewrite", "char-input", "block-input"];
+/// Bonnie's K.
+const KIB: f64 = 1024.0;
+
+/// A mean over blocks with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end of its interval; none of a single block.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+impl Estimate {
+    /// The mean of these values; none of no values.
+    pub(super) fn of(values: Vec<f64>, level: f64) -> Option<Self> {
+        let sample = Sample::new(values).ok()?;
+        let interval = interval::mean_interval(&sample, level).ok();
+        let (low, high) = (interval.map(|one| one.low), interval.map(|one| one.high));
+        Some(Self { mean: sample.mean(), low, high })
+    }
+}
+
+/// What a run observed.
+#[derive(Default)]
+pub(super) struct Observed {
+    /// The file systems, in the run's order.
+    pub(super) file_systems: Vec<String>,
+    /// Rates in kB/s, by file system and action.
+    rates: BTreeMap<(String, &'static str), BTreeMap<u32, f64>>,
+}
+
+impl Observed {
+    pub(super) fn of(gathered: &Gathered<'_>) -> Self {
+        let mut found = Self::default();
+        for (phase, action) in PHASES.into_iter().zip(ACTIONS) {
+            for (cell, replicates) in gathered.named(phase) {
+                let name = StandardMetric::BANDWIDTH.name;
+                let position = cell.metrics.iter().position(|metric| metric.name == name);
+                let rate =
+                    |one: &&record::Replicate| Some((one.block, one.metrics.get(position?)? / KIB));
+                let rates: BTreeMap<u32, f64> = replicates.iter().filter_map(rate).collect();
+                found.add(&cell.target, action, rates);
+            }
+        }
+        found
+    }
+
+    /// Adds the rates of a cell, in kB/s, by block.
+    pub(super) fn add(
+        &mut self,
+        file_system: &str,
+        action: &'static str,
+        rates: BTreeMap<u32, f64>,
+    ) {
+        if rates.is_empty() {
+            return;
+        }
+        if !self.file_systems.iter().any(|one| one == file_system) {
+            self.file_systems.push(file_system.to_owned());
+        }
+        self.rates.insert((file_system.to_owned(), action), rates);
+    }
+
+    /// The mean rate of a cell.
+    pub(super) fn rate(&self, file_system: &str, action: &'static str) -> Option<Estimate> {
+        let rates = self.rates.get(&(file_system.to_owned(), action))?;
+        Estimate::of(rates.values().copied().collect(), LEVEL)
+    }
+
+    /// The blocks that have every action on each of these file systems.
+    pub(super) fn complete(&self, file_systems: &[String]) -> Vec<u32> {
+        let cell = |one: &String, action: &'static str| self.rates.get(&(one.clone(), action));
+        let Some(first) = file_systems.first().and_then(|one| cell(one, ACTIONS[0])) else {
+            return Vec::new();
+        };
+        let has_all = |block: &&u32| {
+            file_systems.iter().all(|one| {
+                ACTIONS
+                    .iter()
+                    .all(|&action| cell(one, action).is_some_and(|rates| rates.contains_key(block)))
+            })
+        };
+        first.keys().filter(has_all).copied().collect()
+    }
+
+    /// The analysis of these file systems, block by block.
+    pub(super) fn blocks(&self, file_systems: &[String]) -> Blocks {
+        let complete = self.complete(file_systems);
+        let analysis = |&block: &u32| self.analysis(file_systems, &[block]);
+        Blocks(complete.iter().filter_map(analysis).collect())
+    }
+
+    /// The analysis of all blocks together.
+    pub(super) fn together(&self) -> Option<Analysis> {
+        self.analysis(&self.file_systems, &self.complete(&self.file_systems))
+    }
+
+    fn analysis(&self, file_systems: &[String], blocks: &[u32]) -> Option<Analysis> {
+        let mut table = TableBuilder::new(FACTORS);
+        for &block in blocks {
+            for action in ACTIONS {
+                for one in file_systems {
+                    let rate = self.rates.get(&(one.clone(), action))?.get(&block)?;
+                    table.row(&[one.as_str(), action], *rate).ok()?;
+                }
+            }
+        }
+        let levels = vec![LEVEL];
+        let options = Options { model: ModelChoice::Additive, levels, ..Options::default() };
+        analyse(&table.build().ok()?, &options).ok()
+    }
+}
+
+/// The paper's analysis of each block.
+pub(super) struct Blocks(Vec<Analysis>);
+
+impl Blocks {
+    /// The mean over blocks of what is worked out from each.
+    pub(super) fn mean(&self, of: impl Fn(&Analysis) -> Option<f64>) -> Option<Estimate> {
+        self.mean_at(LEVEL, of)
+    }
+
+    /// The same with an interval at another level.
+    pub(super) fn mean_at(
+        &self,
+        level: f64,
+        of: impl Fn(&Analysis) -> Option<f64>,
+    ) -> Option<Estimate> {
+        Estimate::of(self.0.iter().filter_map(of).collect(), level)
+    }
+
+    /// The levels of a factor.
+    pub(super) fn levels(&self, factor: &str) -> Vec<String> {
+        let effects = self.0.first().map(|analysis| analysis.effects.iter());
+        let of_factor = effects.into_iter().flatten().filter(|effect| effect.factor == factor);
+        of_factor.map(|effect| effect.level.clone()).collect()
+    }
+}
+
+/// The effect of a level, in percent of the mean of all.
+pub(super) fn effect(analysis: &Analysis, factor: &str, level: &str) -> Option<f64> {
+    let mut effects = analysis.effects.iter();
+    let found = effects.find(|one| one.factor == factor && one.level == level)?;
+    Some(100.0 * found.estimate.estimate / analysis.grand_mean.estimate)
+}
+
+/// How much one level is above another, in percent of the mean of all.
+pub(super) fn difference(
+    analysis: &Analysis,
+    factor: &str,
+    (first, second): (&str, &str),
+) -> Option<f64> {
+    Some(effect(analysis, factor, first)? - effect(analysis, factor, second)?)
+}
+
+/// The share of the variation that a source explains, in percent.
+pub(super) fn share(analysis: &Analysis, source: &str) -> Option<f64> {
+    let found = analysis.anova.iter().find(|one| one.name == source)?;
+    Some(found.percent_of_variation)
+}

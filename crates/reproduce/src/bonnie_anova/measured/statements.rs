@@ -1,0 +1,274 @@
+//! What the paper says of its file systems and actions, and whether it holds here.
+//!
+//! All but the tests of significance are of differences in percent of the mean of all, each with an
+//! interval over blocks: one holds where the whole interval agrees, does not where the whole
+//! interval disagrees, and is unknown otherwise.
+
+use stats::design::Analysis;
+
+use super::blocks::{Blocks, Estimate, Observed, difference, effect, share};
+use super::{LEVEL, Outcome, Statement};
+use crate::bonnie_anova::published::FILE_SYSTEMS;
+use crate::bonnie_anova::tables::FACTORS;
+
+/// A difference below this is none, in percent.
+const MARGIN: f64 = 2.0;
+/// What is called alike differs by no more than this, in percent.
+const ALIKE: f64 = 10.0;
+
+/// What a difference is said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    More,
+    Less,
+    Alike,
+}
+
+/// What is worked out of a block.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    /// The share of the variation that one factor explains over that of the other.
+    Shares,
+    /// How much one action is above another.
+    Actions(&'static str, &'static str),
+    /// How far an action is from the mean of all.
+    Action(&'static str),
+    /// How far a file system is from the mean of the paper's three.
+    FileSystem(&'static str),
+    /// How much one file system is above another.
+    FileSystems(&'static str, &'static str),
+}
+
+struct Claim {
+    source: &'static str,
+    claim: &'static str,
+    published: &'static str,
+    said: Said,
+    of: Of,
+}
+
+const fn claim(
+    source: &'static str,
+    claim: &'static str,
+    published: &'static str,
+    (said, of): (Said, Of),
+) -> Claim {
+    Claim { source, claim, published, said, of }
+}
+
+const CLAIMS: [Claim; 13] = [
+    claim(
+        "section 3.1",
+        "the action explains more of the variation than the file system",
+        "78.0 over 13.3 %: 64.6 more",
+        (Said::More, Of::Shares),
+    ),
+    claim(
+        "section 3.1",
+        "entire blocks are written faster than single characters",
+        "5997 over 2603 kB/s: 83.4 % of the mean more",
+        (Said::More, Of::Actions("output per block", "output per char")),
+    ),
+    claim(
+        "section 3.2",
+        "output per character is slower than the mean of all actions",
+        "-36.1 % [-60.5, -11.6]",
+        (Said::Less, Of::Action("output per char")),
+    ),
+    claim(
+        "section 3.2",
+        "output per block is faster than the mean",
+        "+47.3 % [+22.8, +71.8]",
+        (Said::More, Of::Action("output per block")),
+    ),
+    claim(
+        "section 3.2",
+        "rewriting is slower than the mean",
+        "-35.2 % [-59.7, -10.8]",
+        (Said::Less, Of::Action("rewrite")),
+    ),
+    claim(
+        "section 3.2",
+        "input per character is slower than the mean",
+        "-38.1 % [-62.6, -13.6]",
+        (Said::Less, Of::Action("input per char")),
+    ),
+    claim(
+        "section 3.2",
+        "input per block is faster than the mean",
+        "+62.1 % [+37.6, +86.6]",
+        (Said::More, Of::Action("input per block")),
+    ),
+    claim(
+        "section 3.2",
+        "ext2 is faster than the mean of ext2, FAT16 and FAT32",
+        "+20.0 % [+2.7, +37.3]",
+        (Said::More, Of::FileSystem("ext2")),
+    ),
+    claim(
+        "section 3.2",
+        "FAT16 is neither faster nor slower than that mean",
+        "+4.8 % [-12.5, +22.1]",
+        (Said::Alike, Of::FileSystem("FAT16")),
+    ),
+    claim(
+        "section 3.2",
+        "FAT32 is slower than that mean",
+        "-24.8 % [-42.1, -7.5]",
+        (Said::Less, Of::FileSystem("FAT32")),
+    ),
+    claim(
+        "section 3.3",
+        "ext2 and FAT16 do not differ",
+        "+15.2 %, not even at a level of 60 %",
+        (Said::Alike, Of::FileSystems("ext2", "FAT16")),
+    ),
+    claim(
+        "section 3.3",
+        "ext2 is faster than FAT32",
+        "+44.7 %, at a level of almost 80 % (above 99 % without the slip)",
+        (Said::More, Of::FileSystems("ext2", "FAT32")),
+    ),
+    claim(
+        "section 3.3",
+        "FAT16 and FAT32 are almost the same",
+        "+29.5 %, at a level of 60 % (almost 95 % without the slip)",
+        (Said::Alike, Of::FileSystems("FAT16", "FAT32")),
+    ),
+];
+
+/// All statements, in the order of the paper.
+pub(super) fn all(
+    observed: &Observed,
+    blocks: &Blocks,
+    together: Option<&Analysis>,
+) -> Vec<Statement> {
+    let of_paper = observed.blocks(&FILE_SYSTEMS.map(str::to_owned));
+    let mut all = vec![
+        significance(
+            together,
+            (FACTORS[0], "the file system explains a significant part of the variation"),
+            "F = 6.1, over 4.4 at 95 %",
+        ),
+        significance(
+            together,
+            (FACTORS[1], "the action explains a significant part of the variation"),
+            "F = 17.9, over 7.0 at 99 %",
+        ),
+    ];
+    all.extend(CLAIMS.iter().map(|claim| judged(claim, blocks, &of_paper)));
+    all
+}
+
+/// Whether a factor matters at all. That it does not could not be shown: it stays unknown.
+fn significance(
+    together: Option<&Analysis>,
+    (factor, claim): (&str, &'static str),
+    published: &'static str,
+) -> Statement {
+    let source = together.and_then(|one| one.anova.iter().find(|source| source.name == factor));
+    let found = source.and_then(|one| Some((one.f?, one.f_quantiles.first()?.f, one.p?)));
+    let (measured, outcome) = match found {
+        Some((f, quantile, p)) => {
+            let beside = if f > quantile { "over" } else { "under" };
+            let percent = LEVEL * 100.0;
+            let measured = format!("F = {f:.1}, {beside} {quantile:.1} at {percent:.0} %");
+            (measured, if p < 1.0 - LEVEL { Outcome::Holds } else { Outcome::Unknown })
+        }
+        None => ("not measured".to_owned(), Outcome::Unknown),
+    };
+    Statement { source: "section 3.1", claim, published, measured, outcome }
+}
+
+fn judged(claim: &Claim, blocks: &Blocks, of_paper: &Blocks) -> Statement {
+    let blocks = match claim.of {
+        Of::FileSystem(_) => of_paper,
+        Of::Shares | Of::Actions(..) | Of::Action(_) | Of::FileSystems(..) => blocks,
+    };
+    let found = blocks.mean(|analysis| worked_out(claim.of, analysis));
+    Statement {
+        source: claim.source,
+        claim: claim.claim,
+        published: claim.published,
+        measured: found.map_or_else(|| unmeasured(claim.of), |one| words(&one)),
+        outcome: found.map_or(Outcome::Unknown, |one| outcome(claim.said, &one)),
+    }
+}
+
+fn worked_out(of: Of, analysis: &Analysis) -> Option<f64> {
+    let [file_system, action] = FACTORS;
+    match of {
+        Of::Shares => Some(share(analysis, action)? - share(analysis, file_system)?),
+        Of::Actions(first, second) => difference(analysis, action, (first, second)),
+        Of::Action(level) => effect(analysis, action, level),
+        Of::FileSystem(level) => effect(analysis, file_system, level),
+        Of::FileSystems(first, second) => difference(analysis, file_system, (first, second)),
+    }
+}
+
+/// What it would take to measure it.
+fn unmeasured(of: Of) -> String {
+    match of {
+        Of::Shares | Of::Actions(..) | Of::Action(_) => {
+            "not measured: it takes two file systems".to_owned()
+        }
+        Of::FileSystem(_) => {
+            format!("not measured: it takes {}", FILE_SYSTEMS.join(", "))
+        }
+        Of::FileSystems(first, second) => format!("not measured: it takes {first} and {second}"),
+    }
+}
+
+fn words(of: &Estimate) -> String {
+    match of.low.zip(of.high) {
+        Some((low, high)) => format!("{:+.1} % [{low:+.1}, {high:+.1}]", of.mean),
+        None => format!("{:+.1} %, without an interval: it takes two blocks", of.mean),
+    }
+}
+
+/// Holds where the whole interval agrees, does not where the whole interval disagrees.
+fn outcome(said: Said, of: &Estimate) -> Outcome {
+    let Some((low, high)) = of.low.zip(of.high) else { return Outcome::Unknown };
+    let (holds, fails) = match said {
+        Said::More => (low > MARGIN, high < MARGIN),
+        Said::Less => (high < -MARGIN, low > -MARGIN),
+        Said::Alike => {
+            let differ = low > MARGIN || high < -MARGIN;
+            (!differ && low >= -ALIKE && high <= ALIKE, differ)
+        }
+    };
+    match (holds, fails) {
+        (true, _) => Outcome::Holds,
+        (false, true) => Outcome::DoesNotHold,
+        (false, false) => Outcome::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_holds_only_where_the_whole_interval_agrees() {
+        let of = |said, low: f64, high: f64| {
+            let mean = f64::midpoint(low, high);
+            outcome(said, &Estimate { mean, low: Some(low), high: Some(high) })
+        };
+        assert_eq!(of(Said::More, 3.0, 9.0), Outcome::Holds);
+        assert_eq!(of(Said::More, 1.0, 9.0), Outcome::Unknown);
+        assert_eq!(of(Said::More, -3.0, 1.0), Outcome::DoesNotHold, "too little to count");
+        assert_eq!(of(Said::Less, -9.0, -3.0), Outcome::Holds);
+        assert_eq!(of(Said::Less, -9.0, -1.0), Outcome::Unknown);
+        assert_eq!(of(Said::Less, -1.0, 9.0), Outcome::DoesNotHold);
+        assert_eq!(of(Said::Alike, -9.0, 9.0), Outcome::Holds);
+        assert_eq!(of(Said::Alike, -9.0, 11.0), Outcome::Unknown);
+        assert_eq!(of(Said::Alike, 3.0, 5.0), Outcome::DoesNotHold, "it is told apart");
+    }
+
+    #[test]
+    fn without_an_interval_nothing_is_judged() {
+        let one = Estimate { mean: 50.0, low: None, high: None };
+        assert_eq!(outcome(Said::More, &one), Outcome::Unknown);
+        assert_eq!(words(&one), "+50.0 %, without an interval: it takes two blocks");
+    }
+}

@@ -1,0 +1,30 @@
+//! What Rondinelli measured for "File Systems Performance Analysis": Bonnie on a file of five times
+//! the memory, in the paper's own sizes.
+
+/// The suite's name.
+pub const SUITE: &str = "bonnie-anova";
+
+/// The paper's file systems, each on 1 GB with 64 MB of memory, and what Linux has today instead.
+pub const TARGETS: [&str; 6] = [
+    "ext2=ext2:size=1G,memory=64m",
+    "FAT16=vfat:size=1G,mkfs=-F 16,memory=64m",
+    "FAT32=vfat:size=1G,mkfs=-F 32,memory=64m",
+    "ext4=ext4:size=1G,memory=64m",
+    "xfs=xfs:size=1G,memory=64m",
+    "btrfs=btrfs:size=1G,memory=64m",
+];
+
+#[cfg(test)]
+mod tests {
+    use targets::TargetSpec;
+
+    use super::*;
+
+    #[test]
+    fn the_targets_can_be_meant_and_share_a_limit_of_memory() {
+        let parse = |text: &str| text.parse::<TargetSpec>().expect("it can be meant");
+        let all = TARGETS.map(parse);
+        assert!(all.iter().all(|one| one.conditions.memory_bytes == Some(64 << 20)));
+        assert_eq!(all.map(|one| one.label)[1], "FAT16");
+    }
+}
