@@ -15,7 +15,7 @@ const TRIED: Duration = Duration::from_secs(60);
 /// In how many cases the run is resumed once, which takes longer than to show it.
 const RESUMED_EVERY: u32 = 25;
 /// Within 1 GiB of memory and 20 seconds; what runs longer ends with status 124.
-const BOUNDED: &str = "ulimit -v 1048576 && exec timeout 20 \"$0\" \"$@\"";
+const BOUNDED: &str = "ulimit -v 1048576 && exec timeout 120 \"$0\" \"$@\"";
 /// Numbers that no measurement gives, and other things than numbers.
 const INSTEAD: [&str; 12] = [
     "-1",
