@@ -5,8 +5,10 @@
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` (each
 //! with a budget and a number of runs behind it, if others are wanted), `budget` and `order` run
 //! the experiments of `docs/honesty.md` in its place, and `twelve`,
-//! `statistics`, `io-paths`, `io_uring`, `footprints` and `densefs` measure those rows alone.
+//! `statistics`, `io-paths`, `io_uring`, `footprints`, `densefs` and `bonnie` measure those rows
+//! alone.
 
+mod bonnie;
 mod budget;
 mod densefs;
 mod engine;
@@ -41,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         Some("twelve") => return alone(&std::env::temp_dir(), |table, _| twelve::measure(table)),
         Some("io-paths") => return alone("/dev/shm".as_ref(), io_paths::measure),
         Some("io_uring") => return alone("/dev/shm".as_ref(), uring::measure),
+        Some("bonnie") => return alone("/dev/shm".as_ref(), bonnie::measure),
         Some("footprints") => return alone(&std::env::temp_dir(), footprints::measure),
         Some("densefs") => return alone("/dev/shm".as_ref(), densefs::measure),
         Some(uring::ONE_PROCESS) => {
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<()> {
     statistics::measure(&mut table, work.path())?;
     footprints::measure(&mut table, work.path())?;
     densefs::measure(&mut table, work.path())?;
+    bonnie::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");
     Ok(())
