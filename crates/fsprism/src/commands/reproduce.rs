@@ -59,7 +59,10 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| (paper, Some(item)));
     match (paper, item) {
         (bonnie_anova::SUITE, None) => bonnie_anova(options),
-        (bonnie_anova::SUITE, Some(SECTION)) => published_bonnie(options),
+        (bonnie_anova::SUITE, Some(SECTION)) => {
+            check_computed(options)?;
+            published_bonnie(options)
+        }
         ("rocket-science", _) => rocket_science(wanted, options),
         (memory_rich::SUITE, _) => memory_rich(wanted, options),
         ("densefs", _) => densefs(item, options),
@@ -90,6 +93,19 @@ fn check_size(options: &ReproduceOptions, wanted: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let refusal = anyhow::anyhow!("--size is for bonnie-anova, not for {wanted}: leave it out");
+    Err(refusal).blame_input()
+}
+
+/// What is computed takes nothing that says how to measure.
+fn check_computed(options: &ReproduceOptions) -> anyhow::Result<()> {
+    let given = [("--run", options.run.is_some()), ("--blocks", options.blocks.is_some())];
+    let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else {
+        return Ok(());
+    };
+    let refusal = anyhow::anyhow!(
+        "bonnie-anova/{SECTION} is computed from the paper's numbers: leave out {option}, or name \
+         bonnie-anova to measure"
+    );
     Err(refusal).blame_input()
 }
 

@@ -197,6 +197,8 @@ fn the_paper_comes_out_but_for_its_slip() {
     }
     let none = place.finish(place.fsprism("reproduce paper"));
     none.assert_refused(&["no paper paper", "bonnie-anova"]);
+    let measured = place.finish(place.fsprism("reproduce bonnie-anova/section-3 --blocks 3"));
+    measured.assert_refused(&["leave out --blocks", "name bonnie-anova to measure"]);
     let misspelt = place.finish(place.fsprism("reproduce bonie-anova"));
     misspelt.assert_refused(&["did you mean `bonnie-anova`?", "choose from bonnie-anova"]);
 }
