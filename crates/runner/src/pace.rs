@@ -1,7 +1,8 @@
 //! How long blocks take, beside what is usual for the turns of their cells.
 //!
-//! What is usual for a turn leaves out what is rare. But where one phase of a sequence takes the time
-//! of all, now this one, now that, nothing is usual; and where a machine stalls, it does so again.
+//! What is usual for a turn leaves out what is rare. But where one phase of a sequence takes the
+//! time of all, now this one, now that, nothing is usual; and where a machine stalls, it does so
+//! again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
