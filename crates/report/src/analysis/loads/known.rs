@@ -32,7 +32,7 @@ fn database() -> Load {
         ],
         validation: Some(Validation {
             program: "sqlite3",
-            confirmed: &[("ext4", "btrfs"), ("xfs", "btrfs")],
+            confirmed: &[("xfs", "ext4"), ("ext4", "btrfs"), ("xfs", "btrfs")],
             contradicted: &[],
         }),
     }
@@ -85,8 +85,8 @@ fn build() -> Load {
         ],
         validation: Some(Validation {
             program: "tar, find, grep and cp",
-            confirmed: &[("ext4", "btrfs")],
-            contradicted: &[("xfs", "ext4"), ("xfs", "btrfs")],
+            confirmed: &[("ext4", "btrfs"), ("xfs", "btrfs")],
+            contradicted: &[("xfs", "ext4")],
         }),
     }
 }
@@ -103,7 +103,7 @@ fn media() -> Load {
         validation: Some(Validation {
             program: "dd",
             confirmed: &[],
-            contradicted: &[("xfs", "btrfs"), ("ext4", "btrfs")],
+            contradicted: &[("xfs", "btrfs")],
         }),
     }
 }
