@@ -104,7 +104,7 @@ fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
     told.into_iter().any(is_merely_unconfirmed).then_some(LoadDoubt::Unconfirmed)
 }
 
-/// `Programs contradict build; unconfirmed: database`
+/// `programs contradict build; unconfirmed: database`
 fn doubts_in_short(document: &Document) -> Option<String> {
     let named = |wanted: LoadDoubt| {
         let of_it = document.loads.iter().filter(|load| doubt(load) == Some(wanted));
@@ -113,9 +113,9 @@ fn doubts_in_short(document: &Document) -> Option<String> {
     let [contradicted, other] = [named(LoadDoubt::Contradicted), named(LoadDoubt::Unconfirmed)];
     match (contradicted.is_empty(), other.is_empty()) {
         (true, true) => None,
-        (true, false) => Some(format!("Not confirmed by a program: {other}")),
-        (false, true) => Some(format!("Programs contradict {contradicted}")),
-        (false, false) => Some(format!("Programs contradict {contradicted}; unconfirmed: {other}")),
+        (true, false) => Some(format!("not confirmed by a program: {other}")),
+        (false, true) => Some(format!("programs contradict {contradicted}")),
+        (false, false) => Some(format!("programs contradict {contradicted}; unconfirmed: {other}")),
     }
 }
 
@@ -124,9 +124,13 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     if document.loads.is_empty() || has_too_few_blocks(document) {
         return;
     }
-    page.heading("Loads, estimated from their operations");
+    let note = doubts_in_short(document);
+    // In the heading, it takes no line from a load.
+    let heading = note.as_ref().map(|note| format!("Loads, estimated ({note})"));
+    let heading = heading.filter(|heading| heading.chars().count() <= page.width());
+    page.heading(heading.as_deref().unwrap_or("Loads, estimated from their operations"));
     // Of little room, the loads themselves get all.
-    let note = doubts_in_short(document).filter(|_| most > NOTE_BEYOND);
+    let note = note.filter(|_| heading.is_none() && most > NOTE_BEYOND);
     let most = most - usize::from(note.is_some());
     let told = if document.loads.len() <= most { most } else { most.saturating_sub(1) };
     for load in document.loads.iter().take(told) {
