@@ -15,6 +15,17 @@ pub enum Outcome {
     Unknown,
 }
 
+impl Outcome {
+    /// Of an interval: whether all of it agrees with the paper, and whether all of it disagrees.
+    pub(crate) fn of_interval(agrees: bool, disagrees: bool) -> Self {
+        match (agrees, disagrees) {
+            (true, _) => Self::Holds,
+            (false, true) => Self::DoesNotHold,
+            (false, false) => Self::Unknown,
+        }
+    }
+}
+
 /// Something that the paper says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statement {

@@ -231,11 +231,7 @@ pub(super) fn outcome(said: Said, ratio: &Ratio) -> Outcome {
             (low >= least && high <= most, high < least || low > most)
         }
     };
-    match (holds, fails) {
-        (true, _) => Outcome::Holds,
-        (false, true) => Outcome::DoesNotHold,
-        (false, false) => Outcome::Unknown,
-    }
+    Outcome::of_interval(holds, fails)
 }
 
 #[cfg(test)]

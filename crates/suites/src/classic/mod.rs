@@ -4,6 +4,7 @@
 //! here. [docs/classic.md](../../../../docs/classic.md) says what is run, from which sources, and
 //! how it differs from them.
 
+mod around;
 pub mod array_walk;
 pub mod bonnie;
 pub mod bonnie_anova;

@@ -237,11 +237,7 @@ fn outcome(said: Said, of: &Estimate) -> Outcome {
             (!differ && low >= -ALIKE && high <= ALIKE, differ)
         }
     };
-    match (holds, fails) {
-        (true, _) => Outcome::Holds,
-        (false, true) => Outcome::DoesNotHold,
-        (false, false) => Outcome::Unknown,
-    }
+    Outcome::of_interval(holds, fails)
 }
 
 #[cfg(test)]

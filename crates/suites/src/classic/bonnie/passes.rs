@@ -16,7 +16,8 @@ use runner::Failure;
 use super::characters::{Input, Output};
 use super::phases::Kind;
 use super::seeks;
-use super::timed::{Around, Pages, Timed, timed};
+use super::timed::{Timed, timed};
+use crate::classic::around::{Around, Pages};
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -45,14 +46,14 @@ impl Passes<'_> {
     pub(super) fn phase(&mut self, kind: Kind) -> Result<Findings, Failure> {
         self.site.go_on()?;
         let counters = self.site.counters()?;
-        let before = Pages::of(&self.path);
+        let before = self.pages();
         let counted = counters.read().map_err(|error| failed(&error))?;
         let done = self.execute(kind).map_err(|error| failed(&error));
         // What was cut short is nothing.
         self.site.go_on()?;
         let done = done?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
-        let around = Around { before, after: Pages::of(&self.path), happened };
+        let around = Around { before, after: self.pages(), happened };
         let units = match kind {
             Kind::CharOutput
             | Kind::BlockOutput
@@ -62,7 +63,12 @@ impl Passes<'_> {
             Kind::RandomSeeks => u64::from(self.options.seeks),
         };
         let metrics = done.timed.metrics(units);
-        Ok(around.findings(done.timed, metrics, (done.bytes, done.operations)))
+        Ok(around.findings(done.timed.elapsed_ns, metrics, (done.bytes, done.operations)))
+    }
+
+    /// Pages of the file, if there is one by now.
+    fn pages(&self) -> Option<Pages> {
+        File::open(&self.path).ok().and_then(|file| Pages::of([&file]))
     }
 
     fn execute(&mut self, kind: Kind) -> io::Result<Done> {

@@ -10,11 +10,11 @@ use measure::{Clock, SystemClock};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{CacheEvidence, RandomAlignment, SpriteLfsOptions, Warning};
+use record::{RandomAlignment, SpriteLfsOptions};
 use runner::Failure;
-use targets::cache::residency::residency_in;
 
 use super::phases::{BLOCK_BYTES, Kind, offset};
+use crate::classic::around::{Around, Pages};
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -58,7 +58,7 @@ impl Passes<'_> {
     /// Executes a phase on every file in turn.
     pub(super) fn phase(&mut self, kind: Kind) -> Result<Findings, Failure> {
         let counters = self.site.counters()?;
-        let before = self.pages();
+        let before = Pages::of(&self.files);
         let counted = counters.read().map_err(|error| failed(&error))?;
         let mut elapsed_ns = 0;
         for number in 0..self.files.len() {
@@ -68,33 +68,13 @@ impl Passes<'_> {
             }
         }
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
-        let after = self.pages();
+        let after = Pages::of(&self.files);
         let kept = self.files.len() as u64 - u64::from(self.options.drop_first);
         let (bytes, operations) = (kept * self.options.file_bytes, kept * self.blocks());
         let seconds = elapsed_ns.max(1) as f64 / 1e9;
-        let page_bytes = rustix::param::page_size() as u64;
-        let dirty_bytes = before.and_then(|pages| pages.dirty).unwrap_or(0) * page_bytes;
-        let carried = (dirty_bytes > 0).then_some(Warning::DirtyCarried { dirty_bytes });
-        Ok(Findings {
-            metrics: vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64],
-            bytes,
-            elapsed_ns,
-            operations: Some(operations),
-            steal_ns: Some(happened.steal_ns),
-            evidence: CacheEvidence {
-                pages: after.map(|pages| pages.all),
-                resident_before: before.map(|pages| pages.resident),
-                resident_after: after.map(|pages| pages.resident),
-                dirty_before: before.and_then(|pages| pages.dirty),
-                device_read_bytes: happened.device_read_bytes,
-                device_reads: happened.device_reads,
-                caller_read_bytes: happened.caller_read_bytes,
-                device_written_bytes: happened.device_written_bytes,
-                ..CacheEvidence::default()
-            },
-            warnings: carried.into_iter().collect(),
-            ..Findings::default()
-        })
+        let metrics = vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
+        let around = Around { before, after, happened };
+        Ok(around.findings(elapsed_ns, metrics, (bytes, operations)))
     }
 
     /// Executes a phase on one file; its time, in nanoseconds.
@@ -123,26 +103,6 @@ impl Passes<'_> {
         let timed = pass.over(file, (blocks, buffer), &mut self.generator, || self.site.go_on());
         timed.map_err(|error| failed(&error))?
     }
-
-    /// Pages of the files in memory, where the kernel counts them.
-    fn pages(&self) -> Option<Pages> {
-        let mut all = Pages { dirty: Some(0), ..Pages::default() };
-        for file in &self.files {
-            let seen = residency_in(file, 0..u64::MAX).ok()?;
-            all.all += seen.total_pages;
-            all.resident += seen.resident_pages;
-            all.dirty = all.dirty.zip(seen.dirty_pages).map(|(sum, dirty)| sum + dirty);
-        }
-        Some(all)
-    }
-}
-
-/// Pages of all files.
-#[derive(Clone, Copy, Default)]
-struct Pages {
-    all: u64,
-    resident: u64,
-    dirty: Option<u64>,
 }
 
 impl Pass<'_> {

@@ -19,9 +19,10 @@ use serde_json::{Value, json};
 
 use self::names::NameOrder;
 use self::steps::Steps;
-use super::timed::{Around, Timed};
+use super::timed::Timed;
 use crate::benchmark::Benchmark;
 use crate::classic::ClassicError;
+use crate::classic::around::Around;
 use crate::experiment::{Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::replicate::failed;
@@ -188,7 +189,7 @@ impl BonnieMetadata {
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let files = files(&self.options);
         let around = Around { happened, ..Around::default() };
-        Ok(around.findings(timed, timed.metrics(files), (0, files)))
+        Ok(around.findings(timed.elapsed_ns, timed.metrics(files), (0, files)))
     }
 
     fn phase(&self, kind: Kind) -> SequencePhase {

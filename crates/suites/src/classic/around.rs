@@ -1,0 +1,75 @@
+//! What is seen around a phase, and how that becomes its findings: phases have their own evidence,
+//! since one execution measures all of them.
+
+use std::fs::File;
+
+use record::{CacheEvidence, Warning};
+use targets::cache::residency::residency_in;
+
+use crate::counters::Happened;
+use crate::experiment::Findings;
+
+/// Pages of files, where the kernel counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pages {
+    all: u64,
+    resident: u64,
+    dirty: Option<u64>,
+}
+
+impl Pages {
+    /// Those of all these files; none where the kernel does not say of one.
+    pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a File>) -> Option<Self> {
+        let mut all = Self { dirty: Some(0), ..Self::default() };
+        for file in files {
+            let seen = residency_in(file, 0..u64::MAX).ok()?;
+            all.all += seen.total_pages;
+            all.resident += seen.resident_pages;
+            all.dirty = all.dirty.zip(seen.dirty_pages).map(|(sum, dirty)| sum + dirty);
+        }
+        Some(all)
+    }
+}
+
+/// What was seen around a phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Around {
+    pub(super) before: Option<Pages>,
+    pub(super) after: Option<Pages>,
+    pub(super) happened: Happened,
+}
+
+impl Around {
+    /// A phase that moved so many bytes in so many operations.
+    pub(super) fn findings(
+        self,
+        elapsed_ns: u64,
+        metrics: Vec<f64>,
+        (bytes, operations): (u64, u64),
+    ) -> Findings {
+        let Self { before, after, happened } = self;
+        let page_bytes = rustix::param::page_size() as u64;
+        let dirty_bytes = before.and_then(|pages| pages.dirty).unwrap_or(0) * page_bytes;
+        let carried = (dirty_bytes > 0).then_some(Warning::DirtyCarried { dirty_bytes });
+        Findings {
+            metrics,
+            bytes,
+            elapsed_ns,
+            operations: Some(operations),
+            steal_ns: Some(happened.steal_ns),
+            evidence: CacheEvidence {
+                pages: after.map(|pages| pages.all),
+                resident_before: before.map(|pages| pages.resident),
+                resident_after: after.map(|pages| pages.resident),
+                dirty_before: before.and_then(|pages| pages.dirty),
+                device_read_bytes: happened.device_read_bytes,
+                device_reads: happened.device_reads,
+                caller_read_bytes: happened.caller_read_bytes,
+                device_written_bytes: happened.device_written_bytes,
+                ..CacheEvidence::default()
+            },
+            warnings: carried.into_iter().collect(),
+            ..Findings::default()
+        }
+    }
+}
