@@ -186,7 +186,9 @@ mod tests {
         let of_large_files = refused(64, 48);
         assert_eq!(of_large_files.keys().collect::<Vec<_>>(), [&Place::Data]);
         assert!(of_large_files[&Place::Data].contains("or a smaller --size"));
-        let full = Place::Directories(Directories { entry_bytes: 4096, ..Directories::of(100) });
+        // It takes less than the data files do.
+        let few = Directories { count: 6, additions: 150, ..Directories::of(100) };
+        let full = Place::Directories(Directories { entry_bytes: 4096, ..few });
         let with_files: BTreeSet<Place> = survey.into_iter().chain([full]).collect();
         let of_files = beyond_memory(with_files, 64 << 20, 8 << 20);
         assert_eq!(of_files.keys().collect::<Vec<_>>(), [&full], "it goes before larger ones");
