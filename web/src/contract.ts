@@ -491,7 +491,7 @@ export type WriteCache = ("write_back" | "write_through")
 /**
  * A classic benchmark, with all of its options.
  */
-export type ClassicOptions = ((SpriteLfsOptions & {
+export type ClassicOptions = ((SpriteLfsRun & {
 benchmark: "sprite-lfs"
 }) | (ArrayWalkOptions & {
 benchmark: "array-walk"
@@ -555,6 +555,14 @@ export type FlameFrames = ("functions" | "categories")
  * What programs say of a load's answer.
  */
 export type LoadDoubt = ("contradicted" | "unconfirmed")
+/**
+ * A known mistake.
+ */
+export type Mistake = ("warm-up" | "dirty-cache" | "near-boundary" | "unaligned-access" | "call-overhead" | "unequal-states" | "short-for-clock" | "cache-reuse")
+/**
+ * What a check came to.
+ */
+export type Outcome = ("found" | "passed" | "cannot-tell")
 /**
  * The kind of a sentence.
  */
@@ -2115,9 +2123,9 @@ suite: string
 verify: boolean
 }
 /**
- * How the Sprite LFS large-file benchmark is run.
+ * The Sprite LFS large-file benchmark, once or in several sizes.
  */
-export interface SpriteLfsOptions {
+export interface SpriteLfsRun {
 alignment: RandomAlignment
 /**
  * Whether the first file is left out of every phase's figures.
@@ -2132,6 +2140,10 @@ file_bytes: number
  */
 files: number
 first_write: FirstWrite
+/**
+ * Sizes of each file besides that one, in bytes.
+ */
+further_file_bytes?: number[]
 /**
  * Whether each operation of a sequential phase makes the calls of a random one as well.
  */
@@ -2158,9 +2170,10 @@ write_pause_ns: number
  */
 export interface ArrayWalkOptions {
 /**
- * Size of the array, in bytes; none if sizes are swept from the first-level cache to memory.
+ * Sizes of the array, in bytes. Earlier versions recorded one, or null for a sweep of their
+ * own.
  */
-array_bytes?: (number | null)
+array_bytes: number[]
 }
 /**
  * How Bonnie is run.
@@ -3262,6 +3275,10 @@ document: TextRef
  */
 loads: LoadLine[]
 /**
+ * Which known mistakes it contains, if it is a classic benchmark.
+ */
+mistakes?: (CheckDocument | null)
+/**
  * Its name on the page, which no other run there has.
  */
 name: string
@@ -3390,6 +3407,113 @@ notes: string[]
  * What is to be done: `a mail server`.
  */
 title: string
+}
+/**
+ * Which known mistakes a run contains.
+ */
+export interface CheckDocument {
+/**
+ * Each known mistake, in the order of the list in docs/check.md.
+ */
+checks: Check[]
+/**
+ * Number of known mistakes that the run contains.
+ */
+found: number
+/**
+ * Number of known mistakes that were looked for.
+ */
+known: number
+/**
+ * The run.
+ */
+run: string
+/**
+ * The suite that was run.
+ */
+suite: string
+/**
+ * Labels of its targets.
+ */
+targets: string[]
+}
+/**
+ * One known mistake, looked for in a run.
+ */
+export interface Check {
+/**
+ * What the run cannot tell, with why and what would tell; with another outcome than
+ * `cannot-tell`, of a part of the cells.
+ */
+cannot_tell?: (string | null)
+/**
+ * What was found; empty unless the outcome is `found`.
+ */
+findings: Finding[]
+mistake: Mistake
+outcome: Outcome
+/**
+ * Where it is described: a paper with its section, or fsprism's own document.
+ */
+source: string
+/**
+ * Its name, for people.
+ */
+title: string
+}
+/**
+ * A mistake where it was found.
+ */
+export interface Finding {
+/**
+ * The option or command that avoids it.
+ */
+avoid: string
+/**
+ * Names of the benchmarks that it is about; empty if it is about targets as a whole.
+ */
+benchmarks: string[]
+/**
+ * The numbers.
+ */
+evidence: Evidence[]
+/**
+ * What was found, with its numbers, for people.
+ */
+message: string
+/**
+ * Labels of the targets that it is about.
+ */
+targets: string[]
+}
+/**
+ * A number that a finding rests on.
+ */
+export interface Evidence {
+/**
+ * Name of the benchmark; none if it is about no benchmark.
+ */
+benchmark?: (string | null)
+/**
+ * Its confidence interval, if there are enough blocks for one.
+ */
+interval?: (IntervalReport | null)
+/**
+ * What it is, in snake case.
+ */
+name: string
+/**
+ * Label of the target; none if it is about no target.
+ */
+target?: (string | null)
+/**
+ * Unit of the value, as for metrics.
+ */
+unit: string
+/**
+ * The value.
+ */
+value: number
 }
 /**
  * One sentence about a run.

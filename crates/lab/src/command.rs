@@ -1,10 +1,13 @@
 //! A guest whose job is one command of busybox's shell.
 
 use std::fs;
+use std::path::Path;
 
 use crate::boot::Boot;
 use crate::error::BootError;
 use crate::guest;
+
+pub use crate::guest::HAND_BACK;
 
 /// What the job does: the command's output and status are handed back as files.
 const SCRIPT: &str = "sh /job/command >/hand-back/output 2>&1 </dev/null\n\
@@ -43,16 +46,24 @@ impl Command {
     ///
     /// # Errors
     /// The guest does not come to its end.
-    pub fn run(&self, mut boot: Boot) -> Result<Ran, BootError> {
+    pub fn run(&self, boot: Boot) -> Result<Ran, BootError> {
+        self.run_into(boot, tempfile::tempdir()?.path())
+    }
+
+    /// The same; what the command leaves in [`HAND_BACK`] comes into `directory`, beside files
+    /// called `output` and `status`.
+    ///
+    /// # Errors
+    /// The guest does not come to its end.
+    pub fn run_into(&self, mut boot: Boot, directory: &Path) -> Result<Ran, BootError> {
         boot.job = vec![
             (guest::SCRIPT.to_owned(), SCRIPT.into()),
             (guest::LOAD.to_owned(), self.load.join("\n").into()),
             ("/job/command".to_owned(), format!("{}\n", self.text).into()),
         ];
-        let directory = tempfile::tempdir()?;
-        boot.run(directory.path())?;
-        let status = fs::read_to_string(directory.path().join("status"))?;
-        let output = fs::read(directory.path().join("output"))?;
+        boot.run(directory)?;
+        let status = fs::read_to_string(directory.join("status"))?;
+        let output = fs::read(directory.join("output"))?;
         let status = status.trim().parse().map_err(std::io::Error::other)?;
         Ok(Ran { output, status })
     }

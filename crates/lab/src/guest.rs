@@ -10,8 +10,8 @@ use crate::inside::{self, InsideError};
 pub(crate) const SCRIPT: &str = "/job/run";
 /// Names of file systems and devices that are loaded before it, one per line.
 pub(crate) const LOAD: &str = "/job/load";
-/// What the script leaves here is handed back.
-pub(crate) const HAND_BACK: &str = "/hand-back";
+/// What is left here in the guest is handed back.
+pub const HAND_BACK: &str = "/hand-back";
 
 /// Runs the job and powers off. Only for the first process of a guest.
 pub fn init() -> ! {

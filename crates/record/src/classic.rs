@@ -1,14 +1,14 @@
 //! What a run of a classic benchmark was asked for.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A classic benchmark, with all of its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "benchmark", rename_all = "kebab-case")]
 pub enum ClassicOptions {
     /// The Sprite LFS large-file benchmark.
-    SpriteLfs(SpriteLfsOptions),
+    SpriteLfs(SpriteLfsRun),
     /// The array walk, in memory alone.
     ArrayWalk(ArrayWalkOptions),
     /// Bonnie: one file written, rewritten, read and sought in.
@@ -44,8 +44,45 @@ pub struct BonnieMetadataOptions {
 /// How the array walk is run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayWalkOptions {
-    /// Size of the array, in bytes; none if sizes are swept from the first-level cache to memory.
-    pub array_bytes: Option<u64>,
+    /// Sizes of the array, in bytes. Earlier versions recorded one, or null for a sweep of their
+    /// own.
+    #[serde(deserialize_with = "array_sizes")]
+    pub array_bytes: Vec<u64>,
+}
+
+/// What was swept when runs did not record it: powers of two from 16 KiB to 256 MiB.
+const SWEPT_BEFORE: std::ops::RangeInclusive<u32> = 14..=28;
+
+fn array_sizes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Recorded {
+        All(Vec<u64>),
+        One(u64),
+        Swept,
+    }
+    Ok(match Recorded::deserialize(deserializer)? {
+        Recorded::All(sizes) => sizes,
+        Recorded::One(size) => vec![size],
+        Recorded::Swept => SWEPT_BEFORE.map(|power| 1 << power).collect(),
+    })
+}
+
+/// The Sprite LFS large-file benchmark, once or in several sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpriteLfsRun {
+    /// How it is run; with several sizes, in the first of them.
+    #[serde(flatten)]
+    pub options: SpriteLfsOptions,
+    /// Sizes of each file besides that one, in bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_file_bytes: Vec<u64>,
+}
+
+impl From<SpriteLfsOptions> for SpriteLfsRun {
+    fn from(options: SpriteLfsOptions) -> Self {
+        Self { options, further_file_bytes: Vec::new() }
+    }
 }
 
 /// How the Sprite LFS large-file benchmark is run.
@@ -91,4 +128,47 @@ pub enum RandomAlignment {
     Byte,
     /// At the beginning of a page.
     Page,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_arrays_are_read_as_earlier_versions_recorded_them() {
+        let sizes = |text: &str| {
+            let options: ArrayWalkOptions = serde_json::from_str(text).expect("it is one");
+            options.array_bytes
+        };
+        assert_eq!(sizes(r#"{"array_bytes":[4096,8192]}"#), [4096, 8192]);
+        assert_eq!(sizes(r#"{"array_bytes":1048576}"#), [1 << 20]);
+        let swept = sizes(r#"{"array_bytes":null}"#);
+        assert_eq!((swept.len(), swept[0], swept[14]), (15, 16 << 10, 256 << 20));
+        assert!(serde_json::from_str::<ArrayWalkOptions>(r#"{"array_bytes":"all"}"#).is_err());
+    }
+
+    #[test]
+    fn one_size_of_files_is_recorded_as_before() {
+        let options = SpriteLfsOptions {
+            file_bytes: 4096,
+            files: 1,
+            drop_first: false,
+            pre_read: false,
+            repeat_reads: 1,
+            repeat_writes: 1,
+            write_pause_ns: 0,
+            first_write: FirstWrite::Sequential,
+            alignment: RandomAlignment::Byte,
+            pad_calls: false,
+        };
+        let one = ClassicOptions::SpriteLfs(options.clone().into());
+        let mut before = serde_json::to_value(&options).expect("it can be written");
+        before["benchmark"] = "sprite-lfs".into();
+        assert_eq!(serde_json::to_value(&one).expect("it can be written"), before);
+        assert_eq!(serde_json::from_value::<ClassicOptions>(before).expect("it can be read"), one);
+        let several = SpriteLfsRun { options, further_file_bytes: vec![8192] };
+        let several = ClassicOptions::SpriteLfs(several);
+        let text = serde_json::to_string(&several).expect("it can be written");
+        assert_eq!(serde_json::from_str::<ClassicOptions>(&text).expect("it can be read"), several);
+    }
 }

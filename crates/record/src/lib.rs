@@ -34,7 +34,7 @@ mod warning;
 pub use cache_benchmark::cache_benchmark;
 pub use classic::{
     ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, ClassicOptions, FirstWrite,
-    RandomAlignment, SpriteLfsOptions,
+    RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

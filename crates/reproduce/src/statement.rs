@@ -59,9 +59,9 @@ pub(crate) fn statement(
     Statement { source, claim, published, measured, outcome }
 }
 
-/// The statements for people, and how many of them hold.
-pub(crate) fn text(statements: &[Statement], width: usize) -> String {
-    let mut text = String::from("\nWhat the paper says, and what was measured here\n");
+/// The statements for people, and how many of them hold; `how` says how that was found.
+pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String {
+    let mut text = format!("\nWhat the paper says, and what was {how}\n");
     for statement in statements {
         let outcome = match statement.outcome {
             Outcome::Holds => "holds",

@@ -164,8 +164,8 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
-        classic(ClassicOptions::SpriteLfs(sprite_lfs::published())),
-        classic(ClassicOptions::ArrayWalk(array_walk::swept())),
+        classic(ClassicOptions::SpriteLfs(sprite_lfs::published().into())),
+        classic(ClassicOptions::ArrayWalk(array_walk::swept(&[]))),
         classic(ClassicOptions::Bonnie(bonnie::published())),
         classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),
         Suite {

@@ -17,6 +17,7 @@ import { hasLargest, Largest } from "./Largest";
 import { hasLoads, Loads } from "./Loads";
 import { MachineSection } from "./Machine";
 import { CostMap } from "./Map";
+import { hasMistakes, Mistakes } from "./Mistakes";
 import { Repeat } from "./Repeat";
 import { Scalability } from "./Scalability";
 import { hasUnmeasured, Unmeasured } from "./Unmeasured";
@@ -93,6 +94,12 @@ export function sections(view: View): Section[] {
       title: "Largest differences",
       kind: isBeside && !has.loads ? "half" : "whole",
       Body: Largest,
+    },
+    hasMistakes(view) && {
+      id: "mistakes",
+      title: "Known mistakes",
+      kind: "whole",
+      Body: Mistakes,
     },
     has.searches && { id: "cliffs", title: "Cliffs", kind: "whole", Body: Cliffs },
     ...dimensions.map(

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use record::{ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
-use suites::classic::{bonnie, bonnie_anova, sprite_lfs};
+use machine::describe::describe;
+use record::{
+    ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
+};
+use suites::classic::{array_walk, bonnie, bonnie_anova, sprite_lfs};
 
 use crate::arguments::bonnie::BonnieArguments;
 use crate::arguments::values;
@@ -26,9 +29,10 @@ pub(crate) struct ClassicArguments {
     /// The benchmark as published, or as corrected; each further option changes one step of it
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) variant: Option<Variant>,
-    /// Size of each file, a multiple of 4k; by default 1m
-    #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
-    pub(crate) file_size: Option<u64>,
+    /// Size of each file, a multiple of 4k, by default 1m; several, with commas between, make curves,
+    /// and `around-caches` stands for sizes below and beyond each cache of this machine
+    #[arg(long, value_name = "SIZE", value_parser = file_sizes, conflicts_with = "resume")]
+    pub(crate) file_size: Option<FileSizes>,
     /// Number of files that each phase works on, one after another; for bonnie-metadata, of each
     /// directory, by default 16
     #[arg(long, value_name = "N", conflicts_with = "resume",
@@ -73,8 +77,17 @@ pub(crate) struct ClassicArguments {
 pub(crate) enum Variant {
     /// As in 2001: one file, and random operations at any byte
     Published,
-    /// 11 files of which the first is dropped, random operations on pages, calls padded
+    /// 11 files of which the first is dropped, read before, random operations on pages, calls padded
     Corrected,
+}
+
+/// The sizes of files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileSizes {
+    /// As they were given.
+    Given(Vec<u64>),
+    /// A quarter and four times each cache, all files together.
+    AroundCaches,
 }
 
 /// Where random operations begin.
@@ -108,7 +121,10 @@ impl ClassicArguments {
                 sized("--file-size")?;
                 Some(ClassicOptions::SpriteLfs(self.sprite_lfs()))
             }
-            ARRAY_WALK => Some(ClassicOptions::ArrayWalk(ArrayWalkOptions { array_bytes: size })),
+            ARRAY_WALK => Some(ClassicOptions::ArrayWalk(match size {
+                Some(bytes) => ArrayWalkOptions { array_bytes: vec![bytes] },
+                None => array_walk::swept(&describe().caches),
+            })),
             BONNIE | bonnie_anova::SUITE => Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size))),
             BONNIE_METADATA => {
                 sized("--dirs and --files")?;
@@ -128,7 +144,7 @@ impl ClassicArguments {
         Err(refusal).blame_input()
     }
 
-    fn sprite_lfs(&self) -> SpriteLfsOptions {
+    fn sprite_lfs(&self) -> SpriteLfsRun {
         let variant = match self.variant {
             Some(Variant::Published) | None => sprite_lfs::published(),
             Some(Variant::Corrected) => sprite_lfs::corrected(),
@@ -143,9 +159,16 @@ impl ClassicArguments {
         });
         let pause_ns =
             self.write_pause.map(|pause| u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX));
-        SpriteLfsOptions {
-            file_bytes: self.file_size.unwrap_or(variant.file_bytes),
-            files: self.files.unwrap_or(variant.files),
+        let files = self.files.unwrap_or(variant.files);
+        let mut sizes = match &self.file_size {
+            Some(FileSizes::Given(sizes)) => sizes.clone(),
+            Some(FileSizes::AroundCaches) => sprite_lfs::around_caches(&describe().caches, files),
+            None => Vec::new(),
+        }
+        .into_iter();
+        let options = SpriteLfsOptions {
+            file_bytes: sizes.next().unwrap_or(variant.file_bytes),
+            files,
             drop_first: self.drop_first.unwrap_or(variant.drop_first),
             pre_read: self.pre_read.unwrap_or(variant.pre_read),
             repeat_reads: self.repeat_reads.unwrap_or(variant.repeat_reads),
@@ -154,7 +177,8 @@ impl ClassicArguments {
             first_write: first_write.unwrap_or(variant.first_write),
             alignment: alignment.unwrap_or(variant.alignment),
             pad_calls: self.pad_calls.unwrap_or(variant.pad_calls),
-        }
+        };
+        SpriteLfsRun { options, further_file_bytes: sizes.collect() }
     }
 
     /// The options that were given, each with the suites that take it.
@@ -185,6 +209,21 @@ impl ClassicArguments {
     }
 }
 
+/// Sizes: `1m`, `128k,1m,64m`, `around-caches`.
+fn file_sizes(text: &str) -> Result<FileSizes, String> {
+    /// More make no better curve.
+    const MOST: usize = 64;
+    if text == "around-caches" {
+        return Ok(FileSizes::AroundCaches);
+    }
+    let sizes: Result<Vec<u64>, String> = text.split(',').map(values::size).collect();
+    match sizes {
+        Ok(sizes) if sizes.len() <= MOST => Ok(FileSizes::Given(sizes)),
+        Ok(_) => Err(format!("there can be at most {MOST} sizes: give fewer")),
+        Err(why) => Err(format!("{why}; or around-caches")),
+    }
+}
+
 /// A pause: `1us`, `10ms`.
 fn pause(text: &str) -> Result<Duration, String> {
     let wrong = || "a pause must be a number with us, ms or s, up to 1s: 1us".to_owned();
@@ -198,6 +237,16 @@ fn pause(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_files_are_one_or_several_or_those_around_caches() {
+        assert_eq!(file_sizes("1m"), Ok(FileSizes::Given(vec![1 << 20])));
+        assert_eq!(file_sizes("4k,1m"), Ok(FileSizes::Given(vec![4096, 1 << 20])));
+        assert_eq!(file_sizes("around-caches"), Ok(FileSizes::AroundCaches));
+        for wrong in ["", "4k,", "0", "around", "4k 8k", &["4k"; 65].join(",")] {
+            assert!(file_sizes(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn pauses_are_short_and_not_nothing() {

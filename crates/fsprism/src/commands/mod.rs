@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod cliff;
 pub(crate) mod compare;
 pub(crate) mod completions;
+mod counted;
 pub(crate) mod densefs;
 mod dry_run;
 pub(crate) mod footprint;

@@ -15,7 +15,7 @@ use crate::arguments::footprint::TracingOptions;
 use crate::arguments::{
     Format, Making, Measuring, Offered, Order, OutputOptions, ReproduceOptions,
 };
-use crate::commands::{footprint, survey};
+use crate::commands::{counted, footprint, survey};
 use crate::exit::{Blame, Done};
 use crate::output::{self, page};
 use crate::session::targets::{self, Choice};
@@ -124,7 +124,9 @@ fn bonnie_anova(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..published });
     let suite = (bonnie_anova::SUITE, Some(&classic));
     let measured = measured(bonnie_anova::SUITE, suite, targets, options)?;
-    let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())))?;
+    let counted = counted::bonnie(&measured.path, &measured.run, options)?;
+    let counted = counted.as_ref().map(|(run, name)| (run, name.as_str()));
+    let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())), counted)?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
     Ok(measured.end(options))
@@ -132,7 +134,7 @@ fn bonnie_anova(options: &ReproduceOptions) -> anyhow::Result<Done> {
 
 /// The paper's numbers, published and computed again.
 fn published_bonnie(options: &ReproduceOptions) -> anyhow::Result<Done> {
-    let reproduction = bonnie_anova::reproduce(None)?;
+    let reproduction = bonnie_anova::reproduce(None, None)?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
 }

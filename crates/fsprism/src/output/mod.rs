@@ -83,7 +83,8 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
             ::report::render_terminal(document, &terminal_options())
         }
         Format::Terminal => {
-            ::report::render_answer(document, path, known_mistakes(source), &terminal_options())
+            let mistakes = ::report::check::of_classic(source).map(|document| document.found);
+            ::report::render_answer(document, path, mistakes, &terminal_options())
         }
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
@@ -101,13 +102,6 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         Format::BonniePlusPlus => of_bonnie(BonnieForm::Csv, document, run)?,
     };
     print(&text)
-}
-
-/// How many known mistakes a classic benchmark contains: they are what it is run for.
-fn known_mistakes(source: &Source<'_>) -> Option<u32> {
-    source.document.run.classic.as_ref()?;
-    let name = source.path.display().to_string();
-    ::report::check::check(source, &name).ok().map(|document| document.found)
 }
 
 /// The text of an export, once what it had to leave out is said.

@@ -27,7 +27,7 @@ fn what_the_published_benchmark_contains_the_corrected_one_does_not() {
     let check = |arguments: &str| place.finish(place.fsprism(&format!("check {arguments}")));
     let published = check("published --format json").assert_code(0).document();
     let corrected = check("corrected --format json").assert_code(0).document();
-    for mistake in ["unaligned-access", "call-overhead"] {
+    for mistake in ["unaligned-access", "call-overhead", "unequal-states"] {
         assert_eq!(outcome(&published, mistake), "found", "{published}");
         assert_eq!(outcome(&corrected, mistake), "passed", "{corrected}");
     }

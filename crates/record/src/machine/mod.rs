@@ -164,6 +164,12 @@ pub enum CacheKind {
     Unified,
 }
 
+/// Working sets between these multiples of a cache's size are in its fragile zone: there, a few
+/// pages more or less of available cache change the share of misses, and with it the result, by
+/// factors (Tarasov et al., "Benchmarking File System Benchmarking: It *IS* Rocket Science",
+/// section 3.1: relative spread of up to 35 %).
+pub const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
+
 /// All caches of one level, kind and geometry, from `/sys/devices/system/cpu/cpu*/cache`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {

@@ -1,15 +1,10 @@
 //! Cells whose working set is near the size of a cache, where figures are least repeatable.
 
-use record::machine::{CacheKind, Machine};
+use record::machine::{CacheKind, FRAGILE, Machine};
 use record::{CacheState, Cell, Manifest, Warning};
 
 use super::{Gathered, estimates};
 
-/// Working sets between these multiples of a cache's size are in its fragile zone: there, a few
-/// pages more or less of available cache change the share of misses, and with it the result, by
-/// factors (Tarasov et al., "Benchmarking File System Benchmarking: It *IS* Rocket Science",
-/// section 3.1: relative spread of up to 35 %).
-pub(crate) const FRAGILE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 /// A standard deviation of fewer replicates says nothing.
 const REPLICATES_LEAST: usize = 3;
 

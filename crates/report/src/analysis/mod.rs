@@ -32,7 +32,7 @@ use record::{
 
 pub(crate) use doubts::{CLOCK_SHARE_MAX, is_called_as_library, severity};
 pub(crate) use estimates::{Summary, median, summary};
-pub(crate) use fragile::{FRAGILE, caches, nearest_cache};
+pub(crate) use fragile::{caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
     Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,

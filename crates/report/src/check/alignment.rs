@@ -10,7 +10,7 @@ use std::mem::discriminant;
 use record::Warning;
 
 use super::cells::{Checked, CheckedCell};
-use super::text::by_target;
+use super::text::{by_target, largest};
 use super::{Evidence, Finding, Looked, pairs};
 use textual::list;
 
@@ -28,36 +28,41 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .filter(|(one, other)| pairs::begin_alike(checked, [one, other]))
         .collect();
     let ratios = pairs::judged(checked, beside);
-    let mut names: Vec<&str> = Vec::new();
+    let mut titles: Vec<&str> = Vec::new();
     for cell in &cells {
-        if !names.contains(&cell.cell().benchmark.as_str()) {
-            names.push(&cell.cell().benchmark);
+        if !titles.contains(&cell.title()) {
+            titles.push(cell.title());
         }
     }
-    let of_name = |name: &str| {
+    let of_title = |title: &str| {
         let own: Vec<&CheckedCell<'_>> =
-            cells.iter().filter(|one| one.cell().benchmark == name).copied().collect();
-        let is_own = |pair: &&pairs::Pair<'_>| pair.of.cell().benchmark == name;
+            cells.iter().filter(|one| one.title() == title).copied().collect();
+        let is_own = |pair: &&pairs::Pair<'_>| pair.of.title() == title;
         finding(checked, &own, &ratios.iter().filter(is_own).collect::<Vec<_>>())
     };
-    Looked { findings: names.into_iter().map(of_name).collect(), ..Looked::default() }
+    Looked { findings: titles.into_iter().map(of_title).collect(), ..Looked::default() }
 }
 
-/// Of one benchmark on its targets.
+/// Of one benchmark, or of all on one curve, on its targets.
 fn finding(
     checked: &Checked<'_>,
     cells: &[&CheckedCell<'_>],
     ratios: &[&pairs::Pair<'_>],
 ) -> Finding {
-    let title = &cells[0].cell().title;
+    let title = cells[0].title();
     let taken: Vec<Evidence> =
         ratios.iter().filter_map(|pair| pair.evidence("random_over_sequential")).collect();
     let beside = match (ratios.first(), taken.is_empty()) {
         (Some(pair), false) => {
-            format!(", and takes {} the time of {}", by_target(&taken), pair.over.cell().title)
+            let most = largest(&taken);
+            let up_to = if most.len() < taken.len() { "up to " } else { "" };
+            let over = pair.over.title();
+            format!(", and takes {up_to}{} the time of {over}", by_target(&most))
         }
         _ => {
-            let targets: Vec<String> = cells.iter().map(|one| one.cell().target.clone()).collect();
+            let mut targets: Vec<String> =
+                cells.iter().map(|one| one.cell().target.clone()).collect();
+            targets.dedup();
             format!(" ({})", list(&targets, "and"))
         }
     };

@@ -7,7 +7,8 @@
 
 use super::cells::{Checked, CheckedCell};
 use super::{Evidence, Finding, Looked};
-use crate::analysis::{FRAGILE, caches, nearest_cache};
+use crate::analysis::{caches, nearest_cache};
+use record::machine::FRAGILE;
 use record::{Manifest, Warning};
 use textual::{list, plural, size};
 
@@ -113,7 +114,7 @@ fn avoid(checked: &Checked<'_>, cells: &[&CheckedCell<'_>], cache_bytes: u64) ->
         option_size(bytes)
     });
     match cell.sprite_lfs() {
-        Some(_) => checked.sprite_lfs(&format!("--file-size {below} and {above}, in a run each")),
+        Some(_) => checked.sprite_lfs(&format!("--file-size {below},{above}")),
         None => format!("a working set of {below} or {above}, in a run each (--size)"),
     }
 }
@@ -157,7 +158,7 @@ mod tests {
         let finding = &found.findings[0];
         assert!(finding.message.contains("1 MiB, and the L2 cache 1 MiB"), "{finding:?}");
         assert!(finding.message.ends_with(": all cells"), "{finding:?}");
-        assert_eq!(finding.avoid, "--file-size 256k and 4m, in a run each");
+        assert_eq!(finding.avoid, "--file-size 256k,4m");
         assert_eq!(of(128 << 10).outcome, Outcome::Passed);
     }
 

@@ -10,7 +10,7 @@
 use record::{StandardMetric, Warning};
 
 use super::cells::{Checked, CheckedCell};
-use super::text::{by_target, figure};
+use super::text::{by_target, figure, largest};
 use super::{Evidence, Finding, Looked, pairs};
 use crate::analysis::MARGIN;
 use crate::terminal::units::{self, Wording};
@@ -58,19 +58,6 @@ fn share(cell: &CheckedCell<'_>, call_ns: f64) -> Option<Evidence> {
     });
     let share = cell.evidence(("call_over_operation", "%"), percent(time.median));
     (time.median > 0.0).then(|| share.within(interval))
-}
-
-/// The largest of each target.
-fn largest(all: &[Evidence]) -> Vec<Evidence> {
-    let mut largest: Vec<Evidence> = Vec::new();
-    for one in all {
-        match largest.iter_mut().find(|known| known.target == one.target) {
-            Some(known) if known.value < one.value => *known = one.clone(),
-            Some(_) => {}
-            None => largest.push(one.clone()),
-        }
-    }
-    largest
 }
 
 /// Cells of which the call is more than a quarter.

@@ -42,6 +42,11 @@ impl<'a> Checked<'a> {
         self.cells.iter().filter(|one| one.is_phase())
     }
 
+    /// Whether an earlier version made the run, which did not record the order of phases.
+    pub(super) fn lacks_order(&self) -> bool {
+        self.cells.iter().any(|one| one.sprite_lfs().is_some() && !one.is_phase())
+    }
+
     /// Options of sprite-lfs as one types them: where the run is of another suite, with the command
     /// that takes them.
     pub(super) fn sprite_lfs(&self, options: &str) -> String {
@@ -133,6 +138,12 @@ impl CheckedCell<'_> {
             value,
             interval: None,
         }
+    }
+
+    /// Its title; that of its curve, if it lies on one.
+    pub(super) fn title(&self) -> &str {
+        let cell = self.cell();
+        cell.curve.as_ref().map_or(&cell.title, |point| &point.title)
     }
 
     /// Its title and target.

@@ -62,7 +62,13 @@ struct Detector {
     /// Where it is described.
     source: &'static str,
     look: fn(&Checked<'_>) -> Looked,
+    /// Whether it rests on which phase came after which.
+    needs_order: bool,
 }
+
+/// Why a run in which sequences have no order cannot tell.
+const NO_ORDER: &str = "an earlier version of fsprism made this run, and did not record which \
+                        phase came after which: measure again";
 
 /// All known mistakes.
 const DETECTORS: [Detector; 8] = [
@@ -71,48 +77,56 @@ const DETECTORS: [Detector; 8] = [
         title: "warm-up inside what is measured",
         source: "Memory-rich microbenchmarks, sections 4.1 and 8",
         look: warm_up::look,
+        needs_order: true,
     },
     Detector {
         mistake: Mistake::DirtyCache,
         title: "dirty cache from the phase before",
         source: "Memory-rich microbenchmarks, sections 4.5, 4.6 and 8",
         look: dirty_cache::look,
+        needs_order: true,
     },
     Detector {
         mistake: Mistake::NearBoundary,
         title: "working set near the size of a cache or of memory",
         source: "Memory-rich microbenchmarks, section 8",
         look: boundary::look,
+        needs_order: false,
     },
     Detector {
         mistake: Mistake::UnalignedAccess,
         title: "unaligned access",
         source: "Memory-rich microbenchmarks, sections 5 and 8",
         look: alignment::look,
+        needs_order: false,
     },
     Detector {
         mistake: Mistake::CallOverhead,
         title: "call overhead",
         source: "Memory-rich microbenchmarks, section 6",
         look: calls::look,
+        needs_order: true,
     },
     Detector {
         mistake: Mistake::UnequalStates,
         title: "unequal initial states",
         source: "Memory-rich microbenchmarks, sections 4.2 and 8",
         look: states::look,
+        needs_order: true,
     },
     Detector {
         mistake: Mistake::ShortForClock,
         title: "too short for the clock",
         source: "fsprism, ARCHITECTURE.md",
         look: clock::look,
+        needs_order: false,
     },
     Detector {
         mistake: Mistake::CacheReuse,
         title: "random faster than sequential",
         source: "Memory-rich microbenchmarks, section 6",
         look: reuse::look,
+        needs_order: true,
     },
 ];
 
@@ -229,6 +243,14 @@ pub struct Evidence {
     pub interval: Option<IntervalReport>,
 }
 
+/// The known mistakes of a classic benchmark: they are what it is run for. None of any other run,
+/// whose warnings say the same of single cells.
+#[must_use]
+pub fn of_classic(source: &Source<'_>) -> Option<CheckDocument> {
+    source.document.run.classic.as_ref()?;
+    check(source, &source.path.display().to_string()).ok()
+}
+
 /// Looks for every known mistake; `name` is what the run is called.
 ///
 /// # Errors
@@ -257,7 +279,10 @@ pub fn check(source: &Source<'_>, name: &str) -> Result<CheckDocument, CheckErro
 
 impl Detector {
     fn check(&self, checked: &Checked<'_>) -> Check {
-        let Looked { findings, untold, is_told_in_part } = (self.look)(checked);
+        let Looked { findings, mut untold, mut is_told_in_part } = (self.look)(checked);
+        if self.needs_order && checked.lacks_order() {
+            (untold, is_told_in_part) = (Some(NO_ORDER.to_owned()), false);
+        }
         let outcome = match (findings.is_empty(), &untold) {
             (false, _) => Outcome::Found,
             (true, Some(_)) if !is_told_in_part => Outcome::CannotTell,

@@ -56,11 +56,12 @@ impl Phases {
             files: 11,
             file_bytes: 16 << 10,
             drop_first: true,
+            pre_read: true,
             alignment: RandomAlignment::Page,
             pad_calls: true,
             ..published.options.clone()
         };
-        Self { options, ..published }
+        Self { options, resident: [100; 5], ..published }
     }
 
     /// The phase at this place is executed twice.
@@ -71,7 +72,8 @@ impl Phases {
     pub(super) fn sample(&self) -> Sample {
         let mut sample = Sample::new(&["tmpfs"]);
         sample.run.manifest.run.suite = "sprite-lfs".to_owned();
-        sample.run.manifest.run.classic = Some(ClassicOptions::SpriteLfs(self.options.clone()));
+        sample.run.manifest.run.classic =
+            Some(ClassicOptions::SpriteLfs(self.options.clone().into()));
         let (mut phase, mut before) = (1, None);
         for (place, (name, operation, access)) in PHASES.into_iter().enumerate() {
             let first_over_second = self.repeated.filter(|one| one.0 == place).map(|one| one.1);

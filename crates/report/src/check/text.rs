@@ -89,3 +89,16 @@ pub(super) fn by_target(evidence: &[Evidence]) -> String {
     };
     list(&evidence.iter().map(one).collect::<Vec<_>>(), "and")
 }
+
+/// The largest of each target.
+pub(super) fn largest(all: &[Evidence]) -> Vec<Evidence> {
+    let mut largest: Vec<Evidence> = Vec::new();
+    for one in all {
+        match largest.iter_mut().find(|known| known.target == one.target) {
+            Some(known) if known.value < one.value => *known = one.clone(),
+            Some(_) => {}
+            None => largest.push(one.clone()),
+        }
+    }
+    largest
+}

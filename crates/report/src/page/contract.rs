@@ -9,6 +9,7 @@ use record::{Dimension, Document};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::check::CheckDocument;
 use crate::compare::CompareDocument;
 use crate::footprint::documents::Difference;
 
@@ -66,6 +67,9 @@ pub struct PageRun {
     pub answer: String,
     /// What it says of loads.
     pub loads: Vec<LoadLine>,
+    /// Which known mistakes it contains, if it is a classic benchmark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mistakes: Option<CheckDocument>,
     /// The sentences about it, in the order of the report.
     pub prose: Vec<Said>,
     /// What the document does not hold about each cell, in the document's order.

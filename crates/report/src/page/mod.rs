@@ -19,6 +19,7 @@ use measure::Bucket;
 use record::{Document, Line, Run};
 
 use crate::analysis::{Analysis, Load, analyse, gather, known_loads};
+use crate::check;
 use crate::compare::{self, CompareOptions, NamedRun};
 use crate::export::{render_csv, render_json};
 use crate::{Options, render_terminal, terminal};
@@ -126,6 +127,7 @@ fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
         seed: run.manifest.run.seed.to_string(),
         answer: terminal::headline(document),
         loads: terminal::load_lines(document),
+        mistakes: check::of_classic(source),
         prose: terminal::prose(document),
         cells,
     }

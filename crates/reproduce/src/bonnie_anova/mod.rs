@@ -20,7 +20,8 @@ use stats::design::{Analysis, ModelChoice, Options, TableBuilder, analyse};
 
 use crate::item::{Agreement, Item};
 pub use measured::{
-    DifferenceRow, EffectRow, Estimate, Measured, Outcome, RateRow, ShareRow, SourceRow, Statement,
+    Clock, DifferenceRow, EffectRow, Estimate, Measured, Outcome, RateRow, ShareRow, SourceRow,
+    Statement,
 };
 
 /// The suite whose runs are reproduced here.
@@ -38,7 +39,14 @@ pub struct Reproduction {
     /// The experiment as measured here; none where the paper's numbers are all there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
+    /// The same as counted in a guest; none where this kernel has all file systems of the paper, or
+    /// no guest could be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Measured>,
 }
+
+/// A run of Bonnie, and what it is called.
+pub type NamedRun<'a> = (&'a Run, &'a str);
 
 /// One table of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,18 +81,29 @@ impl Reproduction {
     }
 }
 
-/// Computes every number of section 3 again, and sets what a run measured beside them, if there is
-/// one; it comes with what it is called.
+/// Whether a run lacks one of the paper's file systems.
+#[must_use]
+pub fn lacks_some(run: &Run) -> bool {
+    let has = |name: &str| run.manifest.targets.iter().any(|target| target.label == name);
+    published::FILE_SYSTEMS.into_iter().any(|name| !has(name))
+}
+
+/// Computes every number of section 3 again, and sets what runs measured and counted beside them, if
+/// there are such.
 ///
 /// # Errors
 /// Never in practice: the paper's data support the analysis.
-pub fn reproduce(run: Option<(&Run, &str)>) -> Result<Reproduction, Refusal> {
+pub fn reproduce(
+    measured: Option<NamedRun<'_>>,
+    counted: Option<NamedRun<'_>>,
+) -> Result<Reproduction, Refusal> {
     let analysis = analysis()?;
     let tables = tables::all(&analysis)?;
     Ok(Reproduction {
         paper: "Rondinelli, File Systems Performance Analysis (Bonnie, analysis of variance)",
         findings: findings(&analysis, &tables)?,
-        measured: run.map(|(run, name)| Measured::of(run, name, &analysis)),
+        measured: measured.map(|run| Measured::of(run, Clock::Time, &analysis)),
+        counted: counted.map(|run| Measured::of(run, Clock::Instructions, &analysis)),
         tables,
     })
 }

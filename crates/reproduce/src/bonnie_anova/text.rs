@@ -31,7 +31,8 @@ pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
     for finding in &reproduction.findings {
         text += &paragraph("- ", "  ", &format!("{}. {}", finding.what, finding.why), width);
     }
-    text += &reproduction.measured.iter().map(|one| one.text(width)).collect::<String>();
+    let measured = reproduction.measured.iter().chain(&reproduction.counted);
+    text += &measured.map(|one| one.text(width)).collect::<String>();
     text
 }
 

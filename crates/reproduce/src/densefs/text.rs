@@ -23,7 +23,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text += &categories(&of.figure_2);
     of.figure_2.iter().for_each(|graph| text += &cgstacks(graph, width));
     text += &footprints(of);
-    text += &statement::text(&of.statements, width);
+    text += &statement::text(&of.statements, "measured here", width);
     for what in &of.missing {
         text += &paragraph("- not measured: ", "  ", what, width);
     }

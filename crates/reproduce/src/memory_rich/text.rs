@@ -14,7 +14,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &how, width);
     text += &of.items.iter().map(item).collect::<String>();
     text += &model(of);
-    text += &statement::text(&of.statements, width);
+    text += &statement::text(&of.statements, "measured here", width);
     text += &paragraph(
         "- ",
         "  ",

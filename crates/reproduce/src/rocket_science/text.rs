@@ -31,7 +31,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text += &shape(of, 3, width);
     text += &over_time(&of.figure_4);
     text += &shape(of, 4, width);
-    text += &statement::text(&of.statements, width);
+    text += &statement::text(&of.statements, "measured here", width);
     for what in &of.missing {
         text += &paragraph("- not measured: ", "  ", what, width);
     }

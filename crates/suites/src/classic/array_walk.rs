@@ -14,11 +14,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use measure::{Clock, SystemClock};
+use record::machine::Cache;
 use record::{ArrayWalkOptions, Better, CurvePoint, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
-use super::ClassicError;
+use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
 use crate::live_target::LiveTarget;
@@ -27,20 +28,16 @@ use crate::thinning::{on_axis, rank_of};
 
 /// Bytes of an element.
 const ELEMENT_BYTES: u64 = 4;
-/// The sizes that are swept: powers of two from what fits into every first-level cache to what fits
-/// into few last-level ones.
-const LEAST_BYTES: u64 = 16 << 10;
-const MOST_BYTES: u64 = 256 << 20;
 /// What the walks of one replicate range over, all together, and how many they are.
 const WALKED_BYTES: u64 = 32 << 20;
 const WALKS: [u64; 2] = [3, 256];
 /// What a processor does at least, for the estimate.
 const BYTES_PER_S: f64 = 2e9;
 
-/// All sizes.
+/// On this machine, or another with such caches: sizes below and beyond each of them.
 #[must_use]
-pub fn swept() -> ArrayWalkOptions {
-    ArrayWalkOptions { array_bytes: None }
+pub fn swept(caches: &[Cache]) -> ArrayWalkOptions {
+    ArrayWalkOptions { array_bytes: sizes::swept(caches) }
 }
 
 /// The phases by size as benchmarks.
@@ -48,15 +45,11 @@ pub fn swept() -> ArrayWalkOptions {
 /// # Errors
 /// What cannot be meant.
 pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, ClassicError> {
-    let sizes = match options.array_bytes {
-        Some(bytes) if bytes == 0 || !bytes.is_multiple_of(ELEMENT_BYTES) => {
-            return Err(ClassicError::NotWholeElements { array_bytes: bytes });
-        }
-        Some(bytes) => vec![bytes],
-        None => std::iter::successors(Some(LEAST_BYTES), |bytes| Some(bytes * 2))
-            .take_while(|&bytes| bytes <= MOST_BYTES)
-            .collect(),
-    };
+    let sizes = &options.array_bytes;
+    let is_odd = |bytes: &&u64| **bytes == 0 || !bytes.is_multiple_of(ELEMENT_BYTES);
+    if let Some(&array_bytes) = sizes.iter().find(is_odd) {
+        return Err(ClassicError::NotWholeElements { array_bytes });
+    }
     let count = sizes.len();
     let of_size = |(index, &bytes): (usize, &u64)| {
         let walk = ArrayWalk { name: format!("array-walk-{bytes}"), bytes };
@@ -263,14 +256,15 @@ mod tests {
 
     #[test]
     fn sizes_are_swept_from_the_first_cache_to_memory() {
-        let all = benchmarks(&swept()).expect("it can be run");
+        // Of a machine that reports no caches.
+        let all = benchmarks(&swept(&[])).expect("it can be run");
         assert_eq!(all.len(), 15 * Part::ALL.len());
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert!(names.contains(&"write-16384") && names.contains(&"write-back-268435456"));
-        let one = benchmarks(&ArrayWalkOptions { array_bytes: Some(1 << 20) }).expect("it can");
+        let one = benchmarks(&ArrayWalkOptions { array_bytes: vec![1 << 20] }).expect("it can");
         assert_eq!(one.len(), Part::ALL.len());
         assert_eq!(one[1].title, "first read after the write, array 1 MiB");
-        let wrong = benchmarks(&ArrayWalkOptions { array_bytes: Some(1023) }).map(drop);
+        let wrong = benchmarks(&ArrayWalkOptions { array_bytes: vec![4, 1023] }).map(drop);
         let why = wrong.expect_err("a part of an element").to_string();
         assert!(why.contains("multiple of 4") && why.contains("1024"), "{why}");
     }

@@ -9,6 +9,7 @@ pub mod array_walk;
 pub mod bonnie;
 pub mod bonnie_anova;
 pub mod memory_rich;
+pub mod sizes;
 pub mod sprite_lfs;
 
 use record::ClassicOptions;
@@ -164,9 +165,9 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
 /// Which has not.
 pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), ClassicError> {
     match options {
-        ClassicOptions::SpriteLfs(options) => {
+        ClassicOptions::SpriteLfs(run) => sprite_lfs::by_size(run).iter().try_for_each(|options| {
             live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
-        }
+        }),
         ClassicOptions::ArrayWalk(_) => Ok(()),
         ClassicOptions::Bonnie(options) => {
             live.iter().try_for_each(|one| bonnie::check_room(options, one))

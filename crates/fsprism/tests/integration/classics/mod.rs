@@ -35,7 +35,7 @@ fn every_phase_of_sprite_lfs_has_its_figure() {
 fn the_corrected_variant_reads_pages_and_can_be_changed() {
     let place = Place::new();
     let arguments = "run sprite-lfs --variant corrected --file-size 16k --files 3 --repeat-reads 2 \
-                     --pre-read --blocks 1 . --format json --out run";
+                     --blocks 1 . --format json --out run";
     let document = place.run(arguments).assert_code(0).document();
     assert_eq!(alignment(&document, "random-read-2"), 4096);
     let names = names(&document);
@@ -46,6 +46,26 @@ fn the_corrected_variant_reads_pages_and_can_be_changed() {
         (&read["parameters"]["files"], &read["parameters"]["pad_calls"]),
         (&3.into(), &true.into())
     );
+}
+
+#[test]
+fn several_sizes_of_files_are_curves_and_go_on_when_resumed() {
+    let place = Place::new();
+    let run = "run sprite-lfs . --file-size 64k,16k --blocks 1 --format json --out run";
+    let document = place.run(run).assert_code(0).document();
+    assert_eq!(names(&document).len(), 10);
+    for bytes in [16 << 10, 64 << 10] {
+        let read = cell(&document, &format!("random-read-{bytes}"));
+        assert_eq!(
+            (&read["parameters"]["file_bytes"], &read["replicates"]),
+            (&bytes.into(), &1.into())
+        );
+        assert_eq!(read["curve"]["value"], f64::from(bytes));
+    }
+    let more = place.run("run --resume run --budget 1s --format json").assert_code(0).document();
+    assert!(cell(&more, "random-read-16384")["replicates"].as_u64() > Some(1), "{more}");
+    let around = "run sprite-lfs . --file-size around-caches --blocks 1 --dry-run";
+    assert!(place.run(around).assert_code(0).stdout.contains("random read, file 8 KiB"));
 }
 
 /// The random write once left the file shorter than it was to be, and the read after it failed.
@@ -64,6 +84,8 @@ fn what_sprite_lfs_cannot_do_is_refused_with_what_to_change() {
     for (options, words) in [
         ("--file-size 5000", ["--file-size", "multiple of 4096"]),
         ("--file-size 0", ["--file-size", "0 leaves nothing"]),
+        ("--file-size 4k,5000", ["--file-size", "multiple of 4096"]),
+        ("--file-size near-caches", ["--file-size", "around-caches"]),
         ("--file-size 900g", ["of 900 GiB will not fit on", "smaller --file-size"]),
         ("--drop-first", ["--files 2", "--drop-first=false"]),
         ("--size 1m", ["sprite-lfs", "--file-size"]),

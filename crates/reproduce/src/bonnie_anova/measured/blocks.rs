@@ -7,7 +7,7 @@ use serde::Serialize;
 use stats::design::{Analysis, ModelChoice, Options, TableBuilder, analyse};
 use stats::{Sample, interval};
 
-use super::LEVEL;
+use super::{Clock, LEVEL};
 use crate::bonnie_anova::published::ACTIONS;
 use crate::bonnie_anova::tables::FACTORS;
 use crate::gathered::Gathered;
@@ -16,6 +16,8 @@ use crate::gathered::Gathered;
 const PHASES: [&str; 5] = ["char-output", "block-output", "rewrite", "char-input", "block-input"];
 /// Bonnie's K.
 const KIB: f64 = 1024.0;
+/// Millions of instructions in a second of a clock that takes each for a nanosecond.
+const NANOS_OF_MILLION: f64 = 1000.0;
 
 /// A mean over blocks with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -43,19 +45,24 @@ impl Estimate {
 pub(super) struct Observed {
     /// The file systems, in the run's order.
     pub(super) file_systems: Vec<String>,
-    /// Rates in kB/s, by file system and action.
+    /// Rates in kB/s, or in KiB per million instructions, by file system and action.
     rates: BTreeMap<(String, &'static str), BTreeMap<u32, f64>>,
 }
 
 impl Observed {
-    pub(super) fn of(gathered: &Gathered<'_>) -> Self {
+    pub(super) fn of(gathered: &Gathered<'_>, clock: Clock) -> Self {
+        let unit = match clock {
+            Clock::Time => KIB,
+            Clock::Instructions => KIB * NANOS_OF_MILLION,
+        };
         let mut found = Self::default();
         for (phase, action) in PHASES.into_iter().zip(ACTIONS) {
             for (cell, replicates) in gathered.named(phase) {
                 let name = StandardMetric::BANDWIDTH.name;
                 let position = cell.metrics.iter().position(|metric| metric.name == name);
-                let rate =
-                    |one: &&record::Replicate| Some((one.block, one.metrics.get(position?)? / KIB));
+                let rate = |one: &&record::Replicate| {
+                    Some((one.block, one.metrics.get(position?)? / unit))
+                };
                 let rates: BTreeMap<u32, f64> = replicates.iter().filter_map(rate).collect();
                 found.add(&cell.target, action, rates);
             }
@@ -63,7 +70,7 @@ impl Observed {
         found
     }
 
-    /// Adds the rates of a cell, in kB/s, by block.
+    /// Adds the rates of a cell by block.
     pub(super) fn add(
         &mut self,
         file_system: &str,

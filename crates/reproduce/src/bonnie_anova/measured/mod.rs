@@ -22,17 +22,32 @@ use stats::design::Analysis;
 pub use self::blocks::Estimate;
 use self::blocks::Observed;
 pub use self::figures::{DifferenceRow, EffectRow, RateRow, ShareRow, SourceRow};
+use super::NamedRun;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
 
 /// The level of all intervals and tests: that of the paper's section 3.2.
 const LEVEL: f64 = 0.95;
 
+/// What the clock of a run counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// Time.
+    Time,
+    /// Instructions, as that of a guest: one for each nanosecond that it shows.
+    Instructions,
+}
+
 /// What was measured, and how it stands to the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
     /// The run.
     pub run: String,
+    /// What its rates are by. By instructions they are in KiB per million.
+    pub clock: Clock,
+    /// Release of the kernel.
+    pub kernel: String,
     /// The level of all intervals and tests.
     pub level: f64,
     /// Size of Bonnie's file; the paper has 320 MB.
@@ -63,15 +78,17 @@ pub struct Measured {
 
 impl Measured {
     /// What a run measured, beside the analysis of what the paper measured.
-    pub(super) fn of(run: &Run, name: &str, paper: &Analysis) -> Self {
+    pub(super) fn of((run, name): NamedRun<'_>, clock: Clock, paper: &Analysis) -> Self {
         let gathered = Gathered::of(run);
-        let observed = Observed::of(&gathered);
+        let observed = Observed::of(&gathered, clock);
         let blocks = observed.blocks(&observed.file_systems);
         let together = observed.together();
         let anova = together.iter().flat_map(|analysis| &analysis.anova);
         let diagnostics = together.iter().flat_map(|analysis| &analysis.diagnostics);
         Self {
             run: name.to_owned(),
+            clock,
+            kernel: run.manifest.machine.kernel.release.clone().unwrap_or_default(),
             level: LEVEL,
             file_bytes: file_bytes(run),
             memory_bytes: Some(gathered.memory_bytes).filter(|&bytes| bytes > 0),

@@ -102,6 +102,8 @@ fn the_text_fits_the_page() {
     let sources = together.iter().flat_map(|analysis| &analysis.anova);
     let measured = Measured {
         run: "run".to_owned(),
+        clock: Clock::Time,
+        kernel: "6.1.0".to_owned(),
         level: LEVEL,
         file_bytes: Some(320 << 20),
         memory_bytes: Some(64 << 20),
@@ -120,7 +122,12 @@ fn the_text_fits_the_page() {
     for words in ["320 MiB with 64 MiB of memory", "FAT32, paper", "btrfs, here", "they are odd"] {
         assert!(text.contains(words), "no {words} in {text}");
     }
-    for line in text.lines() {
+    let counted = Measured { clock: Clock::Instructions, memory_bytes: None, ..measured }.text(100);
+    for words in ["guest with Linux 6.1.0", "KiB per million", "btrfs, here"] {
+        assert!(counted.contains(words), "no {words} in {counted}");
+    }
+    assert!(!counted.contains("FAT32, paper"), "{counted}");
+    for line in text.lines().chain(counted.lines()) {
         assert!(line.chars().count() <= 100, "{line}");
     }
 }

@@ -2,13 +2,13 @@
 
 use textual::{Columns, paragraph, plural, size};
 
-use super::{DifferenceRow, EffectRow, Estimate, Measured, RateRow, ShareRow, SourceRow};
+use super::{Clock, DifferenceRow, EffectRow, Estimate, Measured, RateRow, ShareRow, SourceRow};
 use crate::bonnie_anova::published::FILE_SYSTEMS;
 use crate::statement;
 
 pub(super) fn render(of: &Measured, width: usize) -> String {
     let mut text = format!("\n{}\n", paragraph("", "", &heading(of), width).trim_end());
-    text += &rates(&of.rates, &of.file_systems);
+    text += &rates(of);
     if !of.shares.is_empty() {
         text += "\nShares of the variation in %, of each block by itself, as the paper's one run\n";
         text += &shares(&of.shares);
@@ -26,7 +26,11 @@ pub(super) fn render(of: &Measured, width: usize) -> String {
         text += "measured hold together\n";
         text += &differences(&of.differences);
     }
-    text += &statement::text(&of.statements, width);
+    let how = match of.clock {
+        Clock::Time => "measured here",
+        Clock::Instructions => "counted in the guest",
+    };
+    text += &statement::text(&of.statements, how, width);
     for warning in &of.warnings {
         text += &paragraph("- errors of all blocks together: ", "  ", warning, width);
     }
@@ -37,7 +41,18 @@ pub(super) fn render(of: &Measured, width: usize) -> String {
 }
 
 fn heading(of: &Measured) -> String {
-    let file = of.file_bytes.map(|bytes| format!(" on a file of {}", size(bytes as f64, 3)));
+    if of.clock == Clock::Instructions {
+        return format!(
+            "Counted in a guest with Linux {}, for file systems that this kernel lacks: Bonnie{} \
+             in memory, {}; means with intervals at {:.0} %. Its clock counts instructions, so \
+             these are rates by the processor's work, in which no device takes time",
+            of.kernel,
+            of.file_bytes.map(on_file).unwrap_or_default(),
+            plural(of.blocks, "complete block"),
+            of.level * 100.0
+        );
+    }
+    let file = of.file_bytes.map(on_file);
     let memory = of.memory_bytes.map(|bytes| format!(" with {} of memory", size(bytes as f64, 3)));
     format!(
         "Measured here: Bonnie{}{} (the paper: 320 MB with 64 MB), {}; means with intervals at \
@@ -49,12 +64,22 @@ fn heading(of: &Measured) -> String {
     )
 }
 
+fn on_file(bytes: u64) -> String {
+    format!(" on a file of {}", size(bytes as f64, 3))
+}
+
 /// A row for each file system, as there may be more of them than fit beside each other.
-fn rates(rows: &[RateRow], file_systems: &[String]) -> String {
-    let heads = std::iter::once("kB/s").chain(rows.iter().map(|row| row.action));
+fn rates(of: &Measured) -> String {
+    let (rows, file_systems) = (&of.rates, &of.file_systems);
+    // The paper has nothing to set beside counts.
+    let (unit, published) = match of.clock {
+        Clock::Time => ("kB/s", &FILE_SYSTEMS[..]),
+        Clock::Instructions => ("KiB per million", &[][..]),
+    };
+    let heads = std::iter::once(unit).chain(rows.iter().map(|row| row.action));
     let mut columns = Columns::headed(heads);
     let whole = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.0}"));
-    for name in FILE_SYSTEMS {
+    for &name in published {
         let of =
             |row: &RateRow| row.published.iter().find(|(one, _)| *one == name).map(|one| one.1);
         let rates = rows.iter().map(|row| whole(of(row)));

@@ -21,8 +21,10 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use record::machine::Cache;
 use record::{
-    Dimension, FirstWrite, MetricDefinition, RandomAlignment, SpriteLfsOptions, StandardMetric,
+    CurvePoint, Dimension, FirstWrite, MetricDefinition, RandomAlignment, SpriteLfsOptions,
+    SpriteLfsRun, StandardMetric,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -30,12 +32,13 @@ use workload::Content;
 
 use self::passes::{Passes, on_page};
 use self::phases::{BLOCK_BYTES, Kind};
-use super::ClassicError;
+use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::replicate::failed;
 use crate::sequence::{self, Sequence, SequencePhase};
+use crate::thinning::{on_axis, rank_of};
 
 /// The part of what is free that files may take.
 const ROOM_SHARE: f64 = 0.9;
@@ -60,37 +63,92 @@ pub fn published() -> SpriteLfsOptions {
     }
 }
 
-/// With all corrections: eleven files of which the first is dropped, random operations on pages,
-/// and the same calls in every phase.
+/// With all corrections: eleven files of which the first is dropped, which exist and have been read
+/// beforehand, random operations on pages, and the same calls in every phase.
 #[must_use]
 pub fn corrected() -> SpriteLfsOptions {
     SpriteLfsOptions {
         files: 11,
         drop_first: true,
+        pre_read: true,
         alignment: RandomAlignment::Page,
         pad_calls: true,
         ..published()
     }
 }
 
-/// The phases as benchmarks.
+/// Files of this size make each working set that is below or beyond a cache of the machine.
+#[must_use]
+pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
+    sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES)
+}
+
+/// The phases as benchmarks, of each size.
 ///
 /// # Errors
 /// What cannot be meant.
-pub(crate) fn benchmarks(options: &SpriteLfsOptions) -> Result<Vec<Benchmark>, ClassicError> {
-    benchmarks_of("sprite-lfs", options)
+pub(crate) fn benchmarks(run: &SpriteLfsRun) -> Result<Vec<Benchmark>, ClassicError> {
+    let all = by_size(run);
+    if let [only] = all.as_slice() {
+        return benchmarks_of("sprite-lfs", only);
+    }
+    let count = all.len();
+    let of_size = |(index, options): (usize, &SpriteLfsOptions)| {
+        check(options)?;
+        let name = format!("sprite-lfs-{}", options.file_bytes);
+        let sequence = SpriteLfs { name, options: options.clone() };
+        let kinds = phases::of(options).into_iter().map(|(kind, number)| named(kind, number));
+        let on_curve = |(benchmark, (curve, title)): (Benchmark, (String, String))| {
+            let point = CurvePoint {
+                curve,
+                title,
+                axis: "file".to_owned(),
+                unit: "bytes".to_owned(),
+                value: options.file_bytes as f64,
+            };
+            Benchmark {
+                name: format!("{}-{}", benchmark.name, options.file_bytes),
+                title: format!("{}, {} {}", benchmark.title, point.axis, on_axis(&point)),
+                rank: rank_of(index, count),
+                curve: Some(point),
+                ..benchmark
+            }
+        };
+        Ok(sequence::benchmarks(sequence).into_iter().zip(kinds).map(on_curve).collect::<Vec<_>>())
+    };
+    let all: Result<Vec<_>, _> = all.iter().enumerate().map(of_size).collect();
+    Ok(all?.into_iter().flatten().collect())
 }
 
-/// The same as part of another suite, under a name that is unique there.
+/// The options of each size, in ascending order.
+pub(crate) fn by_size(run: &SpriteLfsRun) -> Vec<SpriteLfsOptions> {
+    let mut sizes = vec![run.options.file_bytes];
+    sizes.extend(&run.further_file_bytes);
+    sizes.sort_unstable();
+    sizes.dedup();
+    let of = |file_bytes| SpriteLfsOptions { file_bytes, ..run.options.clone() };
+    sizes.into_iter().map(of).collect()
+}
+
+/// The phases as part of another suite, under a name that is unique there.
 ///
 /// # Errors
 /// What cannot be meant.
 pub(crate) fn benchmarks_of(
-    name: &'static str,
+    name: &str,
     options: &SpriteLfsOptions,
 ) -> Result<Vec<Benchmark>, ClassicError> {
     check(options)?;
-    Ok(sequence::benchmarks(SpriteLfs { name, options: options.clone() }))
+    Ok(sequence::benchmarks(SpriteLfs { name: name.to_owned(), options: options.clone() }))
+}
+
+/// Name and title of a phase, with its number where it is repeated.
+fn named(kind: Kind, number: Option<u32>) -> (String, String) {
+    let (name, title) = kind.names();
+    match number {
+        Some(number) => (format!("{name}-{number}"), format!("{title}, number {number}")),
+        None => (name.to_owned(), title.to_owned()),
+    }
 }
 
 fn check(options: &SpriteLfsOptions) -> Result<(), ClassicError> {
@@ -130,13 +188,13 @@ pub(crate) fn check_room(
 /// The benchmark with its options.
 #[derive(Clone, Debug)]
 struct SpriteLfs {
-    name: &'static str,
+    name: String,
     options: SpriteLfsOptions,
 }
 
 impl Sequence for SpriteLfs {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
@@ -205,11 +263,7 @@ impl SpriteLfs {
     }
 
     fn phase(&self, kind: Kind, number: Option<u32>) -> SequencePhase {
-        let (name, title) = kind.names();
-        let (name, title) = match number {
-            Some(number) => (format!("{name}-{number}"), format!("{title}, number {number}")),
-            None => (name.to_owned(), title.to_owned()),
-        };
+        let (name, title) = named(kind, number);
         let (dimension, exercises) = if kind.writes() {
             (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::InMemory])
         } else {
@@ -258,19 +312,43 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_with_what_to_change() {
         let refused = |options: SpriteLfsOptions| {
-            benchmarks(&options).map(drop).expect_err("it cannot be meant").to_string()
+            benchmarks(&options.into()).map(drop).expect_err("it cannot be meant").to_string()
         };
         let why = refused(SpriteLfsOptions { file_bytes: 5000, ..published() });
         assert!(why.contains("multiple of 4096") && why.contains("give 8192"), "{why}");
         let why = refused(SpriteLfsOptions { files: 1, ..corrected() });
         assert!(why.contains("leaves nothing of 1 file: give --files 2"), "{why}");
-        assert!(benchmarks(&SpriteLfsOptions { files: 2, ..corrected() }).is_ok());
+        assert!(benchmarks(&SpriteLfsOptions { files: 2, ..corrected() }.into()).is_ok());
+    }
+
+    #[test]
+    fn several_sizes_make_a_curve_of_each_phase() {
+        let run = SpriteLfsRun {
+            further_file_bytes: vec![8192, 1 << 20, 128 << 10],
+            options: published(),
+        };
+        let all = benchmarks(&run).expect("it can be run");
+        assert_eq!(all.len(), 3 * 5);
+        let (first, last) = (&all[0], &all[14]);
+        assert_eq!(first.name, "sequential-write-8192");
+        assert_eq!(last.title, "sequential read at the end, file 1 MiB");
+        let point = |benchmark: &Benchmark| {
+            let point = benchmark.curve.clone().expect("it lies on a curve");
+            (point.curve, point.value)
+        };
+        assert_eq!(point(first), ("sequential-write".to_owned(), 8192.0));
+        assert_eq!(point(last), ("sequential-read-again".to_owned(), f64::from(1 << 20)));
+        // Each size is a sequence of its own.
+        let files = |benchmark: &Benchmark| {
+            benchmark.cell("sprite-lfs", "tmpfs", 0).parameters["file_bytes"].clone()
+        };
+        assert_eq!((files(first), files(last)), (json!(8192), json!(1 << 20)));
     }
 
     #[test]
     fn random_phases_say_how_they_are_aligned() {
         let alignment = |options: &SpriteLfsOptions, kind| {
-            SpriteLfs { name: "", options: options.clone() }.parameters(kind)["alignment_bytes"]
+            SpriteLfs { name: String::new(), options: options.clone() }.parameters(kind)["alignment_bytes"]
                 .clone()
         };
         assert_eq!(alignment(&published(), Kind::RandomRead), json!(1));
@@ -280,8 +358,8 @@ mod tests {
 
     #[test]
     fn phases_hold_every_option_in_their_parameters() {
-        let all = benchmarks(&corrected()).expect("it can be run");
-        assert_eq!(all.len(), 5);
+        let all = benchmarks(&corrected().into()).expect("it can be run");
+        assert_eq!(all.len(), 6);
         for benchmark in all {
             let cell = benchmark.cell("sprite-lfs", "tmpfs", 0);
             for name in ["file_bytes", "files", "drop_first", "first_write", "pad_calls"] {

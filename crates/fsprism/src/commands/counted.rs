@@ -1,0 +1,93 @@
+//! Bonnie where this kernel lacks a file system: in a guest, whose clock counts instructions.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ::lab::command::{Command, HAND_BACK};
+use ::lab::{Boot, BootError, Lab, Parts, image, kernel};
+use ::reproduce::bonnie_anova;
+use anyhow::{Context, anyhow};
+use record::Run;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use suites::classic::bonnie_anova::COUNTED_TARGETS;
+
+use crate::arguments::ReproduceOptions;
+use crate::commands::lab::this_program;
+use crate::exit::Blame;
+use crate::output;
+
+/// Where the guest's run lies in the run that it is beside.
+const RUN: &str = "guest";
+/// What a guest loads for the targets.
+const LOADED: [&str; 6] = ["loop", "ext2", "vfat", "ext4", "xfs", "btrfs"];
+/// The guest's memory: all targets lie in it.
+const MEMORY_BYTES: u64 = 2600 << 20;
+/// The guest takes a minute or two for this much.
+const FILE_BYTES_MOST: u64 = 8 << 20;
+const BLOCKS_MOST: u32 = 3;
+const TIME_LIMIT: Duration = Duration::from_secs(900);
+
+/// The guest's run beside this one, and what it is called: made now where `run` was, and lacks a
+/// file system of the paper. That there is none is said, and no reason to fail.
+pub(crate) fn bonnie(
+    path: &Path,
+    run: &Run,
+    options: &ReproduceOptions,
+) -> anyhow::Result<Option<(Run, String)>> {
+    let guest = path.join(RUN);
+    if options.run.is_none() && bonnie_anova::lacks_some(run) {
+        output::say("counting in a guest what this kernel cannot mount: some two minutes");
+        if let Err(why) = count(path, &guest, run, options) {
+            output::say(&format!("not counted in a guest: {why:#}"));
+        }
+    }
+    if !guest.is_dir() {
+        return Ok(None);
+    }
+    let name = guest.display().to_string();
+    Ok(Some((Run::read(&guest).blame_input()?, name)))
+}
+
+fn count(path: &Path, to: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let lab = Lab::of_user()?;
+    let kernel = kernel::find(&lab, None)?;
+    let image = image::build(&lab, Parts { kernel: &kernel, program: &this_program()? })?;
+    let boot = Boot {
+        memory_bytes: MEMORY_BYTES,
+        time_limit: TIME_LIMIT,
+        stop: Some(stop),
+        ..Boot::new(kernel, image)
+    };
+    let command = Command { text: script(run, options), load: LOADED.map(str::to_owned).to_vec() };
+    let handed = tempfile::tempdir_in(path)?;
+    let ran = match command.run_into(boot, handed.path()) {
+        Err(BootError::Stopped) => return Err(anyhow!("it was interrupted")),
+        ran => ran?,
+    };
+    if ran.status != 0 {
+        let said = String::from_utf8_lossy(&ran.output);
+        let last = said.trim().lines().next_back().unwrap_or("it printed nothing");
+        return Err(anyhow!("the guest's fsprism failed: {last}"));
+    }
+    std::fs::rename(handed.path().join(RUN), to).context("the guest handed back no run")
+}
+
+/// What the guest does: targets lie in its memory, nearly all of which they may take.
+fn script(run: &Run, options: &ReproduceOptions) -> String {
+    let targets: Vec<String> = COUNTED_TARGETS.iter().map(|target| format!("'{target}'")).collect();
+    let size_bytes = options.size.unwrap_or(FILE_BYTES_MOST).min(FILE_BYTES_MOST);
+    let blocks = options.blocks.unwrap_or(BLOCKS_MOST).min(BLOCKS_MOST);
+    format!(
+        "mount -o remount,size=95% /tmp && mkdir /tmp/scratch && exec /init run bonnie {} --size \
+         {size_bytes} --seeks 16 --blocks {blocks} --seed {} --scratch /tmp/scratch --out \
+         {HAND_BACK}/{RUN}\n",
+        targets.join(" "),
+        run.manifest.run.seed
+    )
+}

@@ -1,0 +1,111 @@
+//! Sizes of working sets, placed by the caches of the machine.
+
+use record::machine::{Cache, CacheKind, FRAGILE};
+
+/// How many times smaller than a cache a working set surely fits, and how many times larger it
+/// surely does not.
+const FAR: u64 = 4;
+/// Caches of a machine that reports none: sizes that few lie outside of.
+const UNREPORTED_BYTES: [u64; 2] = [64 << 10, 64 << 20];
+
+/// A quarter and four times each cache that holds data, in ascending order; but for sizes that are
+/// near another cache, where figures are not repeatable. The first and the last are near none, so
+/// every cache has sizes on both sides.
+#[must_use]
+pub fn around(caches: &[Cache]) -> Vec<u64> {
+    let caches = of_data(caches);
+    let is_near = |bytes: u64| {
+        caches.iter().any(|&cache_bytes| FRAGILE.contains(&(bytes as f64 / cache_bytes as f64)))
+    };
+    let sizes = caches.iter().flat_map(|bytes| [bytes / FAR, bytes.saturating_mul(FAR)]);
+    let mut sizes: Vec<u64> = sizes.filter(|&bytes| !is_near(bytes)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// Powers of two from a quarter of the smallest cache that holds data to four times the largest.
+#[must_use]
+pub fn swept(caches: &[Cache]) -> Vec<u64> {
+    let sizes = around(caches);
+    let (Some(&least), Some(&most)) = (sizes.first(), sizes.last()) else { return Vec::new() };
+    let first = 1_u64 << least.max(1).ilog2();
+    let doubled = std::iter::successors(Some(first), |bytes| bytes.checked_mul(2));
+    // The last is not below the most.
+    doubled.take_while(|&bytes| bytes / 2 < most).collect()
+}
+
+/// Sizes of files of which so many make these working sets: whole blocks, none twice.
+#[must_use]
+pub fn of_files(working_sets: &[u64], files: u32, block_bytes: u64) -> Vec<u64> {
+    let whole = |bytes: &u64| (bytes / u64::from(files.max(1)) / block_bytes).max(1) * block_bytes;
+    let mut sizes: Vec<u64> = working_sets.iter().map(whole).collect();
+    sizes.dedup();
+    sizes
+}
+
+/// The sizes of caches that hold data.
+fn of_data(caches: &[Cache]) -> Vec<u64> {
+    let holds_data = caches.iter().filter(|cache| cache.kind != CacheKind::Instruction);
+    let sizes: Vec<u64> = holds_data.filter_map(|cache| cache.size_bytes).collect();
+    if sizes.iter().any(|&bytes| bytes > 0) {
+        sizes.into_iter().filter(|&bytes| bytes > 0).collect()
+    } else {
+        UNREPORTED_BYTES.to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+
+    fn caches(sizes: &[(CacheKind, u64)]) -> Vec<Cache> {
+        let cache = |&(kind, bytes): &(CacheKind, u64)| Cache {
+            level: 1,
+            kind,
+            size_bytes: Some(bytes),
+            line_bytes: None,
+            ways: None,
+            sets: None,
+            shared_by: Vec::new(),
+            instances: 1,
+        };
+        sizes.iter().map(cache).collect()
+    }
+
+    #[test]
+    fn each_cache_has_a_size_on_either_side_and_none_near() {
+        use CacheKind::{Data, Instruction, Unified};
+        let usual = caches(&[
+            (Data, 32 * KIB),
+            (Instruction, 64 * KIB),
+            (Unified, MIB),
+            (Unified, 32 * MIB),
+        ]);
+        let sizes = [8 * KIB, 128 * KIB, 256 * KIB, 4 * MIB, 8 * MIB, 128 * MIB];
+        assert_eq!(around(&usual), sizes);
+        // Four times the first is half of the second, a quarter of the second the first.
+        let near = caches(&[(Data, 32 * KIB), (Unified, 128 * KIB)]);
+        assert_eq!(around(&near), [8 * KIB, 512 * KIB]);
+        assert_eq!(around(&[]), [16 * KIB, 256 * KIB, 16 * MIB, 256 * MIB]);
+    }
+
+    #[test]
+    fn a_sweep_goes_from_below_the_first_cache_to_beyond_the_last() {
+        let odd = caches(&[(CacheKind::Data, 48 * KIB), (CacheKind::Unified, 36 * MIB)]);
+        let sizes = swept(&odd);
+        assert_eq!((sizes[0], sizes.last().copied()), (8 * KIB, Some(256 * MIB)));
+        assert!(sizes.windows(2).all(|pair| pair[1] == 2 * pair[0]), "{sizes:?}");
+        let none = swept(&[]);
+        assert_eq!((none.len(), none[0]), (15, 16 * KIB));
+    }
+
+    #[test]
+    fn files_share_a_working_set_in_whole_blocks() {
+        assert_eq!(of_files(&[8 * KIB, 16 * KIB, MIB], 11, 4096), [4096, 92 * KIB]);
+        assert_eq!(of_files(&[8 * KIB], 1, 4096), [8 * KIB]);
+    }
+}
