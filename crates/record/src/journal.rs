@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cliff::{CellAdded, SearchPlan};
 use crate::histogram_log::HistogramLocation;
@@ -222,6 +223,19 @@ pub struct TimelineRecord {
     pub slices: Vec<Vec<(u8, u64)>>,
 }
 
+/// Numbers as the keys of an object, which are texts. In a line, whose kind must be known first,
+/// serde does not read them as numbers by itself.
+fn by_order<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<u32, u64>>, D::Error> {
+    let texts: Option<BTreeMap<String, u64>> = Option::deserialize(deserializer)?;
+    let number = |(order, pages): (String, u64)| {
+        let order = order.parse().map_err(|_| D::Error::custom(format!("no order: {order}")))?;
+        Ok((order, pages))
+    };
+    texts.map(|texts| texts.into_iter().map(number).collect()).transpose()
+}
+
 /// What proves (or refutes) the cache state of a replicate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheEvidence {
@@ -235,7 +249,7 @@ pub struct CacheEvidence {
     pub dirty_before: Option<u64>,
     /// Resident pages of a warm file as it was read in, by the order of their folio (order 4 is a
     /// folio of 16 pages). Recorded once per file of a run, if the kernel provides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "by_order")]
     pub folio_pages: Option<BTreeMap<u32, u64>>,
     /// Bytes read from the device during the replicate; none if the target has no device.
     pub device_read_bytes: Option<u64>,
@@ -314,4 +328,30 @@ pub enum EndReason {
     NothingLeft,
     /// Every search for cliffs has learned all that its probes allow.
     Searched,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_by_the_order_of_their_folio_are_read_as_they_were_written() {
+        let evidence = CacheEvidence {
+            folio_pages: Some(BTreeMap::from([(0, 256), (9, 512)])),
+            ..CacheEvidence::default()
+        };
+        let line = Line::Discarded(Discarded {
+            cell: 0,
+            block: 0,
+            attempt: 1,
+            turn_ns: None,
+            why: String::new(),
+            evidence,
+        });
+        let text = serde_json::to_string(&line).expect("it can be written");
+        assert_eq!(serde_json::from_str::<Line>(&text).expect("it can be read"), line);
+        let odd = text.replace("\"9\"", "\"nine\"");
+        let why = serde_json::from_str::<Line>(&odd).expect_err("no number").to_string();
+        assert!(why.contains("no order: nine"), "{why}");
+    }
 }

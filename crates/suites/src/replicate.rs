@@ -205,7 +205,8 @@ impl Execution<'_> {
         known: &mut BTreeSet<PathBuf>,
         files: &[PathBuf],
     ) -> Option<BTreeMap<u32, u64>> {
-        if self.cache_state != CacheState::Warm || !target.supports_cold() {
+        // What only rehearses is not recorded.
+        if !self.counts || self.cache_state != CacheState::Warm || !target.supports_cold() {
             return None;
         }
         let new: Vec<&PathBuf> =

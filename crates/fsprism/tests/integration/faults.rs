@@ -91,7 +91,7 @@ fn a_full_scratch_directory_ends_the_run_and_keeps_it() {
     let scratch = place.text("scratch");
     let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=140m none {scratch}"));
     let free = mounts.free_inodes(&place, "scratch");
-    let arguments = "run survey/io ext4:size=128m --blocks 60 --budget 3s --size 8m --out run";
+    let arguments = "run survey/io ext4:size=128m --blocks 15 --budget 3s --size 8m --out run";
     let mut running = Running::start(&place, mounts.command(&place, arguments));
     running.until("block 1 done");
     let filler_path = mounts.path(&place, "scratch").join("kept-filler");
@@ -110,7 +110,7 @@ fn a_full_scratch_directory_ends_the_run_and_keeps_it() {
 
     let document = mounts.run(&place, "run --resume run --format json").assert_code(0).document();
     let cells = document["cells"].as_array().expect("a list");
-    assert!(cells.iter().all(|cell| cell["replicates"] == 60), "{document}");
+    assert!(cells.iter().all(|cell| cell["replicates"] == 15), "{document}");
 }
 
 /// Where files may not be as large as an image.
@@ -133,8 +133,8 @@ fn a_full_disk_under_the_journal_ends_the_run_and_keeps_it() {
     let Some(place) = Place::as_root(name) else { return };
     place.make("small");
     let small = place.text("small");
-    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=240k none {small}"));
-    let arguments = "run survey/io ext4:size=128m --blocks 60 --budget 2s --size 1m \
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=80k none {small}"));
+    let arguments = "run survey/io ext4:size=128m --blocks 24 --budget 2s --size 1m \
                      --format json --out small/run";
     let outcome = mounts.run(&place, arguments);
     outcome.assert_code(1).assert_says(&["full", "--resume", "--out"]);
@@ -142,13 +142,13 @@ fn a_full_disk_under_the_journal_ends_the_run_and_keeps_it() {
     assert_valid(&document);
     assert!(document["end"].is_null(), "{document}");
     let first = &document["cells"][0]["replicates"];
-    assert!(first.as_u64().is_some_and(|count| count > 0 && count < 60), "{first}");
+    assert!(first.as_u64().is_some_and(|count| count > 0 && count < 24), "{first}");
 
     mounts.do_there(&format!("mount -o remount,size=64m {small}"));
     let outcome = mounts.run(&place, "run --resume small/run --format json");
     let document = outcome.assert_code(0).document();
     let cells = document["cells"].as_array().expect("a list");
-    assert!(cells.iter().all(|cell| cell["replicates"] == 60), "{document}");
+    assert!(cells.iter().all(|cell| cell["replicates"] == 24), "{document}");
 }
 
 #[test]

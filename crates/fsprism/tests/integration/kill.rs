@@ -15,7 +15,7 @@ use crate::place::{Place, names_in};
 use crate::process::{ends_within, kill};
 
 const KILLS: u32 = 20;
-const BLOCKS: u64 = 20;
+const BLOCKS: u64 = 8;
 
 /// When the process is killed.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ fn twenty_sudden_deaths_leave_nothing_and_lose_nothing() {
 /// Starts a run on one target of each kind, or goes on with it once it has a manifest.
 fn begin_or_go_on(place: &Place, run: &str) -> Child {
     let begin = format!(
-        "run survey/io a=ext4:size=128m,memory=512m,read_bps=500m b=xfs:size=320m \
+        "run survey/in-memory a=ext4:size=128m,memory=512m,read_bps=500m b=xfs:size=320m \
          tmpfs:size=128m d=./data --size 1m --seed 7 --budget 2s --blocks {BLOCKS} --out {run}"
     );
     let go_on = format!("run --resume {run}");

@@ -14,7 +14,8 @@ use crate::refusals::PrivateMounts;
 /// A place with a finished run in `run`.
 fn place_with_run(test: &str) -> Option<Place> {
     let place = Place::as_root(test)?;
-    let arguments = "run survey/io ext4:size=128m --blocks 2 --budget 1s --size 1m --out run";
+    let arguments =
+        "run survey/in-memory ext4:size=128m --blocks 2 --budget 1s --size 1m --out run";
     place.run(arguments).assert_code(0);
     Some(place)
 }
@@ -150,7 +151,8 @@ fn a_directory_that_was_hardly_begun_can_be_begun_again() {
 fn a_run_is_written_by_one_process_and_read_by_any() {
     let name = "a_run_is_written_by_one_process_and_read_by_any";
     let Some(place) = Place::as_root(name) else { return };
-    let arguments = "run survey/io ext4:size=128m --blocks 100 --budget 4s --size 1m --out run";
+    let arguments =
+        "run survey/in-memory ext4:size=128m --blocks 400 --budget 4s --size 1m --out run";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
     let report = place.fsprism("report run --format json").output().expect("it can be started");
@@ -191,7 +193,7 @@ fn a_resumed_run_measures_where_it_did() {
     place.make("elsewhere");
     place.make("elsewhere/data");
     let arguments =
-        "run survey/io ./data ext4:size=128m --blocks 40 --budget 2s --size 1m --out run";
+        "run survey/in-memory ./data ext4:size=128m --blocks 40 --budget 2s --size 1m --out run";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
     running.signal_group(Signal::TERM);
@@ -217,7 +219,8 @@ fn what_is_swapped_for_a_run_directory_is_not_written() {
     for file in ["cells.jsonl", "report.html", "report.html.part", "manifest.json.part"] {
         fs::write(victim.join(file), "precious").expect("the place is ours");
     }
-    let arguments = "run survey/io ext4:size=128m --blocks 6 --budget 3s --size 1m --out run";
+    let arguments =
+        "run survey/in-memory ext4:size=128m --blocks 6 --budget 3s --size 1m --out run";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
     fs::rename(place.path("run"), place.path("moved")).expect("the place is ours");
@@ -410,6 +413,6 @@ fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
     assert_eq!(state("./other"), None);
     let text = runs(".").stdout;
     let line = text.lines().find(|line| line.contains("./run")).expect("it is listed");
-    assert!(line.contains("survey/io") && line.ends_with(" finished         2"), "{text}");
+    assert!(line.contains("survey/in-memory") && line.ends_with(" finished         2"), "{text}");
     runs("missing").assert_refused(&["missing", "name a directory of runs"]);
 }

@@ -9,7 +9,7 @@ use crate::documents::assert_valid;
 use crate::place::Place;
 use crate::process::Running;
 
-const ARGUMENTS: &str = "run survey/io ext4:size=128m tmpfs:size=128m --blocks 80 --budget 2s \
+const ARGUMENTS: &str = "run survey/in-memory ext4:size=128m tmpfs:size=128m --blocks 80 --budget 2s \
                          --size 1m --format json --out run";
 
 #[test]
@@ -94,7 +94,8 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
 fn without_its_guardian_a_run_stops_and_can_be_gone_on_with() {
     let name = "without_its_guardian_a_run_stops_and_can_be_gone_on_with";
     let Some(place) = Place::as_root(name) else { return };
-    let arguments = "run survey/io ext4:size=128m --blocks 20 --budget 1s --size 1m --out run";
+    let arguments =
+        "run survey/in-memory ext4:size=128m --blocks 20 --budget 1s --size 1m --out run";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
     let guardian = running.child_named("fsprism-guard");
