@@ -5,7 +5,8 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Document } from "../src/contract";
+import type { CheckDocument, Document } from "../src/contract";
+import { typeset } from "../src/format/units";
 import { executable, launch, open, unfold } from "./browser";
 import { fsprism, place, screenshots } from "./runs";
 
@@ -212,6 +213,25 @@ describe.skipIf(executable === undefined)("a reader", () => {
     expect(await isWhole(tab, "h1")).toBe(true);
     expect(await tab.locator("#summary .lead").textContent()).toContain("The largest difference: ");
     await tab.screenshot({ path: join(screenshots, "changed-window.png") });
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("sees which known mistakes a classic benchmark contains, and what avoids each", async () => {
+    const brief = ["--file-size", "64k", "--blocks", "2", "--out", "classic"];
+    fsprism("run", "sprite-lfs", `here=${place}`, ...brief);
+    const { page: tab, troubles } = await open(browser, file("classic"), WINDOW);
+    const mistakes = tab.locator("#mistakes");
+    expect(await isWhole(tab, "#mistakes h3")).toBe(true);
+    const said = (await mistakes.textContent()) ?? "";
+    for (const words of ["of 8 known mistakes", "Avoid it: --align page", "Cannot tell"]) {
+      expect(said).toContain(words);
+    }
+    const told = JSON.parse(fsprism("check", "classic", "--format", "json")) as CheckDocument;
+    for (const { findings } of told.checks) {
+      for (const { message } of findings) expect(said).toContain(typeset(message));
+    }
+    await mistakes.screenshot({ path: join(screenshots, "classic-mistakes.png") });
     expect(troubles).toEqual([]);
     await tab.context().close();
   });

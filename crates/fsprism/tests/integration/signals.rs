@@ -115,7 +115,7 @@ fn without_its_guardian_a_run_stops_and_can_be_gone_on_with() {
 fn a_replicate_in_which_it_was_stopped_is_thrown_away() {
     let name = "a_replicate_in_which_it_was_stopped_is_thrown_away";
     let Some(place) = Place::as_root(name) else { return };
-    let arguments = "run survey/io ext4:size=128m --blocks 40 --budget 2s --size 1m --out run \
+    let arguments = "run survey/io ext4:size=128m --blocks 12 --budget 2s --size 1m --out run \
                      --format json";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
