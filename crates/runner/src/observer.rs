@@ -53,6 +53,8 @@ pub enum Event<'a> {
     BlockDone {
         /// The block.
         block: u32,
+        /// Cells that it held.
+        cells: usize,
         /// Blocks that fit into the budget, as this one and those before it took.
         blocks: u32,
         /// Widths of the intervals so far.

@@ -123,15 +123,22 @@ impl Observer for Progress {
                     self.say(&format!("planned: about {blocks}{left_out}"));
                 }
             }
-            Event::BlockDone { block, blocks, width } => {
+            Event::BlockDone { block, cells, blocks, width } => {
                 self.blocks_planned = Some(blocks);
                 self.intervals = intervals(&width);
                 if self.bar.is_none() {
                     let number = block + 1;
                     let of_all =
                         if blocks > number { format!(" of about {blocks}") } else { String::new() };
+                    // Later blocks hold the widest alone.
+                    let part = if cells < width.of {
+                        format!(" with {cells} of {} cells", width.of)
+                    } else {
+                        String::new()
+                    };
                     let widest = widest(&width, &self.names);
-                    self.say(&format!("block {number} done{of_all}{}{widest}", self.intervals));
+                    let intervals = &self.intervals;
+                    self.say(&format!("block {number} done{part}{of_all}{intervals}{widest}"));
                 }
             }
             Event::Discarded { cell, why } => {

@@ -125,7 +125,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
             self.ledger.note_pace();
             self.plan_again(block)?;
             let width = self.ledger.width(self.plan);
-            self.tell(&Event::BlockDone { block, blocks: self.forecast(block + 1), width });
+            let blocks = self.forecast(block + 1);
+            self.tell(&Event::BlockDone { block, cells: cells.len(), blocks, width });
             let narrow = width.widest.is_some_and(|widest| widest <= self.plan.precision);
             narrow_looks = if narrow { narrow_looks + 1 } else { 0 };
             if narrow_looks >= NARROW_LOOKS && self.plan.blocks.is_none() {
