@@ -3,8 +3,8 @@
 //! [`kernel`] gets a kernel, from a package or built from source. [`image`] packs what runs in the
 //! guest. [`boot`] runs QEMU, without root and without KVM, so that two boots of one job execute
 //! the same instructions. [`rig`] runs several guests at a time, with private links between them.
-//! [`inside`] is the guest's side: the image's `/init` is fsprism itself. [`handover`] is the stream
-//! between host and guest.
+//! [`inside`] is the guest's side: the image's `/init` is fsprism itself. [`handover`] is the
+//! stream between host and guest.
 
 pub mod boot;
 pub mod command;

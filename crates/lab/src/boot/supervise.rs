@@ -50,6 +50,11 @@ impl Guarded {
         self.0.id()
     }
 
+    /// Whether it has ended, as far as can be told.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
+    }
+
     /// Waits for its end.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
         self.0.wait().map(drop)

@@ -7,14 +7,14 @@ use super::shape::Shape;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Description {
     /// The roles, each with a name of its own.
-    pub roles: Vec<Role>,
+    pub roles: Vec<GuestRole>,
     /// The links.
     pub links: Vec<Link>,
 }
 
 /// What one of a rig's guests is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Role {
+pub struct GuestRole {
     /// Its name: `server`.
     pub name: String,
     /// Its memory in bytes.
@@ -54,7 +54,7 @@ impl Description {
     }
 
     /// The role of this name.
-    pub(super) fn role(&self, name: &str) -> Result<&Role, RigError> {
+    pub(super) fn role(&self, name: &str) -> Result<&GuestRole, RigError> {
         let found = self.roles.iter().find(|role| role.name == name);
         found.ok_or_else(|| RigError::NoRole(name.to_owned()))
     }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_role_has_its_ends_of_all_links() {
-        let role = |name: &str| Role { name: name.to_owned(), ..Role::default() };
+        let role = |name: &str| GuestRole { name: name.to_owned(), ..GuestRole::default() };
         let link = |one: &str, other: &str| Link {
             ends: [one.to_owned(), other.to_owned()],
             shape: Shape::default(),

@@ -36,7 +36,8 @@ pub enum RigError {
     },
     /// A guest did not answer in time, and was ended.
     #[error(
-        "the {role} did not answer within {limit:?} and was stopped; its console ends:\n{console}"
+        "the {role} did not answer within {limit:?} and was stopped; its console ends:\n\
+        {console}"
     )]
     Late {
         /// Its role.
@@ -71,6 +72,21 @@ pub enum RigError {
 }
 
 impl RigError {
+    /// Whether it ends what was asked and not the rig: a guest that is gone can be booted anew.
+    #[must_use]
+    pub fn is_of_guest(&self) -> bool {
+        match self {
+            Self::Gone { .. }
+            | Self::Late { .. }
+            | Self::NotRunning(_)
+            | Self::Failed { .. }
+            | Self::Garbled { .. } => true,
+            Self::NoRole(_) | Self::Links { .. } | Self::Boot(_) | Self::Io(_) | Self::Stopped => {
+                false
+            }
+        }
+    }
+
     /// The role whose guest is gone, if that is what happened.
     #[must_use]
     pub fn gone(&self) -> Option<&str> {

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::description::Role;
+use super::description::GuestRole;
 use super::error::RigError;
-use super::running::Conditions;
+use super::running::RigConditions;
 use super::wire::{self, Interface, Order, PORT};
 use crate::boot::{Console, Guarded, initial_files, last_lines};
 use crate::error::BootError;
@@ -25,8 +25,8 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// What a guest is started from.
 pub(super) struct Start<'a> {
-    pub(super) conditions: &'a Conditions,
-    pub(super) role: &'a Role,
+    pub(super) conditions: &'a RigConditions,
+    pub(super) role: &'a GuestRole,
     pub(super) job: Vec<(String, Vec<u8>)>,
     /// The ends of links, in the order of the interfaces.
     pub(super) links: Vec<&'a File>,
@@ -81,9 +81,10 @@ impl RunningGuest {
         &mut self,
         limit: Duration,
         stop: Option<&AtomicBool>,
+        are_others_up: &mut dyn FnMut() -> bool,
     ) -> Result<A, RigError> {
         let until = Instant::now() + limit;
-        let mut patient = Patient { stream: &self.control, until, stop };
+        let mut patient = Patient { stream: &self.control, until, stop, are_others_up };
         let answer: Result<Result<A, String>, io::Error> = wire::read(&mut patient);
         match answer {
             Ok(Ok(answer)) => Ok(answer),
@@ -108,7 +109,8 @@ impl RunningGuest {
     ) -> Result<(), RigError> {
         self.say(&Order::<()>::PowerOff)?;
         let until = Instant::now() + limit;
-        let mut patient = Patient { stream: &self.control, until, stop };
+        let are_others_up = &mut || true;
+        let mut patient = Patient { stream: &self.control, until, stop, are_others_up };
         let mut rest = Vec::new();
         // The stream ends with QEMU.
         match patient.read_to_end(&mut rest) {
@@ -124,7 +126,12 @@ impl RunningGuest {
         }
     }
 
-    fn gone(&self) -> RigError {
+    /// Whether QEMU has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.child.has_ended()
+    }
+
+    pub(super) fn gone(&self) -> RigError {
         let mut console = self.console_end();
         if console.is_empty() {
             console = crate::boot::text(&self.words).unwrap_or_default().trim().to_owned();
@@ -139,7 +146,7 @@ impl RunningGuest {
 
 impl Start<'_> {
     fn command(&self, initial: &File, control: &File, console: &File) -> Result<Command, RigError> {
-        let Conditions { kernel, .. } = self.conditions;
+        let RigConditions { kernel, .. } = self.conditions;
         let mut command = qemu::command_on_time()?;
         command.arg("-m").arg(format!("{}k", self.role.memory_bytes >> 10));
         command.arg("-kernel").arg(kernel.file());
@@ -174,6 +181,8 @@ struct Patient<'a> {
     stream: &'a UnixStream,
     until: Instant,
     stop: Option<&'a AtomicBool>,
+    /// Whether the guests still run that this one may wait for.
+    are_others_up: &'a mut dyn FnMut() -> bool,
 }
 
 impl Read for Patient<'_> {
@@ -190,6 +199,9 @@ impl Read for Patient<'_> {
                         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
                     ) => {}
                 answer => return answer,
+            }
+            if !(self.are_others_up)() {
+                return Err(ErrorKind::BrokenPipe.into());
             }
             if Instant::now() >= self.until {
                 return Err(ErrorKind::TimedOut.into());

@@ -23,9 +23,9 @@ pub(crate) mod wire;
 
 use crate::image::GuestProgram;
 
-pub use description::{Description, Link, Role};
+pub use description::{Description, GuestRole, Link};
 pub use error::RigError;
-pub use running::{Conditions, Rig};
+pub use running::{Rig, RigConditions};
 pub use shape::{Shape, WrongShape};
 
 /// Programs that guests of rigs need in their image.

@@ -23,7 +23,7 @@ use crate::qemu;
 
 /// What a rig boots, and what ends it.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub struct RigConditions {
     /// The kernel of all guests.
     pub kernel: Kernel,
     /// The image of all guests.
@@ -40,7 +40,7 @@ pub struct Conditions {
 /// A rig. Its guests end when it is dropped, or with the thread that booted them.
 #[derive(Debug)]
 pub struct Rig {
-    conditions: Conditions,
+    conditions: RigConditions,
     description: Description,
     /// Both ends of each link. They stay open here, so that what one guest sends while the other is
     /// being booted anew waits for it.
@@ -58,7 +58,7 @@ impl Rig {
     /// # Errors
     /// QEMU is missing, the description names roles that it does not have, or there is no room for
     /// its disks.
-    pub fn new(conditions: Conditions, description: Description) -> Result<Self, RigError> {
+    pub fn new(conditions: RigConditions, description: Description) -> Result<Self, RigError> {
         qemu::check(false)?;
         description.check()?;
         let link = || -> io::Result<[File; 2]> {
@@ -171,10 +171,24 @@ impl Rig {
         limit: Duration,
     ) -> Result<A, RigError> {
         let stop = self.conditions.stop.clone();
-        let guest = self.guests.get_mut(role);
-        let guest = guest.ok_or_else(|| RigError::NotRunning(role.to_owned()))?;
-        let heard = guest.hear(limit, stop.as_deref());
-        self.lost_if_gone(role, heard)
+        let guest = self.guests.remove(role);
+        let mut guest = guest.ok_or_else(|| RigError::NotRunning(role.to_owned()))?;
+        let others = &mut self.guests;
+        let mut are_others_up = || !others.values_mut().any(RunningGuest::has_ended);
+        let heard = guest.hear(limit, stop.as_deref(), &mut are_others_up);
+        // Who waits for a guest that is gone may wait in vain.
+        let lost = self
+            .guests
+            .iter_mut()
+            .find_map(|(role, guest)| guest.has_ended().then(|| (role.clone(), guest.gone())));
+        self.guests.insert(role.to_owned(), guest);
+        match (heard, lost) {
+            (Err(RigError::Gone { .. }), Some((other, error))) => {
+                self.end(&other);
+                Err(error)
+            }
+            (heard, _) => self.lost_if_gone(role, heard),
+        }
     }
 
     /// Has a role's guest power off, and waits for that.

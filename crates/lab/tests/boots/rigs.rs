@@ -2,13 +2,13 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lab::Parts;
 use lab::inside::rig as inside;
-use lab::rig::{Conditions, Description, Link, PROGRAMS, Rig, RigError, Role, Shape};
+use lab::rig::{Description, GuestRole, Link, PROGRAMS, Rig, RigConditions, RigError, Shape};
 
 use crate::place::Place;
 
@@ -27,11 +27,11 @@ pub(crate) fn serve() -> ! {
     })
 }
 
-fn rig(place: &Place, shape: &str) -> Rig {
+fn rig(place: &Place, shape: &str, consoles: Option<PathBuf>) -> Rig {
     let program = std::env::current_exe().expect("this program has a file");
     let parts = Parts { kernel: &place.kernel, program: &program, further: &PROGRAMS };
     let image = lab::image::build(&place.lab, parts).unwrap();
-    let role = |name: &str, disks_bytes: Vec<u64>| Role {
+    let role = |name: &str, disks_bytes: Vec<u64>| GuestRole {
         name: name.to_owned(),
         memory_bytes: 512 << 20,
         disks_bytes,
@@ -45,7 +45,7 @@ fn rig(place: &Place, shape: &str) -> Rig {
         }],
     };
     let kernel = place.kernel.clone();
-    let conditions = Conditions { kernel, image, boot_limit: LIMIT, consoles: None, stop: None };
+    let conditions = RigConditions { kernel, image, boot_limit: LIMIT, consoles, stop: None };
     Rig::new(conditions, description).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn ask(rig: &mut Rig, role: &str, command: &str) -> Result<String, RigError> {
 const PING: &str = "ping -c 3 10.77.0.1 >/dev/null && echo heard";
 
 pub(crate) fn guests_of_a_rig_reach_each_other(place: &Place) {
-    let mut rig = rig(place, "8mbit,delay=20ms");
+    let mut rig = rig(place, "8mbit,delay=20ms", None);
     rig.start("server").unwrap();
     rig.start("client").unwrap();
     assert_eq!(rig.wait("server").unwrap(), place.kernel.release);
@@ -78,7 +78,7 @@ pub(crate) fn guests_of_a_rig_reach_each_other(place: &Place) {
 }
 
 pub(crate) fn a_guest_that_is_gone_is_told(place: &Place) {
-    let mut rig = rig(place, "1gbit");
+    let mut rig = rig(place, "1gbit", None);
     rig.boot("server").unwrap();
     let error = ask(&mut rig, "server", "echo farewell >/dev/console; poweroff -f").unwrap_err();
     assert_eq!(error.gone(), Some("server"));
@@ -93,7 +93,8 @@ pub(crate) fn a_guest_that_is_gone_is_told(place: &Place) {
 /// Boots a rig, says the numbers of its processes, and waits to be killed.
 pub(crate) fn wait() -> ! {
     let place = Place::find().unwrap();
-    let mut rig = rig(&place, "1gbit");
+    let consoles = std::env::args().nth(2).map(Into::into);
+    let mut rig = rig(&place, "1gbit", consoles);
     for role in ["server", "client"] {
         rig.boot(role).unwrap();
         println!("{}", rig.process(role).unwrap());
@@ -104,23 +105,21 @@ pub(crate) fn wait() -> ! {
 }
 
 pub(crate) fn no_guest_of_a_rig_outlives_fsprism(_: &Place) {
+    let consoles = tempfile::tempdir().unwrap();
+    let pipes = ["server-1.log", "client-1.log"].map(|name| consoles.path().join(name));
+    for pipe in &pipes {
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
     let mut program = Command::new(std::env::current_exe().unwrap());
-    program.arg(WAIT).process_group(0).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut program = program.spawn().unwrap();
+    program.arg(WAIT).arg(consoles.path()).process_group(0).stdout(Stdio::piped());
+    let mut program = program.stderr(Stdio::null()).spawn().unwrap();
+    let pipes = pipes.map(|pipe| std::fs::File::open(pipe).unwrap());
     let lines = BufReader::new(program.stdout.take().unwrap()).lines();
-    let processes: Vec<String> = lines.take(2).map(Result::unwrap).collect();
+    assert_eq!(lines.take(2).filter(Result::is_ok).count(), 2, "both are up");
     program.kill().unwrap();
     program.wait().unwrap();
-    let is_left = |number: &String| {
-        let status = std::fs::read_to_string(Path::new("/proc").join(number).join("status"));
-        status.is_ok_and(|text| !text.contains("State:\tZ"))
-    };
-    // The kernel kills them as it ends the one that started them; a moment passes until they end.
-    for _ in 0..200 {
-        if !processes.iter().any(is_left) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
+    // Each guest's QEMU holds a pipe open, as did the one that started it: its end is that of both.
+    for mut pipe in pipes {
+        std::io::copy(&mut pipe, &mut std::io::sink()).unwrap();
     }
-    panic!("{processes:?} are left");
 }
