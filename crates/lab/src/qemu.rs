@@ -63,7 +63,7 @@ fn prints(arguments: &[&str]) -> Result<String, BootError> {
 /// QEMU as every guest has it: emulation alone, nothing else, and with one processor a clock that
 /// counts instructions.
 pub(crate) fn command(processors: u32) -> Result<Command, BootError> {
-    let mut command = machine(processors)?;
+    let mut command = machine(processors, "single")?;
     if processors == 1 {
         command.args(CLOCK_OF_ONE);
     }
@@ -73,16 +73,18 @@ pub(crate) fn command(processors: u32) -> Result<Command, BootError> {
 
 /// QEMU as the guests of a rig have it: one processor, and this machine's clock.
 pub(crate) fn command_on_time() -> Result<Command, BootError> {
-    let mut command = machine(1)?;
+    let mut command = machine(1, "multi")?;
     command.args(["-rtc", "base=utc"]);
     Ok(command)
 }
 
-/// A machine of emulation alone, with nothing that is not asked for.
-fn machine(processors: u32) -> Result<Command, BootError> {
+/// A machine of emulation alone, with nothing that is not asked for. Its processors share one
+/// thread, or each has its own.
+fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
     let mut command = Command::new(programs::find(PROGRAM).ok_or(BootError::NoQemu)?);
     command.stdin(Stdio::null()).args(["-M", "pc", "-cpu", "max,la57=off"]);
-    command.args(["-accel", "tcg,thread=single", "-smp", &processors.to_string()]);
+    command.arg("-accel").arg(format!("tcg,thread={thread}"));
+    command.args(["-smp", &processors.to_string()]);
     command.args(["-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"]);
     Ok(command)
 }

@@ -37,7 +37,7 @@ impl Guest {
             Question::DoLocally(task) => {
                 return Ok(Answer::Measured(Box::new(server::do_locally(task)?)));
             }
-            Question::Change => server::change()?,
+            Question::Change(seed) => server::change(seed)?,
             Question::Count => return Ok(Answer::Counted(Box::new(self.count()?))),
             Question::MakeCache(file_system) => cache::make(&file_system)?,
             Question::StartCache(file_system) => self.cache = Some(cache::start(&file_system)?),

@@ -18,8 +18,8 @@ pub enum Question {
     Serve,
     /// The server does this on its own files, once to have them in memory, then again.
     DoLocally(Task),
-    /// The server writes other bytes over the beginning of the large file.
-    Change,
+    /// The server writes other bytes over the beginning of the large file, which depend on this.
+    Change(u64),
     /// What the guest counts by itself, without a mount.
     Count,
     /// The client makes a new cache on its first disk, of this file system.

@@ -162,12 +162,14 @@ fn resident(directory: &Path) -> io::Result<(u64, u64)> {
     Ok((pages, resident))
 }
 
-/// Writes other bytes over the beginning of the large file.
-pub(crate) fn change() -> Result<(), String> {
+/// Writes other bytes over the beginning of the large file, and waits until its time of change has
+/// passed: a client tells by it whether what it holds is out of date.
+pub(crate) fn change(seed: u64) -> Result<(), String> {
     let path = Path::new(EXPORT).join(FILE);
     let change = || -> io::Result<()> {
         let file = File::options().write(true).open(&path)?;
-        file.write_all_at(b"other bytes than before", 0)?;
+        let bytes = seed.to_le_bytes().repeat(64);
+        file.write_all_at(&bytes, 0)?;
         file.sync_all()
     };
     change().map_err(|error| format!("{}: {error}", path.display()))

@@ -27,6 +27,8 @@ pub enum Task {
     StatTree,
     /// Read as many 4 KiB at random places of the large file.
     ReadRandom(u32),
+    /// Write other bytes over all of the large file, and wait until they are where it lies.
+    Rewrite,
 }
 
 /// What was done.
@@ -36,7 +38,7 @@ pub struct Did {
     pub directories: u64,
     /// Files that were read or looked at.
     pub files: u64,
-    /// Bytes that were read.
+    /// Bytes that were read or written.
     pub bytes: u64,
     /// A sum of them, by which two reads are told apart.
     pub sum: u64,
@@ -54,6 +56,7 @@ impl Task {
             Self::ReadTree => doer.walk(&directory.join(TREE), true)?,
             Self::StatTree => doer.walk(&directory.join(TREE), false)?,
             Self::ReadRandom(reads) => doer.read_randomly(&directory.join(FILE), reads)?,
+            Self::Rewrite => doer.rewrite(&directory.join(FILE))?,
         }
         Ok(doer.did)
     }
@@ -90,6 +93,22 @@ impl Doer {
             self.count(read);
         }
         Ok(())
+    }
+
+    fn rewrite(&mut self, path: &Path) -> io::Result<()> {
+        let file = File::options().write(true).open(path)?;
+        self.did.files += 1;
+        let mut left = file.metadata()?.len();
+        let mut place = 0;
+        while left > 0 {
+            let length = usize::try_from(left).unwrap_or(usize::MAX).min(BUFFER_BYTES);
+            self.buffer[..length].fill(0x5a);
+            file.write_all_at(&self.buffer[..length], place)?;
+            self.count(length);
+            place += length as u64;
+            left -= length as u64;
+        }
+        file.sync_all()
     }
 
     fn walk(&mut self, directory: &Path, reads: bool) -> io::Result<()> {

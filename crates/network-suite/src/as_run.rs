@@ -28,11 +28,11 @@ pub fn manifest(base: Manifest, plan: &Plan) -> Manifest {
 pub fn skipped(plan: &Plan) -> Vec<Skipped> {
     let mut skipped = Vec::new();
     for target in plan.targets() {
-        for benchmark in plan.benchmarks.iter().filter(|benchmark| !benchmark.has(target.state)) {
-            skipped.push(Skipped {
-                target: format!("{target}: {}", benchmark.name()),
-                why: "it reads no content that a cache could hold".to_owned(),
-            });
+        for benchmark in &plan.benchmarks {
+            if let Some(why) = benchmark.lacks(target.state) {
+                let target = format!("{target}: {}", benchmark.name());
+                skipped.push(Skipped { target, why: why.to_owned() });
+            }
         }
     }
     skipped
@@ -53,7 +53,7 @@ fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
         mkfs: None,
         mkfs_version: None,
         mount_options: String::new(),
-        size_bytes: 0,
+        size_bytes: plan.content.bytes(),
         device: None,
         loop_direct_io: None,
         image_allocated: false,
@@ -119,6 +119,7 @@ impl<'a> Recorded<'a> {
             settled: settled.as_ref().map(|settled| &settled.counters),
             objects: settled.as_ref().map_or(0, |settled| settled.objects),
             server: (&server.0, &server.1),
+            link: self.plan.link,
         };
         if self.order.0 != block {
             self.order = (block, 0);

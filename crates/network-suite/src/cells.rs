@@ -33,7 +33,10 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
     }
     let content = plan.content;
     let bytes = match benchmark {
-        NetworkBenchmark::File | NetworkBenchmark::Random => content.file_bytes,
+        NetworkBenchmark::File
+        | NetworkBenchmark::Random
+        | NetworkBenchmark::Rewrite
+        | NetworkBenchmark::Coherence => content.file_bytes,
         NetworkBenchmark::Tree | NetworkBenchmark::Stat => {
             add("directories", json!(content.tree.directories));
             add("files", json!(content.tree.files));

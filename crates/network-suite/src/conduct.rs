@@ -58,7 +58,7 @@ pub fn conduct(
     say: &dyn Fn(&str),
 ) -> Result<Ended, RunLost> {
     let plan = recorded.plan().clone();
-    let mut conductor = Conductor { rig, plan: &plan, recorded, say };
+    let mut conductor = Conductor { rig, plan: &plan, recorded, say, changes: 0 };
     for block in 0..plan.runs {
         for &benchmark in &plan.benchmarks {
             for chain in chains(&plan, benchmark) {
@@ -114,6 +114,8 @@ struct Conductor<'a, 'b> {
     plan: &'a Plan,
     recorded: &'a mut Recorded<'b>,
     say: &'a dyn Fn(&str),
+    /// How often the server's file was changed.
+    changes: u64,
 }
 
 /// A state that was proved, or one that was not and why.
@@ -197,6 +199,11 @@ impl Conductor<'_, '_> {
         (version, chain): (Version, &Chain),
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
+        if benchmark == NetworkBenchmark::Coherence
+            && let Some(cache) = &chain.cache
+        {
+            return self.coherence((version, cache), made);
+        }
         let wants = |state| chain.targets.iter().any(|target| target.state == state);
         let Some(cache) = &chain.cache else {
             return self.boot_once(benchmark, (version, None), &[NetworkState::None], made);
@@ -215,6 +222,34 @@ impl Conductor<'_, '_> {
                 [NetworkState::Hot].into_iter().chain(page_cache).collect();
             self.boot_once(benchmark, (version, Some((cache, false))), &states, made)?;
         }
+        Ok(())
+    }
+
+    /// Has the client cache the large file, the server change it, and the client read it again: it
+    /// must see the new bytes.
+    fn coherence(
+        &mut self,
+        (version, cache): (Version, &String),
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        let (cold, hot) = (NetworkState::Cold, NetworkState::Hot);
+        let mut before = Vec::new();
+        let with = |is_new| (version, Some((cache, is_new)));
+        self.boot_once(NetworkBenchmark::File, with(true), &[cold], &mut before)?;
+        self.changes += 1;
+        let change = self.plan.content.seed.wrapping_add(self.changes);
+        let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
+        let sum = |made: &[Made]| made.first().map(|(_, one)| one.measured.did.sum);
+        if sum(&before) == Some(changed) {
+            return Err((hot, Lost::Replicate("the server's file did not change".to_owned())));
+        }
+        let mut after = Vec::new();
+        self.boot_once(NetworkBenchmark::Coherence, with(false), &[hot], &mut after)?;
+        if sum(&after) != Some(changed) {
+            let why = "the client did not see the new bytes: its cache is stale".to_owned();
+            return Err((hot, Lost::Replicate(why)));
+        }
+        made.append(&mut after);
         Ok(())
     }
 
@@ -258,7 +293,10 @@ impl Conductor<'_, '_> {
     ) -> Result<(), NotMade> {
         let content = self.plan.content;
         let content_bytes = match benchmark {
-            NetworkBenchmark::File | NetworkBenchmark::Random => content.file_bytes,
+            NetworkBenchmark::File
+            | NetworkBenchmark::Random
+            | NetworkBenchmark::Rewrite
+            | NetworkBenchmark::Coherence => content.file_bytes,
             NetworkBenchmark::Tree | NetworkBenchmark::Stat => content.tree.bytes(),
         };
         let (measured, settled) = (&replicate.measured, replicate.settled.as_ref());

@@ -20,10 +20,7 @@ mod table;
 
 pub use as_run::{Recorded, manifest, skipped};
 pub use conduct::{Ended, conduct};
-pub use metrics::{
-    CACHE_READS, CACHE_WRITES, CLIENT_IDLE, EMULATED_TIME, RPCS, SERVER_BYTES, SERVER_IDLE,
-    is_network_bound, rpc_metric,
-};
+pub use metrics::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 pub use plan::{NetworkBenchmark, Plan, PlanRefusal, Target};
 pub use rig::{NEEDS, NetworkRig, programs};
 pub use state::NetworkState;

@@ -69,11 +69,18 @@ pub enum NetworkBenchmark {
     Stat,
     /// A large file is read at random places.
     Random,
+    /// A large file is written again, in place.
+    Rewrite,
+    /// A large file is read that has changed on the server since it was cached.
+    Coherence,
 }
 
 /// A benchmark that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no benchmark {0:?} in fscache: choose from file, tree, stat and random")]
+#[error(
+    "there is no benchmark {0:?} in fscache: choose from file, tree, stat, random, rewrite \
+         and coherence"
+)]
 pub struct WrongBenchmark(String);
 
 /// Reads at random places.
@@ -81,7 +88,8 @@ const RANDOM_READS: u32 = 500;
 
 impl NetworkBenchmark {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::File, Self::Tree, Self::Stat, Self::Random];
+    pub const ALL: [Self; 6] =
+        [Self::File, Self::Tree, Self::Stat, Self::Random, Self::Rewrite, Self::Coherence];
 
     /// Its name.
     #[must_use]
@@ -91,6 +99,8 @@ impl NetworkBenchmark {
             Self::Tree => "tree",
             Self::Stat => "stat",
             Self::Random => "random",
+            Self::Rewrite => "rewrite",
+            Self::Coherence => "coherence",
         }
     }
 
@@ -102,6 +112,8 @@ impl NetworkBenchmark {
             Self::Tree => "Read a tree of smaller files",
             Self::Stat => "List a tree and stat each entry",
             Self::Random => "Read a large file at random places",
+            Self::Rewrite => "Write a large file again and sync it",
+            Self::Coherence => "Read a large file that changed on the server since it was cached",
         }
     }
 
@@ -109,23 +121,33 @@ impl NetworkBenchmark {
     #[must_use]
     pub fn task(self) -> Task {
         match self {
-            Self::File => Task::ReadFile,
+            Self::File | Self::Coherence => Task::ReadFile,
+            Self::Rewrite => Task::Rewrite,
             Self::Tree => Task::ReadTree,
             Self::Stat => Task::StatTree,
             Self::Random => Task::ReadRandom(RANDOM_READS),
         }
     }
 
-    /// Whether a state means something to it: what reads no content cannot have it cached.
+    /// Why a state means nothing to it, if that is so.
     #[must_use]
-    pub fn has(self, state: NetworkState) -> bool {
+    pub fn lacks(self, state: NetworkState) -> Option<&'static str> {
         match (self, state) {
-            (Self::File | Self::Tree | Self::Random, _) => true,
-            (Self::Stat, NetworkState::Server | NetworkState::None | NetworkState::PageCache) => {
-                true
+            (Self::File | Self::Tree | Self::Random, _)
+            | (Self::Stat, NetworkState::Server | NetworkState::None | NetworkState::PageCache)
+            | (Self::Rewrite, NetworkState::None)
+            | (Self::Coherence, NetworkState::Hot) => None,
+            (Self::Stat, NetworkState::Cold | NetworkState::Hot) => {
+                Some("it reads no content that a cache could hold")
             }
-            (Self::Stat, NetworkState::Cold | NetworkState::Hot) => false,
+            (Self::Rewrite, _) => Some("what is written goes to the server, past the cache"),
+            (Self::Coherence, _) => Some("it needs a cache that holds what was there before"),
         }
+    }
+
+    /// Whether a state means something to it.
+    pub(crate) fn has(self, state: NetworkState) -> bool {
+        self.lacks(state).is_none()
     }
 }
 

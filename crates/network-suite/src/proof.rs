@@ -24,6 +24,15 @@ pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), 
     {
         return Err(format!("{} bytes of {whole} were read", seen.did_bytes));
     }
+    match evidence.benchmark {
+        NetworkBenchmark::Rewrite => return seen.writes_all(evidence),
+        // What was read is compared with what the server has by who asked for the change.
+        NetworkBenchmark::Coherence => return seen.reads_all_from_server(evidence),
+        NetworkBenchmark::File
+        | NetworkBenchmark::Tree
+        | NetworkBenchmark::Stat
+        | NetworkBenchmark::Random => {}
+    }
     match state {
         NetworkState::Server => evidence.prove_server(&seen),
         NetworkState::None => {
@@ -59,6 +68,7 @@ pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), 
 struct Seen {
     did_bytes: u64,
     server_bytes: u64,
+    server_written: u64,
     reads: u64,
     cache_reads: u64,
     cache_writes: u64,
@@ -82,6 +92,7 @@ impl Seen {
         Self {
             did_bytes: measured.did.bytes,
             server_bytes: mount(|mount| mount.server_read_bytes),
+            server_written: mount(|mount| mount.server_written_bytes),
             reads: mount(|mount| {
                 mount.requests("READ").saturating_add(mount.requests("READ_PLUS"))
             }),
@@ -118,6 +129,14 @@ impl Seen {
         ))
     }
 
+    fn writes_all(&self, evidence: &Evidence<'_>) -> Result<(), String> {
+        if self.server_written == evidence.content_bytes {
+            return Ok(());
+        }
+        let (written, of) = (self.server_written, evidence.content_bytes);
+        Err(format!("{written} bytes were written to the server, not {of}"))
+    }
+
     fn leaves_cache(&self) -> Result<(), String> {
         if self.cache_reads == 0 && self.cache_writes == 0 {
             return Ok(());
@@ -133,7 +152,10 @@ impl Evidence<'_> {
     /// Whether every byte of the files is read once.
     fn reads_whole(&self) -> bool {
         match self.benchmark {
-            NetworkBenchmark::File | NetworkBenchmark::Tree => true,
+            NetworkBenchmark::File
+            | NetworkBenchmark::Tree
+            | NetworkBenchmark::Rewrite
+            | NetworkBenchmark::Coherence => true,
             NetworkBenchmark::Stat | NetworkBenchmark::Random => false,
         }
     }

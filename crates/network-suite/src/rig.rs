@@ -133,6 +133,12 @@ impl NetworkRig {
         self.measured(SERVER, &Question::DoLocally(task))
     }
 
+    /// Has the server change the large file; the sum of what is in it then.
+    pub(crate) fn change(&mut self, seed: u64) -> Result<u64, RigError> {
+        self.done(SERVER, &Question::Change(seed))?;
+        Ok(self.perform_locally(Task::ReadFile)?.did.sum)
+    }
+
     /// Unmounts and stops the cache.
     pub(crate) fn settle(&mut self) -> Result<Settled, RigError> {
         let answer = self.rig.ask(CLIENT, &Question::Settle, self.patience)?;

@@ -5,8 +5,7 @@ use serde_json::Value;
 use textual::{Layout, paragraph};
 
 use crate::metrics::{
-    CACHE_READS, CACHE_WRITES, CLIENT_IDLE, EMULATED_TIME, RPCS, SERVER_BYTES, SERVER_IDLE,
-    is_network_bound, rpc_metric,
+    CACHE_READS, CACHE_WRITES, EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric,
 };
 
 /// What stands above the columns, and how wide each is.
@@ -40,8 +39,9 @@ pub fn text(run: &Run, width: usize) -> String {
         "Counts are medians over the runs; where runs differ, the smallest and the largest stand \
          behind them. Every count is of a replicate whose state was proved. Times are emulated: \
          they pass on the guests' clock, and depend on how fast this machine emulates. Only where \
-         both guests were idle for most of the time, it was the link that took it; there, \"link\" \
-         stands behind it, and it may be compared with other such times.",
+         the link was busy all the time, or both guests waited for it for most of the time, it was \
+         the link that took it; there, \"link\" stands behind it, and it may be compared with \
+         other such times.",
         width,
     );
     for line in failures(run) {
@@ -108,7 +108,7 @@ fn row(cell: &Cell, replicates: &[&Replicate]) -> Vec<String> {
     let time = median(&times).map_or_else(String::new, |ns| format!("{:.2} s", ns / 1e9));
     let is_bound = |one: &&Replicate| {
         let value = |name: &str| values(cell, &[one], name).first().copied().unwrap_or(0.0);
-        is_network_bound(value(CLIENT_IDLE), value(SERVER_IDLE))
+        is_network_bound(value)
     };
     let bound = if replicates.iter().all(is_bound) { "link" } else { "" };
     vec![
@@ -151,6 +151,22 @@ fn failures(run: &Run) -> Vec<String> {
         }
         None
     });
-    let skipped = run.manifest.skipped.iter();
-    skipped.map(|one| format!("{}: left out: {}", one.target, one.why)).chain(lines).collect()
+    left_out(run).into_iter().chain(lines).collect()
+}
+
+/// What was left out, benchmark by benchmark.
+fn left_out(run: &Run) -> Vec<String> {
+    let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for skipped in &run.manifest.skipped {
+        let (target, benchmark) = skipped.target.rsplit_once(": ").unwrap_or((&skipped.target, ""));
+        let why = skipped.why.as_str();
+        match groups.iter_mut().find(|(of, reason, _)| (*of, *reason) == (benchmark, why)) {
+            Some((_, _, targets)) => targets.push(target),
+            None => groups.push((benchmark, why, vec![target])),
+        }
+    }
+    let line = |(benchmark, why, targets): (&str, &str, Vec<&str>)| {
+        format!("{benchmark} left out for {}: {why}", targets.join(", "))
+    };
+    groups.into_iter().map(line).collect()
 }

@@ -136,6 +136,9 @@ impl RunningGuest {
         if console.is_empty() {
             console = crate::boot::text(&self.words).unwrap_or_default().trim().to_owned();
         }
+        if console.is_empty() {
+            console.push_str("(nothing was written to it)");
+        }
         RigError::Gone { role: self.role.clone(), console }
     }
 

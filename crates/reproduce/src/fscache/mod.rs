@@ -9,7 +9,7 @@ mod published;
 mod statements;
 mod text;
 
-use network_suite::{CLIENT_IDLE, EMULATED_TIME, SERVER_IDLE, is_network_bound};
+use network_suite::{EMULATED_TIME, is_network_bound};
 use record::{Cell, Replicate, Run};
 use serde::Serialize;
 
@@ -127,9 +127,10 @@ impl Measured<'_> {
     /// Whether it was the link that took the time, in every replicate.
     fn is_network_bound(&self, benchmark: &str, state: &str) -> bool {
         let Some((cell, replicates)) = self.cell(benchmark, state) else { return false };
-        let client = gathered::values(cell, replicates, CLIENT_IDLE);
-        let server = gathered::values(cell, replicates, SERVER_IDLE);
-        client.iter().zip(server).all(|(client, server)| is_network_bound(*client, server))
+        let value = |one: &&Replicate, metric: &str| {
+            gathered::values(cell, &[one], metric).first().copied().unwrap_or(0.0)
+        };
+        replicates.iter().all(|one| is_network_bound(|metric| value(one, metric)))
     }
 
     /// How a time compares with that of another state, where the link took both.
