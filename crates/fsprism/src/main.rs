@@ -21,6 +21,9 @@ fn main() -> ExitCode {
         if footprint_guest::inside::has_job() {
             footprint_guest::inside::init();
         }
+        if network_guest::inside::has_part() {
+            network_guest::inside::init();
+        }
         ::lab::guest::init();
     }
     let arguments = match misplaced::parse() {

@@ -2,8 +2,9 @@
 //!
 //! [`kernel`] gets a kernel, from a package or built from source. [`image`] packs what runs in the
 //! guest. [`boot`] runs QEMU, without root and without KVM, so that two boots of one job execute
-//! the same instructions. [`inside`] is the guest's side: the image's `/init` is fsprism itself.
-//! [`handover`] is the stream between host and guest.
+//! the same instructions. [`rig`] runs several guests at a time, with private links between them.
+//! [`inside`] is the guest's side: the image's `/init` is fsprism itself. [`handover`] is the
+//! stream between host and guest.
 
 pub mod boot;
 pub mod command;
@@ -19,12 +20,13 @@ pub mod kernel;
 mod package;
 mod place;
 mod qemu;
+pub mod rig;
 pub mod status;
 mod tool;
 
 pub use boot::{Boot, Handed, Plugin};
 pub use edge::die_with_parent;
 pub use error::{BootError, LabError};
-pub use image::{Image, Parts};
+pub use image::{GuestProgram, Image, Parts};
 pub use kernel::Kernel;
 pub use place::Lab;

@@ -15,7 +15,7 @@ pub(crate) struct Package {
     /// What is fetched, in bytes.
     pub(crate) size_bytes: u64,
     /// Names of packages that it needs.
-    needs: Vec<String>,
+    pub(crate) needs: Vec<String>,
 }
 
 /// What apt says of a package, of the version that it would install.

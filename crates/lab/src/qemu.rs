@@ -63,13 +63,28 @@ fn prints(arguments: &[&str]) -> Result<String, BootError> {
 /// QEMU as every guest has it: emulation alone, nothing else, and with one processor a clock that
 /// counts instructions.
 pub(crate) fn command(processors: u32) -> Result<Command, BootError> {
-    let mut command = Command::new(programs::find(PROGRAM).ok_or(BootError::NoQemu)?);
-    command.stdin(Stdio::null()).args(["-M", "pc", "-cpu", "max,la57=off"]);
-    command.args(["-accel", "tcg,thread=single", "-smp", &processors.to_string()]);
+    let mut command = machine(processors, "single")?;
     if processors == 1 {
         command.args(CLOCK_OF_ONE);
     }
     command.args(["-rtc", "base=2020-01-01,clock=vm", "-seed", "1"]);
+    Ok(command)
+}
+
+/// QEMU as the guests of a rig have it: one processor, and this machine's clock.
+pub(crate) fn command_on_time() -> Result<Command, BootError> {
+    let mut command = machine(1, "multi")?;
+    command.args(["-rtc", "base=utc"]);
+    Ok(command)
+}
+
+/// A machine of emulation alone, with nothing that is not asked for. Its processors share one
+/// thread, or each has its own.
+fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
+    let mut command = Command::new(programs::find(PROGRAM).ok_or(BootError::NoQemu)?);
+    command.stdin(Stdio::null()).args(["-M", "pc", "-cpu", "max,la57=off"]);
+    command.arg("-accel").arg(format!("tcg,thread={thread}"));
+    command.args(["-smp", &processors.to_string()]);
     command.args(["-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"]);
     Ok(command)
 }
@@ -81,8 +96,17 @@ pub(crate) fn path_of(file: &File) -> String {
 
 /// The kernel's command line.
 pub(crate) fn kernel_arguments(processors: u32, further: &[String]) -> String {
-    let mut arguments = ARGUMENTS.to_owned();
     let of_one = (processors == 1).then_some(ARGUMENT_OF_ONE);
+    arguments(of_one, further)
+}
+
+/// The same where the clock is this machine's.
+pub(crate) fn kernel_arguments_on_time() -> String {
+    arguments(None, &[])
+}
+
+fn arguments(of_one: Option<&str>, further: &[String]) -> String {
+    let mut arguments = ARGUMENTS.to_owned();
     for argument in of_one.into_iter().chain(further.iter().map(String::as_str)) {
         arguments.push(' ');
         arguments.push_str(argument);

@@ -4,12 +4,14 @@
 //! from the paper's numbers, and sets that of a run beside it. [`rocket_science`] is a case study,
 //! measured again by a run. [`memory_rich`] holds its tables and figures beside those of a run, and
 //! judges its statements.
+//! [`fscache`] holds a network file system's cache beside what its author measured.
 //! [`densefs`] shows what file systems touch of the processor's caches, traced again.
 
 #![forbid(unsafe_code)]
 
 pub mod bonnie_anova;
 pub mod densefs;
+pub mod fscache;
 mod gathered;
 mod item;
 pub mod memory_rich;

@@ -95,6 +95,9 @@ Examples:
                                              the tests of files that Bonnie++ added
   fsprism run array-walk --size 1m           an array in memory written, read and read again
   fsprism run footprint ext4 --op create     cache lines that an operation touches
+  fsprism run fscache                        NFS without its cache, with a cold one, a hot one
+  fsprism run fscache --link 100mbit,delay=5ms --nfs 4.2,3 --cache-fs ext4,xfs
+                                             over another link, in other configurations
   fsprism run --resume fsprism-runs/20260301T101500Z-run
 ";
 
@@ -118,6 +121,7 @@ Examples:
   fsprism reproduce densefs                              traced in guests in about a minute
   fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
                                                          from any run of the footprint suite
+  fsprism reproduce fscache-benchmarks                   measured in guests in about six minutes
 ";
 
 pub(super) const MAN_EXAMPLES: &str = "\

@@ -10,6 +10,7 @@ pub(crate) mod footprint_values;
 mod help;
 pub(crate) mod lab;
 pub(crate) mod misplaced;
+pub(crate) mod network;
 pub(crate) mod reports;
 pub(crate) mod values;
 
@@ -31,6 +32,7 @@ use crate::arguments::help::{
     targets_help,
 };
 use crate::arguments::lab::LabCommand;
+use crate::arguments::network::NetworkArguments;
 use crate::arguments::reports::{
     CHECK_EXAMPLES, COMPARE_EXAMPLES, CheckOptions, CompareOptions, REPORT_EXAMPLES, ReportOptions,
 };
@@ -125,6 +127,8 @@ pub(crate) struct RunOptions {
     pub(crate) simulated: CachesOptions,
     #[command(flatten)]
     pub(crate) classic: ClassicArguments,
+    #[command(flatten)]
+    pub(crate) network: NetworkArguments,
 }
 
 /// What a run that is resumed has in its manifest: the command line cannot change it.

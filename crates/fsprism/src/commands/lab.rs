@@ -41,7 +41,8 @@ fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
         kernel::build(lab, &plan, &output::say)
     };
     let kernel = if let Request::Files(_) = request { made().blame_input()? } else { made()? };
-    let image = image::build(lab, Parts { kernel: &kernel, program: &this_program()? })?;
+    let image =
+        image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let built = Built { kernel, image };
     output::print_answer(options.output.format, &built, || {
         let Built { kernel, image } = &built;
@@ -84,7 +85,8 @@ fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let kernel = kernel::find(lab, options.kernel.as_deref()).blame_input()?;
-    let image = image::build(lab, Parts { kernel: &kernel, program: &this_program()? })?;
+    let image =
+        image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let boot = Boot {
         memory_bytes: options.memory,
         time_limit: options.time_limit,

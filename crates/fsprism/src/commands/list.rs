@@ -1,6 +1,7 @@
 //! `fsprism run --list`: the suites, and which dimensions their benchmarks isolate and exercise.
 
 use footprint_guest::TracedCall;
+use network_suite::SUITE;
 use serde_json::{Value, json};
 use suites::{Benchmark, COLUMNS, Relation, Suite, TableOneRow};
 
@@ -16,6 +17,7 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 ";
 const TITLE_WIDTH: usize = 39;
 const FOOTPRINT: &str = "cache lines that operations touch, traced in guests";
+const FSCACHE: &str = "a network file system in every state of its caches, in a rig of guests";
 
 /// Prints the suites by name, and the table of dimensions.
 pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
@@ -24,14 +26,14 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
         Some(AnswerFormat::Terminal) => {
             let rows = suites.iter().map(|suite| (suite.name, suite.summary));
             let rows: Vec<(&str, &str)> =
-                rows.chain([(footprint_suite::SUITE, FOOTPRINT)]).collect();
+                rows.chain([(footprint_suite::SUITE, FOOTPRINT), (SUITE, FSCACHE)]).collect();
             let width = textual::widest(rows.iter().map(|(name, _)| name));
             let line = |(name, summary): &(&str, &str)| format!("{name:<width$} {summary}\n");
             let lines: String = rows.iter().map(line).collect();
             format!("{lines}{LEGEND}{}", table(&suites))
         }
         Some(AnswerFormat::Json) => {
-            let all: Vec<Value> = suites.iter().map(object).chain([traced()]).collect();
+            let all: Vec<Value> = suites.iter().map(object).chain([traced(), network()]).collect();
             let document = json!({ "suites": all });
             format!("{document:#}\n")
         }
@@ -55,6 +57,19 @@ fn traced() -> Value {
     };
     let benchmarks: Vec<Value> = TracedCall::by_default().map(|call| benchmark(&call)).collect();
     json!({ "name": footprint_suite::SUITE, "summary": FOOTPRINT, "benchmarks": benchmarks })
+}
+
+/// The suite that is measured over a network.
+fn network() -> Value {
+    let benchmark = |one: network_suite::NetworkBenchmark| {
+        json!({
+            "name": one.name(), "title": one.title(),
+            "dimension": record::Dimension::Caching,
+            "exercises": [record::Dimension::Io, record::Dimension::Metadata], "curve": null,
+        })
+    };
+    let benchmarks = network_suite::NetworkBenchmark::ALL.map(benchmark);
+    json!({ "name": SUITE, "summary": FSCACHE, "benchmarks": benchmarks })
 }
 
 fn table(suites: &[Suite]) -> String {

@@ -5,24 +5,26 @@ use std::time::Duration;
 
 use ::report::Source;
 use ::reproduce::densefs::{self, Part};
-use ::reproduce::{bonnie_anova, memory_rich, rocket_science};
+use ::reproduce::{bonnie_anova, fscache, memory_rich, rocket_science};
 use anyhow::Context;
+use network_guest::Version;
 use record::{BonnieOptions, ClassicOptions, EndReason, Run, TRACES};
 use serde_json::json;
 use suites::classic::bonnie;
 
 use crate::arguments::footprint::TracingOptions;
+use crate::arguments::network::NetworkArguments;
 use crate::arguments::{
     Format, Making, Measuring, Offered, Order, OutputOptions, ReproduceOptions,
 };
-use crate::commands::{counted, footprint, survey};
+use crate::commands::{counted, footprint, network, survey};
 use crate::exit::{Blame, Done};
 use crate::output::{self, page};
 use crate::session::targets::{self, Choice};
 use footprint_suite::trace_name;
 
 /// What can be reproduced, and what it is.
-const PAPERS: [(&str, &str); 4] = [
+const PAPERS: [(&str, &str); 5] = [
     (
         bonnie_anova::SUITE,
         "Rondinelli, File Systems Performance Analysis: Bonnie, computed and measured (section-3)",
@@ -36,6 +38,10 @@ const PAPERS: [(&str, &str); 4] = [
         "Wang et al., The Effects of Memory-Rich Environments, measured (table-2 to figure-8)",
     ),
     ("densefs", "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"),
+    (
+        fscache::NAME,
+        "Howells, FS-Cache Benchmarks: a network file system's cache, measured in guests",
+    ),
 ];
 /// The part of Rondinelli's paper that is computed from its own numbers.
 const SECTION: &str = "section-3";
@@ -66,6 +72,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         ("rocket-science", _) => rocket_science(wanted, options),
         (memory_rich::SUITE, _) => memory_rich(wanted, options),
         ("densefs", _) => densefs(item, options),
+        (fscache::NAME, None) => fscache(options),
         _ => Err(unknown(wanted, paper)).blame_input(),
     }
 }
@@ -246,6 +253,40 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
     output::say(&name);
     Ok(if reproduction.missing.is_empty() { Done::Well } else { Done::WithFailures })
+}
+
+/// Measures a network file system's cache with the paper's version of NFS, or takes a run that has.
+fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let (path, done) = match &options.run {
+        Some(path) => (path.clone(), Done::Well),
+        None => {
+            let blocks = options.blocks.or(Some(network::RUNS));
+            let measuring = Measuring { blocks, ..measuring(options) };
+            // Mounts were of version 3 then.
+            let arguments =
+                NetworkArguments { nfs: vec![Version::V3], ..NetworkArguments::default() };
+            let made = network::made("reproduce", (&arguments, None), &measuring)?;
+            (made.directory.path().to_owned(), made.done())
+        }
+    };
+    let run = Run::read(&path).blame_input()?;
+    if run.manifest.run.suite != network_suite::SUITE {
+        let refusal = anyhow::anyhow!(
+            "{} is a run of {}: --run needs one made by `fsprism run fscache`",
+            path.display(),
+            run.manifest.run.suite
+        );
+        return Err(refusal).blame_input();
+    }
+    let name = path.display().to_string();
+    let reproduction = fscache::Reproduction::of(&run, &name);
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    if options.run.is_none() {
+        page::write_beside(&Source::new(&run, &path));
+    }
+    output::say(&name);
+    Ok(done)
 }
 
 /// Makes a run of what a part needs.

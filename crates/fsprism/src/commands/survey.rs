@@ -9,7 +9,7 @@ use runner::{Ledger, RunError};
 use suites::Suite;
 
 use crate::arguments::{Measuring, Order, RunOptions, SurveyOptions};
-use crate::commands::{dry_run, footprint, list};
+use crate::commands::{dry_run, footprint, list, network};
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::targets::Choice;
@@ -35,6 +35,14 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let suite = options.suite.as_deref().unwrap_or("survey");
     if options.measuring.resume.is_none() {
         options.measuring.output.format.check(suite)?;
+    }
+    if suite == network_suite::SUITE {
+        options.classic.of(suite, None)?;
+        return network::run(options);
+    }
+    if let Some(option) = options.network.given() {
+        let why = format!("{option} is for fscache, not for '{suite}'");
+        return Err(anyhow::anyhow!("{why}: leave it out, or run fscache")).blame_input();
     }
     let classic = options.classic.of(suite, options.measuring.size)?;
     if suite == footprint_suite::SUITE {

@@ -47,12 +47,7 @@ pub(crate) fn make(
 ) -> anyhow::Result<(Testbed, Vec<Skipped>)> {
     let selection = choose(choice, making)?;
     let skipped = selection.skipped().to_vec();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The second signal ends the process at once; the guardian cleans up after it.
-        let status = i32::from(INTERRUPTED);
-        signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
-        signal_hook::flag::register(signal, Arc::clone(stop))?;
-    }
+    take_signals(stop)?;
     suites::notice_stops()?;
     allow_descriptors();
     take_turn(making.no_wait, stop)?;
@@ -71,6 +66,17 @@ pub(crate) fn make(
     }
 }
 
+/// Lets signals ask for an orderly end.
+pub(crate) fn take_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The second signal ends the process at once; the guardian cleans up after it.
+        let status = i32::from(INTERRUPTED);
+        signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
+        signal_hook::flag::register(signal, Arc::clone(stop))?;
+    }
+    Ok(())
+}
+
 /// Takes as many open files as this process may have: threads keep some until a round is over.
 fn allow_descriptors() {
     let limit = getrlimit(Resource::Nofile);
@@ -79,7 +85,7 @@ fn allow_descriptors() {
 }
 
 /// Waits for this run's turn to measure, and says so.
-fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
+pub(crate) fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
     let mut has_said = TURN.get().is_some();
     while TURN.get().is_none() && !stop.load(Ordering::Relaxed) {
         match Turn::ask() {

@@ -36,7 +36,7 @@ impl Tracing {
         let lab = Lab::of_user().blame_input()?;
         let kernel = kernel::find(&lab, release).blame_input()?;
         let program = lab::this_program()?;
-        let image = image::build(&lab, Parts { kernel: &kernel, program: &program })?;
+        let image = image::build(&lab, Parts { kernel: &kernel, program: &program, further: &[] })?;
         let directory = TempDir::new()?;
         let library = footprint_library::write_into(directory.path())?;
         let tracer = Tracer { kernel, image, library, stop: Arc::clone(&stop) };

@@ -22,6 +22,7 @@ mod guests;
 mod kill;
 mod layers;
 mod mistakes;
+mod networks;
 mod pages;
 mod place;
 mod poor;

@@ -86,7 +86,7 @@ fn boot(lab: &Path, place: &Place, program: Vec<u8>) -> Boot {
     let lab = Lab::at(lab.to_owned());
     let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
     let fsprism = Path::new(env!("CARGO_BIN_EXE_fsprism"));
-    let parts = Parts { kernel: &kernel, program: fsprism };
+    let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
     let image = image::build(&lab, parts).expect("an image");
     let mut boot = Boot::new(kernel, image);
     boot.processors = 2;

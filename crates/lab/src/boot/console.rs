@@ -11,13 +11,13 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// A console's file.
 #[derive(Debug)]
-pub(super) struct Console {
+pub(crate) struct Console {
     file: File,
 }
 
 impl Console {
     /// A new one, with a name or without.
-    pub(super) fn create(path: Option<&Path>) -> io::Result<Self> {
+    pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         let create =
             |path| File::options().read(true).write(true).create(true).truncate(true).open(path);
         let file = path.map_or_else(tempfile::tempfile, create)?;
@@ -25,18 +25,18 @@ impl Console {
     }
 
     /// What QEMU writes to.
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// All that was written.
-    pub(super) fn text(self) -> io::Result<String> {
-        text(self.file)
+    pub(crate) fn text(self) -> io::Result<String> {
+        text(&self.file)
     }
 }
 
 /// A file's text from its start, whatever its bytes, with plain ends of lines.
-pub(super) fn text(mut file: File) -> io::Result<String> {
+pub(crate) fn text(mut file: &File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.take(BYTES_MAX).read_to_end(&mut bytes)?;
@@ -44,13 +44,13 @@ pub(super) fn text(mut file: File) -> io::Result<String> {
 }
 
 /// The last lines, for an error.
-pub(super) fn last_lines(console: &str) -> String {
+pub(crate) fn last_lines(console: &str) -> String {
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 /// The lines from the kernel's panic on, if it panicked.
-pub(super) fn panic_lines(console: &str) -> Option<String> {
+pub(crate) fn panic_lines(console: &str) -> Option<String> {
     let (_, panic) = console.split_once("Kernel panic")?;
     let lines: Vec<&str> = panic.lines().take(LINES).collect();
     Some(format!("Kernel panic{}", lines.join("\n")))

@@ -21,8 +21,10 @@ use crate::image::Image;
 use crate::image::cpio::Archive;
 use crate::kernel::Kernel;
 use crate::{edge, qemu};
-use console::Console;
 use supervise::{End, Limits};
+
+pub(crate) use console::{Console, last_lines, text};
+pub(crate) use supervise::Guarded;
 
 /// The port that files are handed back over, as both sides name it.
 pub(crate) const PORT: &str = "fsprism.handover";
@@ -96,13 +98,9 @@ impl Boot {
     ///
     /// # Errors
     /// QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
         qemu::check(self.plugin.is_some())?;
-        let initial = self.initial_files().map_err(|error| match error.kind() {
-            io::ErrorKind::StorageFull => BootError::Full { directory: std::env::temp_dir() },
-            _ => BootError::Io(error),
-        })?;
+        let initial = initial_files(&self.image, &self.job).map_err(BootError::of_room)?;
         let handover = tempfile::tempfile()?;
         let words = tempfile::tempfile()?;
         let console = Console::create(self.console.as_deref())?;
@@ -112,7 +110,7 @@ impl Boot {
         let stop = self.stop.as_deref();
         let limits = Limits { time: self.time_limit, stop, written: &handover };
         let end = supervise::run(&mut command, &limits)?;
-        let said = console::text(words)?;
+        let said = console::text(&words)?;
         let console = console.text()?;
         self.judge(end, &said, &handover, (into, console))
     }
@@ -142,18 +140,6 @@ impl Boot {
         }
     }
 
-    /// The image with the job's files behind it, in one file without a name.
-    fn initial_files(&self) -> io::Result<File> {
-        let mut file = tempfile::tempfile()?;
-        io::copy(&mut File::open(&self.image.file)?, &mut file)?;
-        let mut job = Archive::default();
-        self.job.iter().for_each(|(path, content)| job.file(path, content.clone()));
-        if !self.job.is_empty() {
-            file.write_all(&job.bytes())?;
-        }
-        Ok(file)
-    }
-
     fn command(
         &self,
         initial: &File,
@@ -178,6 +164,18 @@ impl Boot {
         }
         Ok(command)
     }
+}
+
+/// An image with a job's files behind it, in one file without a name.
+pub(crate) fn initial_files(image: &Image, files: &[(String, Vec<u8>)]) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut File::open(&image.file)?, &mut file)?;
+    let mut job = Archive::default();
+    files.iter().for_each(|(path, content)| job.file(path, content.clone()));
+    if !files.is_empty() {
+        file.write_all(&job.bytes())?;
+    }
+    Ok(file)
 }
 
 impl Plugin {

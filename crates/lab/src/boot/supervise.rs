@@ -36,7 +36,30 @@ pub(super) enum End {
 }
 
 /// A process that does not outlive this.
-struct Guarded(Child);
+#[derive(Debug)]
+pub(crate) struct Guarded(Child);
+
+impl Guarded {
+    /// Starts it.
+    pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
+        command.spawn().map(Self)
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Whether it has ended, as far as can be told.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> io::Result<()> {
+        self.0.wait().map(drop)
+    }
+}
 
 impl Drop for Guarded {
     fn drop(&mut self) {
@@ -52,7 +75,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs QEMU to its end.
 pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<End, BootError> {
-    let mut child = Guarded(command.spawn()?);
+    let mut child = Guarded::spawn(command)?;
     let start = Instant::now();
     let pid = Pid::from_child(&child.0);
     let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;

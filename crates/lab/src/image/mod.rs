@@ -5,6 +5,7 @@
 //! stands for its bytes.
 
 pub(crate) mod cpio;
+mod packaged;
 mod parts;
 
 use std::fs;
@@ -37,6 +38,17 @@ pub struct Parts<'a> {
     pub kernel: &'a Kernel,
     /// The program that the guest starts as `/init`.
     pub program: &'a Path,
+    /// Further programs: services, and what sets them up.
+    pub further: &'a [GuestProgram],
+}
+
+/// A program that a guest needs: the one that is installed here, or Debian's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuestProgram {
+    /// Its name, under which it lies in the guest's `/sbin`.
+    pub name: &'static str,
+    /// Debian's package with it.
+    pub package: &'static str,
 }
 
 /// An image that lies in the lab.
@@ -98,7 +110,7 @@ fn remove_old(directory: &Path, but: &Path) {
 }
 
 fn pack(lab: &Lab, parts: Parts<'_>) -> Result<Vec<u8>, LabError> {
-    let Parts { kernel, program } = parts;
+    let Parts { kernel, program, further } = parts;
     let mut archive = Archive::default();
     DIRECTORIES.iter().for_each(|directory| archive.directory(directory));
     add_program(&mut archive, "init", program)?;
@@ -110,6 +122,14 @@ fn pack(lab: &Lab, parts: Parts<'_>) -> Result<Vec<u8>, LabError> {
     for (_, mkfs) in mkfs_programs() {
         let (name, Some(path)) = (mkfs.program, programs::find(mkfs.program)) else { continue };
         add_program(&mut archive, &format!("sbin/{name}"), &path)?;
+    }
+    for packaged::Found { name, file, libraries } in packaged::find(lab, further)? {
+        add_loaded(&mut archive, &format!("sbin/{name}"), &read(&file)?);
+        for (name, library) in libraries {
+            if !archive.has(&name) {
+                add_loaded(&mut archive, &name, &read(&library)?);
+            }
+        }
     }
     if let Ok(configuration) = fs::read("/etc/mke2fs.conf") {
         archive.file("etc/mke2fs.conf", configuration);
@@ -140,6 +160,12 @@ fn add_program(archive: &mut Archive, name: &str, path: &Path) -> Result<(), Lab
     }
     archive.file(name, elf.and_then(Elf::loaded).unwrap_or(bytes));
     Ok(())
+}
+
+/// Adds a program or a library, cut behind what is loaded of it.
+fn add_loaded(archive: &mut Archive, name: &str, bytes: &[u8]) {
+    let loaded = Elf::new(bytes).and_then(Elf::loaded);
+    archive.file(name, loaded.unwrap_or_else(|| bytes.to_vec()));
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, LabError> {

@@ -62,7 +62,7 @@ pub(super) fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
 
 /// The path in a line of `ldd`: `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f...)`, or that
 /// of the loader alone; the kernel's own library has none.
-fn library(line: &str) -> Option<&str> {
+pub(super) fn library(line: &str) -> Option<&str> {
     let path = line.split_once("=>").map_or(line, |(_, path)| path).trim();
     let path = path.rsplit_once(" (").map_or(path, |(path, _)| path);
     path.starts_with('/').then_some(path)

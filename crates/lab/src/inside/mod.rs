@@ -5,6 +5,7 @@
 
 mod modules;
 mod port;
+pub mod rig;
 
 use std::ffi::CStr;
 use std::io;
@@ -48,9 +49,17 @@ pub enum InsideError {
         /// What the kernel says.
         source: io::Error,
     },
-    /// There is no port to hand files back over.
-    #[error("there is no port for handing files back")]
-    NoPort,
+    /// There is no port of this name.
+    #[error("there is no port named {0}")]
+    NoPort(&'static str),
+    /// A network interface cannot be set up.
+    #[error("the link {address} cannot be set up: {why}")]
+    Link {
+        /// The address it was to have.
+        address: String,
+        /// Why.
+        why: String,
+    },
 }
 
 /// What is mounted first: file system, directory.

@@ -17,9 +17,9 @@ const PORTS: &str = "/sys/class/virtio-ports";
 const LOOKS: u32 = 500;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Loads what the port needs and opens it: a stream for [`Writer`]. It can be opened once at a
-/// time, and is for the end of a job.
-fn open_port() -> Result<File, InsideError> {
+/// Loads what a port needs and opens it to write and, if it is one of a rig, to read. It can be
+/// opened once at a time.
+pub(super) fn open_port(port: &'static str) -> Result<File, InsideError> {
     let io = |path: &str| {
         let path = path.to_owned();
         |source| InsideError::Io { path, source }
@@ -28,15 +28,15 @@ fn open_port() -> Result<File, InsideError> {
     for _ in 0..LOOKS {
         for entry in fs::read_dir(PORTS).map_err(io(PORTS))?.flatten() {
             let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
-            if name.trim() == PORT {
+            if name.trim() == port {
                 let path = PathBuf::from("/dev").join(entry.file_name());
-                let opened = File::options().write(true).open(&path);
+                let opened = File::options().read(port != PORT).write(true).open(&path);
                 return opened.map_err(io(&path.to_string_lossy()));
             }
         }
         thread::sleep(BETWEEN_LOOKS);
     }
-    Err(InsideError::NoPort)
+    Err(InsideError::NoPort(port))
 }
 
 /// Hands back files, each as name and path here, then the outcome: the sentence that says why the
@@ -49,7 +49,7 @@ pub fn hand_back(
     files: &[(String, PathBuf)],
     outcome: Result<(), &str>,
 ) -> Result<(), InsideError> {
-    let port = open_port()?;
+    let port = open_port(PORT)?;
     let mut writer = Writer::new(io::BufWriter::with_capacity(1 << 16, port));
     for (name, path) in files {
         let io = |source| InsideError::Io { path: path.display().to_string(), source };

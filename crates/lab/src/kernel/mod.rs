@@ -21,7 +21,7 @@ use crate::error::LabError;
 use crate::place::Lab;
 
 /// Raised when what lies in a kernel's directory changes, so that it is made again.
-const RECIPE: &str = "1";
+const RECIPE: &str = "2";
 /// The directory of all kernels, within the lab's.
 const KERNELS: &str = "kernels";
 

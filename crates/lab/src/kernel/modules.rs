@@ -17,10 +17,17 @@ use crate::tool;
 
 /// Names that a guest asks for besides file systems, which are the modules' own. The first is of
 /// what a guest cannot do without.
-const DRIVERS: [(&str, Modules); 3] = [
+const DRIVERS: [(&str, Modules); 10] = [
     ("base", Modules { any_of: &["virtio_pci"], further: &["virtio_console"] }),
     ("brd", Modules { any_of: &["brd"], further: &[] }),
     ("loop", Modules { any_of: &["loop"], further: &[] }),
+    ("virtio-net", Modules { any_of: &["virtio_net"], further: &[] }),
+    ("virtio-blk", Modules { any_of: &["virtio_blk"], further: &[] }),
+    ("tbf", Modules { any_of: &["sch_tbf"], further: &[] }),
+    ("netem", Modules { any_of: &["sch_netem"], further: &[] }),
+    ("nfs", Modules { any_of: &["nfsv4"], further: &["nfsv3"] }),
+    ("nfsd", Modules { any_of: &["nfsd"], further: &[] }),
+    ("cachefiles", Modules { any_of: &["cachefiles"], further: &[] }),
 ];
 /// Directories of what provides algorithms by alias.
 const ALGORITHMS: [&str; 2] = ["kernel/crypto", "kernel/arch/x86/crypto"];

@@ -5,6 +5,7 @@
 
 mod cases;
 mod place;
+mod rigs;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -30,16 +31,25 @@ const CASES: &[Case] = &[
     ("a_kernel_that_is_none_is_refused", cases::a_kernel_that_is_none_is_refused),
     ("a_kernel_in_a_package_is_booted", cases::a_kernel_in_a_package_is_booted),
     ("nobody_outlives_fsprism", cases::nobody_outlives_fsprism),
+    ("guests_of_a_rig_reach_each_other", rigs::guests_of_a_rig_reach_each_other),
+    ("a_guest_that_is_gone_is_told", rigs::a_guest_that_is_gone_is_told),
+    ("no_guest_of_a_rig_outlives_fsprism", rigs::no_guest_of_a_rig_outlives_fsprism),
 ];
 
 fn main() -> ExitCode {
     if inside::is_first_process() {
+        if inside::rig::has_part() {
+            rigs::serve();
+        }
         guest::init();
     }
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     if wanted.first().is_some_and(|word| word == cases::HANG) {
         cases::hang();
+    }
+    if wanted.first().is_some_and(|word| word == rigs::WAIT) {
+        rigs::wait();
     }
     let place = match Place::find() {
         Ok(place) => place,

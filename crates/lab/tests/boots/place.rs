@@ -46,5 +46,5 @@ fn kernel_of(lab: &Lab) -> Result<Kernel, lab::LabError> {
 /// The image with this program.
 pub(crate) fn image_of(lab: &Lab, kernel: &Kernel) -> Result<Image, lab::LabError> {
     let program = env::current_exe().expect("this program has a file");
-    image::build(lab, Parts { kernel, program: &program })
+    image::build(lab, Parts { kernel, program: &program, further: &[] })
 }

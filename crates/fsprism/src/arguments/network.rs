@@ -1,0 +1,80 @@
+//! Options of the suite fscache, which other suites do not take.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::rig::Shape;
+use network_guest::Version;
+use network_guest::content::TreeShape;
+use network_suite::NetworkState;
+
+use crate::arguments::values;
+
+/// What is measured over a network, and how.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Options of fscache")]
+pub(crate) struct NetworkArguments {
+    /// States to measure: server, none, cold, hot, pgcache; by default all
+    #[arg(long, value_name = "STATES", value_delimiter = ',', conflicts_with = "resume")]
+    pub(crate) states: Vec<NetworkState>,
+    /// Size of the large file; by default 20m
+    #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
+    pub(crate) file: Option<u64>,
+    /// The tree: how many directories and files, such as 1185x19258; by default 123x2000
+    #[arg(long, value_name = "DIRSxFILES", value_parser = tree, conflicts_with = "resume")]
+    pub(crate) tree: Option<TreeShape>,
+    /// The link between client and server: its rate, then delay= and loss=, such as
+    /// 100mbit,delay=5ms; by default 20mbit
+    #[arg(long, value_name = "RATE", conflicts_with = "resume")]
+    pub(crate) link: Option<Shape>,
+    /// Versions of NFS: 3, 4.0, 4.1, 4.2; by default 4.2
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', conflicts_with = "resume")]
+    pub(crate) nfs: Vec<Version>,
+    /// File systems that the cache lies on; by default ext4
+    #[arg(long, value_name = "FS", value_delimiter = ',', conflicts_with = "resume")]
+    pub(crate) cache_fs: Vec<String>,
+    /// Size of the cache's disk; by default as much as it needs
+    #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
+    pub(crate) cache_size: Option<u64>,
+    /// Keep the console of each guest's boot in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(crate) consoles: Option<PathBuf>,
+}
+
+impl NetworkArguments {
+    /// An option that was given, if one was.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--states", !self.states.is_empty()),
+            ("--file", self.file.is_some()),
+            ("--tree", self.tree.is_some()),
+            ("--link", self.link.is_some()),
+            ("--nfs", !self.nfs.is_empty()),
+            ("--cache-fs", !self.cache_fs.is_empty()),
+            ("--cache-size", self.cache_size.is_some()),
+            ("--consoles", self.consoles.is_some()),
+        ];
+        all.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+}
+
+/// A tree: `1185x19258`.
+fn tree(text: &str) -> Result<TreeShape, String> {
+    let wrong = || "a tree must be a number of directories and one of files: 123x2000".to_owned();
+    let (directories, files) = text.split_once('x').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+    Ok(TreeShape { directories: number(directories)?, files: number(files)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_directories_and_files() {
+        assert_eq!(tree("1185x19258"), Ok(TreeShape { directories: 1185, files: 19_258 }));
+        for wrong in ["", "x", "5", "5x", "-1x5", "1x2x3"] {
+            assert!(tree(wrong).is_err(), "{wrong}");
+        }
+    }
+}

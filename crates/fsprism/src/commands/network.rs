@@ -1,0 +1,215 @@
+//! `fsprism run fscache`: a network file system in every state of its caches, measured in a rig of
+//! guests.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ::lab::rig::{RigConditions, RigError, Shape};
+use ::lab::{Kernel, Lab, LabError, Parts, image, kernel};
+use network_guest::Version;
+use network_guest::content::{Content, TreeShape};
+use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, Recorded, SUITE};
+use record::{EndReason, Run, RunDirectory, RunRecord};
+
+use crate::arguments::network::NetworkArguments;
+use crate::arguments::{Format, Measuring, Order, RunOptions};
+use crate::commands::lab;
+use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::output::{self, Form, page};
+use crate::session::start;
+
+/// Bytes of the large file by default.
+const FILE_BYTES: u64 = 20 << 20;
+/// The tree by default: a tenth of the paper's.
+const TREE: TreeShape = TreeShape { directories: 123, files: 2000 };
+/// Bits per second of the link by default: what emulation keeps up with.
+const LINK_BITS_PER_S: u64 = 20_000_000;
+/// Rounds by default, as in the paper.
+pub(crate) const RUNS: u32 = 3;
+/// How long a guest may take to come up.
+const BOOT_LIMIT: Duration = Duration::from_secs(120);
+
+pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
+    let measuring = &options.measuring;
+    refuse_what_has_no_effect(options)?;
+    let kernel = options.tracing.kernel.as_deref();
+    let made = made("run", (&options.network, kernel), measuring)?;
+    print(&made.directory, measuring.output.format)?;
+    Ok(made.done())
+}
+
+/// A run that was made.
+pub(crate) struct Made {
+    pub(crate) directory: RunDirectory,
+    ended: Ended,
+    /// Whether a cell could not be measured.
+    failed: bool,
+}
+
+impl Made {
+    /// How the command ends that made it.
+    pub(crate) fn done(&self) -> Done {
+        match self.ended {
+            Ended::Stopped => Done::Interrupted,
+            Ended::Done if self.failed => Done::WithFailures,
+            Ended::Done => Done::Well,
+        }
+    }
+}
+
+/// Measures for a command, which prints what it makes of the run.
+pub(crate) fn made(
+    command: &str,
+    (arguments, release): (&NetworkArguments, Option<&str>),
+    measuring: &Measuring,
+) -> anyhow::Result<Made> {
+    let run = run_record(command, measuring);
+    let plan = plan(arguments, measuring, run.seed)?;
+    if let Some(path) = &measuring.out {
+        RunDirectory::check_new(path).blame_input()?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    start::take_signals(&stop)?;
+    start::take_turn(measuring.making.no_wait, &stop)?;
+    let conditions = conditions(release, &plan, arguments, &stop)?;
+    let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
+    let mut rig = NetworkRig::new(conditions, &plan)?;
+    output::say("booting the server");
+    match rig.serve(&plan) {
+        Err(RigError::Stopped) => return Err(InterruptedEarly.into()),
+        served => served?,
+    }
+    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let (_, _, clock) = start::clock();
+    let base = runner::manifest(run, measuring.making.scratch(), clock);
+    let mut directory = RunDirectory::create(&path, &network_suite::manifest(base, &plan))?;
+    let mut recorded = Recorded::begin(&mut directory, plan)?;
+    let ended = network_suite::conduct(&mut rig, &mut recorded, &stop, &output::say)?;
+    recorded.end(match ended {
+        Ended::Done => EndReason::Blocks,
+        Ended::Stopped => EndReason::Interrupted,
+    })?;
+    let failed = |line: &record::Line| matches!(line, record::Line::CellFailed(_));
+    let failed = directory.read()?.lines.iter().any(failed);
+    Ok(Made { directory, ended, failed })
+}
+
+/// Prints the closing tables, or the run in another format, and writes its page.
+fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
+    let run: Run = directory.read()?;
+    let form = Form::full(format);
+    let source = form.source(&run, directory.path());
+    if format == Format::Terminal {
+        output::print(&network_suite::text(&run, output::terminal_options().width))?;
+    } else {
+        output::print_report(&source, &form)?;
+    }
+    page::write_into(directory, &source);
+    output::print_path(directory.path(), &form)
+}
+
+/// Options that say nothing of a rig must not look as if they did.
+fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
+    let (measuring, tracing) = (&options.measuring, &options.tracing);
+    let given = [
+        (measuring.resume.is_some(), "--resume"),
+        (measuring.size.is_some(), "--size (use --file or --tree)"),
+        (measuring.verify, "--verify"),
+        (measuring.offered.rate.is_some(), "--rate (use --link)"),
+        (measuring.order != Order::Random, "--order"),
+        (measuring.dry_run, "--dry-run"),
+        (measuring.budget.is_some(), "--budget (use --runs)"),
+        (measuring.making.aged.is_some(), "--aged"),
+        (!measuring.making.destroy_data.is_empty(), "--destroy-data"),
+        (!options.targets.is_empty(), "targets (use --nfs and --cache-fs)"),
+        (!tracing.operations.is_empty(), "--op"),
+        (tracing.cold, "--cold (use --states)"),
+        (!options.simulated.caches.is_empty(), "--cache (use --cache-fs)"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => {
+            let why = anyhow::anyhow!("run {SUITE} measures in guests and does not take {option}");
+            Err(why).blame_input()
+        }
+        None => Ok(()),
+    }
+}
+
+fn plan(arguments: &NetworkArguments, measuring: &Measuring, seed: u64) -> anyhow::Result<Plan> {
+    let benchmarks = measuring.benchmarks.iter().map(|name| name.parse());
+    let benchmarks: Vec<NetworkBenchmark> = benchmarks.collect::<Result<_, _>>().blame_input()?;
+    let plan = Plan {
+        states: or_default(&arguments.states, &NetworkState::ALL),
+        versions: or_default(&arguments.nfs, &[Version::V42]),
+        caches: or_default(&arguments.cache_fs, &["ext4".to_owned()]),
+        link: arguments
+            .link
+            .unwrap_or(Shape { rate_bits_per_s: Some(LINK_BITS_PER_S), ..Shape::default() }),
+        benchmarks: or_default(&benchmarks, &[NetworkBenchmark::File, NetworkBenchmark::Tree]),
+        runs: measuring.runs.or(measuring.blocks).unwrap_or(RUNS),
+        content: Content {
+            file_bytes: arguments.file.unwrap_or(FILE_BYTES),
+            tree: arguments.tree.unwrap_or(TREE),
+            seed,
+        },
+        cache_bytes: arguments.cache_size,
+    };
+    plan.check().blame_input()?;
+    Ok(plan)
+}
+
+/// What was given, each once; else the default.
+fn or_default<T: Clone + PartialEq>(given: &[T], default: &[T]) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in if given.is_empty() { default } else { given } {
+        if !once.contains(one) {
+            once.push(one.clone());
+        }
+    }
+    once
+}
+
+/// The kernel, which must know everything that a rig needs, and the image.
+fn conditions(
+    release: Option<&str>,
+    plan: &Plan,
+    arguments: &NetworkArguments,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<RigConditions> {
+    let lab = Lab::of_user().blame_input()?;
+    let kernel = kernel::find(&lab, release).blame_input()?;
+    check_kernel(&kernel, plan).blame_input()?;
+    let program = lab::this_program()?;
+    let further = network_suite::programs();
+    let parts = Parts { kernel: &kernel, program: &program, further: &further };
+    let image = image::build(&lab, parts)?;
+    if let Some(directory) = &arguments.consoles {
+        std::fs::create_dir_all(directory).blame_input()?;
+    }
+    let (consoles, stop) = (arguments.consoles.clone(), Some(Arc::clone(stop)));
+    Ok(RigConditions { kernel, image, boot_limit: BOOT_LIMIT, consoles, stop })
+}
+
+fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
+    let known = kernel.knows()?;
+    let netem = (plan.link.delay_us > 0 || plan.link.loss_ppm > 0).then_some("netem");
+    let needs = network_suite::NEEDS.into_iter().chain(netem);
+    let mut needs = needs.chain(plan.caches.iter().map(String::as_str));
+    match needs.find(|need| !known.iter().any(|name| name == need)) {
+        Some(lacking) => {
+            Err(LabError::NoModule { release: kernel.release.clone(), module: lacking.to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
+fn run_record(command: &str, measuring: &Measuring) -> RunRecord {
+    RunRecord {
+        budget_s: measuring.budget().as_secs_f64(),
+        precision_percent: measuring.precision,
+        confidence_level: measuring.confidence,
+        blocks: Some(measuring.runs.or(measuring.blocks).unwrap_or(RUNS)),
+        ..runner::run_record(command, SUITE, measuring.seed)
+    }
+}

@@ -1,0 +1,87 @@
+//! `fsprism run fscache`: a real server and a real client, in every state of the client's caches.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::guests::lab;
+use crate::place::{Place, say_skipped};
+
+/// The program in a place with the tests' lab; none, visibly, where no guest can be booted.
+fn fsprism(test: &str, arguments: &str) -> Option<(Place, Command)> {
+    match lab() {
+        Ok(lab) => {
+            let place = Place::new();
+            let mut command = place.fsprism(arguments);
+            command.env("FSPRISM_LAB", lab);
+            Some((place, command))
+        }
+        Err(why) => {
+            say_skipped(test, why.trim());
+            None
+        }
+    }
+}
+
+fn values(document: &Value, target: &str, metric: &str) -> Vec<f64> {
+    let cells = document["cells"].as_array().expect("a list");
+    let cell = cells.iter().find(|cell| cell["target"] == target).expect("it is measured");
+    let metrics = cell["metrics"].as_array().expect("a list");
+    let metric = metrics.iter().find(|one| one["name"] == metric).expect("it is counted");
+    let values = metric["values"].as_array().expect("a list");
+    values.iter().map(|value| value.as_f64().expect("a number")).collect()
+}
+
+#[test]
+fn a_file_is_read_over_a_network_in_every_state() {
+    let test = "a_file_is_read_over_a_network_in_every_state";
+    let arguments = "run fscache --benchmark file --file 1m --tree 1x1 --blocks 1 --format json \
+                     --link 50mbit,delay=1ms --out run";
+    let Some((_place, mut command)) = fsprism(test, arguments) else { return };
+    let output = command.output().expect("it can be run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let of = |target: &str, metric: &str| values(&document, target, metric)[0];
+    let bytes = f64::from(1 << 20);
+    for (target, server, is_read, is_written) in [
+        ("server", 0.0, false, false),
+        ("none", bytes, false, false),
+        ("cold", bytes, true, true),
+        ("hot", 0.0, true, false),
+        ("pgcache", 0.0, false, false),
+    ] {
+        assert_eq!(of(target, "read_from_server"), server, "{target}");
+        assert_eq!(of(target, "rpc_read") > 0.0, server > 0.0, "{target}");
+        assert_eq!(of(target, "cache_reads") > 0.0, is_read, "{target}");
+        assert_eq!(of(target, "cache_writes") > 0.0, is_written, "{target}");
+        assert!(of(target, "emulated_time") > 0.0, "{target}");
+    }
+    assert_eq!(of("none", "rpc_read"), of("cold", "rpc_read"));
+    assert!(of("cold", "disk_written") >= bytes && of("hot", "disk_read") >= bytes);
+}
+
+#[test]
+fn what_no_rig_can_do_is_refused() {
+    let test = "what_no_rig_can_do_is_refused";
+    for (arguments, words) in [
+        ("run fscache --link 0mbit", "link's rate"),
+        ("run fscache --nfs 5", "NFS version"),
+        ("run fscache --states warm", "no state"),
+        ("run fscache --cache-fs tmpfs", "--cache-fs"),
+        ("run fscache --tree 5x0", "--tree"),
+        ("run fscache --file 1000g", "--file"),
+        ("run fscache --benchmark nothing", "no benchmark"),
+        ("run fscache --size 1m", "--file"),
+        ("run fscache ext4", "--nfs"),
+        ("run fscache --kernel 2.6.18", "2.6.18"),
+        ("run nano --link 1mbit", "--link"),
+    ] {
+        let Some((place, mut command)) = fsprism(test, arguments) else { return };
+        let output = command.output().expect("it can be run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+        assert!(said.contains(words), "{arguments}: {said}");
+        assert!(!place.path("fsprism-runs").exists(), "{arguments}");
+    }
+}

@@ -1,0 +1,166 @@
+//! A guest of a rig: sets up its links, then does what the host asks, one thing after another.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{InsideError, load_modules_for, port, power_off, start};
+use crate::rig::Shape;
+use crate::rig::wire::{self, Hello, Interface, Order, PART, PORT, Part};
+
+/// The kernel's directory of network interfaces.
+const INTERFACES: &str = "/sys/class/net";
+/// Bytes that may wait to be sent: enough that nothing is dropped, however long the link takes.
+const WAITING_BYTES: u64 = 8 << 20;
+/// Packets that a delay may hold.
+const WAITING_PACKETS: &str = "100000";
+/// The smallest bucket in bytes: some packets.
+const BUCKET_LEAST_BYTES: u64 = 8 << 10;
+
+/// Whether the guest that this process is in belongs to a rig.
+#[must_use]
+pub fn has_part() -> bool {
+    Path::new(PART).exists()
+}
+
+/// Sets up the guest, then answers each question with `answer`, until it is asked to power off.
+/// Only for the first process of a guest.
+pub fn serve<Q, A>(mut answer: impl FnMut(Q) -> Result<A, String>) -> !
+where
+    Q: DeserializeOwned,
+    A: Serialize,
+{
+    let begun = begin();
+    match (begun, port::open_port(PORT)) {
+        (begun, Ok(mut port)) => {
+            let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
+            let hello = begun.map(|()| Hello { kernel }).map_err(|error| error.to_string());
+            if wire::write(&mut port, &hello).is_ok() {
+                converse(&mut port, &mut answer);
+            }
+        }
+        (begun, Err(error)) => {
+            let first = begun.err().map(|error| error.to_string()).unwrap_or_default();
+            // Where nothing can be told the host, the console is what it shows.
+            let _console = fs::write("/dev/console", format!("fsprism: {first} {error}\n"));
+        }
+    }
+    power_off()
+}
+
+fn converse<Q, A>(port: &mut File, answer: &mut impl FnMut(Q) -> Result<A, String>)
+where
+    Q: DeserializeOwned,
+    A: Serialize,
+{
+    // What cannot be read is the end of the host.
+    while let Ok(order) = wire::read::<Order<Q>>(port) {
+        match order {
+            Order::PowerOff => return,
+            Order::Do(question) => {
+                if wire::write(port, &answer(question)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn begin() -> Result<(), InsideError> {
+    start()?;
+    let io = |source| InsideError::Io { path: PART.to_owned(), source };
+    let text = fs::read(PART).map_err(io)?;
+    let part: Part = serde_json::from_slice(&text).map_err(|error| io(error.into()))?;
+    for name in ["base", "virtio-net"] {
+        load_modules_for(name)?;
+    }
+    part.load.iter().try_for_each(|name| load_modules_for(name))?;
+    run(Command::new("/bin/ifconfig").args(["lo", "127.0.0.1", "up"]), "127.0.0.1")?;
+    part.interfaces.iter().try_for_each(set_up)
+}
+
+/// Gives an interface its address, and has it do what it must to what it sends.
+fn set_up(interface: &Interface) -> Result<(), InsideError> {
+    let Interface { ethernet, address, shape } = interface;
+    let name = name_of(ethernet).ok_or_else(|| InsideError::Link {
+        address: address.clone(),
+        why: format!("no interface has the Ethernet address {ethernet}"),
+    })?;
+    let mut configure = Command::new("/bin/ifconfig");
+    configure.args([&name, address, "netmask", "255.255.255.0", "up"]);
+    run(&mut configure, address)?;
+    for arguments in disciplines(&name, shape) {
+        let module = if arguments.iter().any(|word| word == "netem") { "netem" } else { "tbf" };
+        load_modules_for(module)?;
+        run(Command::new("/sbin/tc").args(&arguments), address)?;
+    }
+    Ok(())
+}
+
+/// What `tc` is asked, in this order.
+fn disciplines(interface: &str, shape: &Shape) -> Vec<Vec<String>> {
+    let words = |text: String| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
+    let mut asked = Vec::new();
+    let mut parent = "root".to_owned();
+    let Shape { rate_bits_per_s, delay_us, loss_ppm } = *shape;
+    if delay_us > 0 || loss_ppm > 0 {
+        let loss = f64::from(loss_ppm) / 1e4;
+        asked.push(words(format!(
+            "qdisc add dev {interface} {parent} handle 1: netem limit {WAITING_PACKETS} delay \
+             {delay_us}us loss {loss}%"
+        )));
+        parent = "parent 1:1".to_owned();
+    }
+    if let Some(rate) = rate_bits_per_s {
+        // A hundredth of a second, so that timers of some milliseconds keep the rate.
+        let bucket = (rate / 8 / 100).max(BUCKET_LEAST_BYTES);
+        asked.push(words(format!(
+            "qdisc add dev {interface} {parent} handle 2: tbf rate {rate}bit burst {bucket}b limit \
+             {WAITING_BYTES}b"
+        )));
+    }
+    asked
+}
+
+fn name_of(ethernet: &str) -> Option<String> {
+    let entries = fs::read_dir(INTERFACES).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.find(|name| {
+        let address = fs::read_to_string(format!("{INTERFACES}/{name}/address"));
+        address.is_ok_and(|address| address.trim() == ethernet)
+    })
+}
+
+fn run(command: &mut Command, address: &str) -> Result<(), InsideError> {
+    let failed = |why: String| InsideError::Link { address: address.to_owned(), why };
+    let output = command.env("PATH", "/sbin:/bin").output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_stands_before_a_rate() {
+        let shape = Shape { rate_bits_per_s: Some(8_000_000), delay_us: 5000, loss_ppm: 1000 };
+        let asked: Vec<String> =
+            disciplines("eth0", &shape).iter().map(|words| words.join(" ")).collect();
+        assert_eq!(
+            asked,
+            [
+                "qdisc add dev eth0 root handle 1: netem limit 100000 delay 5000us loss 0.1%",
+                "qdisc add dev eth0 parent 1:1 handle 2: tbf rate 8000000bit burst 10000b limit \
+                 8388608b",
+            ]
+        );
+        assert!(disciplines("eth0", &Shape::default()).is_empty());
+    }
+}

@@ -1,0 +1,106 @@
+//! What a rig is made of.
+
+use super::error::RigError;
+use super::shape::Shape;
+
+/// A rig: its roles and the links between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Description {
+    /// The roles, each with a name of its own.
+    pub roles: Vec<GuestRole>,
+    /// The links.
+    pub links: Vec<Link>,
+}
+
+/// What one of a rig's guests is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GuestRole {
+    /// Its name: `server`.
+    pub name: String,
+    /// Its memory in bytes.
+    pub memory_bytes: u64,
+    /// Sizes in bytes of its disks, `/dev/vda` and so on, which hold nothing at first and keep what
+    /// they hold from boot to boot.
+    pub disks_bytes: Vec<u64>,
+    /// Names of what is loaded first, as in the image's list of modules.
+    pub load: Vec<String>,
+}
+
+/// A link between two roles, which has addresses of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Names of the two roles.
+    pub ends: [String; 2],
+    /// What each end does to what it sends.
+    pub shape: Shape,
+}
+
+/// What a role sees of a link.
+pub(super) struct End {
+    /// Index of the link.
+    pub(super) link: usize,
+    /// Which of its ends this is, 0 or 1.
+    pub(super) end: usize,
+}
+
+/// The most links of a rig: they have a byte in their addresses.
+const LINKS_MAX: usize = 100;
+
+impl Description {
+    /// The address of one end of a link, 0 or 1.
+    #[must_use]
+    pub fn address(link: usize, end: usize) -> String {
+        format!("10.77.{link}.{}", end + 1)
+    }
+
+    /// The role of this name.
+    pub(super) fn role(&self, name: &str) -> Result<&GuestRole, RigError> {
+        let found = self.roles.iter().find(|role| role.name == name);
+        found.ok_or_else(|| RigError::NoRole(name.to_owned()))
+    }
+
+    /// The ends of links that a role has, in the order of links.
+    pub(super) fn ends_of(&self, name: &str) -> Vec<End> {
+        let ends = self.links.iter().enumerate().flat_map(|(link, of)| {
+            let ends = of.ends.iter().enumerate().filter(|(_, role)| *role == name);
+            ends.map(move |(end, _)| End { link, end }).collect::<Vec<_>>()
+        });
+        ends.collect()
+    }
+
+    /// Refuses links between roles that are not there.
+    pub(super) fn check(&self) -> Result<(), RigError> {
+        for end in self.links.iter().flat_map(|link| &link.ends) {
+            self.role(end)?;
+        }
+        if self.links.len() > LINKS_MAX {
+            return Err(RigError::Links { links: self.links.len(), most: LINKS_MAX });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_has_its_ends_of_all_links() {
+        let role = |name: &str| GuestRole { name: name.to_owned(), ..GuestRole::default() };
+        let link = |one: &str, other: &str| Link {
+            ends: [one.to_owned(), other.to_owned()],
+            shape: Shape::default(),
+        };
+        let rig = Description {
+            roles: vec![role("server"), role("first"), role("second")],
+            links: vec![link("server", "first"), link("server", "second")],
+        };
+        rig.check().unwrap();
+        let ends: Vec<_> = rig.ends_of("server").iter().map(|end| (end.link, end.end)).collect();
+        assert_eq!(ends, [(0, 0), (1, 0)]);
+        assert_eq!(rig.ends_of("second")[0].link, 1);
+        assert_eq!(Description::address(1, 1), "10.77.1.2");
+        let wrong = Description { links: vec![link("server", "third")], ..rig };
+        assert!(wrong.check().unwrap_err().to_string().contains("third"));
+    }
+}

@@ -1,0 +1,223 @@
+//! A rig whose guests run.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::description::{Description, End};
+use super::error::RigError;
+use super::guest::{RunningGuest, Start};
+use super::wire::{Hello, Interface, Order, PART, Part};
+use crate::image::Image;
+use crate::kernel::Kernel;
+use crate::qemu;
+
+/// What a rig boots, and what ends it.
+#[derive(Clone, Debug)]
+pub struct RigConditions {
+    /// The kernel of all guests.
+    pub kernel: Kernel,
+    /// The image of all guests.
+    pub image: Image,
+    /// How long a guest may take to come up.
+    pub boot_limit: Duration,
+    /// Directory in which the console of each boot is kept, as `ROLE-N.log`; nowhere if there is
+    /// none.
+    pub consoles: Option<PathBuf>,
+    /// Set by a signal's handler to end the rig early.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// A rig. Its guests end when it is dropped, or with the thread that booted them.
+#[derive(Debug)]
+pub struct Rig {
+    conditions: RigConditions,
+    description: Description,
+    /// Both ends of each link. They stay open here, so that what one guest sends while the other is
+    /// being booted anew waits for it.
+    links: Vec<[File; 2]>,
+    /// The disks of each role.
+    disks: BTreeMap<String, Vec<File>>,
+    guests: BTreeMap<String, RunningGuest>,
+    /// How often each role was booted.
+    boots: BTreeMap<String, u32>,
+}
+
+impl Rig {
+    /// A rig of which no guest runs yet.
+    ///
+    /// # Errors
+    /// QEMU is missing, the description names roles that it does not have, or there is no room for
+    /// its disks.
+    pub fn new(conditions: RigConditions, description: Description) -> Result<Self, RigError> {
+        qemu::check(false)?;
+        description.check()?;
+        let link = || -> io::Result<[File; 2]> {
+            let (one, other) = UnixDatagram::pair()?;
+            Ok([File::from(OwnedFd::from(one)), File::from(OwnedFd::from(other))])
+        };
+        let links = description.links.iter().map(|_| link()).collect::<io::Result<Vec<_>>>()?;
+        let disk = |&size_bytes: &u64| -> io::Result<File> {
+            let file = tempfile::tempfile()?;
+            file.set_len(size_bytes)?;
+            Ok(file)
+        };
+        let mut disks = BTreeMap::new();
+        for role in &description.roles {
+            let of_role: io::Result<Vec<File>> = role.disks_bytes.iter().map(disk).collect();
+            disks.insert(role.name.clone(), of_role?);
+        }
+        let (guests, boots) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self { conditions, description, links, disks, guests, boots })
+    }
+
+    /// Starts a role's guest, which ends the one that runs, and does not wait until it is up.
+    ///
+    /// # Errors
+    /// There is no such role, or QEMU cannot be started.
+    pub fn start(&mut self, role: &str) -> Result<(), RigError> {
+        self.end(role);
+        let boot = self.boots.entry(role.to_owned()).or_default();
+        *boot += 1;
+        let console = self.conditions.consoles.as_ref();
+        let console = console.map(|directory| directory.join(format!("{role}-{boot}.log")));
+        let ends = self.description.ends_of(role);
+        let of_role = self.description.role(role)?;
+        let interface = |&End { link, end }: &End| Interface {
+            ethernet: format!("52:54:00:77:{link:02x}:{end:02x}"),
+            address: Description::address(link, end),
+            shape: self.description.links[link].shape,
+        };
+        let part = Part {
+            role: role.to_owned(),
+            interfaces: ends.iter().map(interface).collect(),
+            load: of_role.load.clone(),
+        };
+        let text = serde_json::to_vec(&part).map_err(io::Error::from)?;
+        let start = Start {
+            conditions: &self.conditions,
+            role: of_role,
+            job: vec![(PART.to_owned(), text)],
+            links: ends.iter().map(|End { link, end }| &self.links[*link][*end]).collect(),
+            interfaces: &part.interfaces,
+            disks: &self.disks[role],
+            console: console.as_deref(),
+        };
+        let guest = RunningGuest::start(&start)?;
+        self.guests.insert(role.to_owned(), guest);
+        Ok(())
+    }
+
+    /// Waits until a role's guest that was started is up; the release of its kernel.
+    ///
+    /// # Errors
+    /// It does not come up, or cannot set up what its role has.
+    pub fn wait(&mut self, role: &str) -> Result<String, RigError> {
+        let limit = self.conditions.boot_limit;
+        let Hello { kernel } = self.hear(role, limit)?;
+        Ok(kernel)
+    }
+
+    /// Starts a role's guest and waits until it is up.
+    ///
+    /// # Errors
+    /// As [`Self::start`] and [`Self::wait`].
+    pub fn boot(&mut self, role: &str) -> Result<String, RigError> {
+        self.start(role)?;
+        self.wait(role)
+    }
+
+    /// Asks a role's guest to do something, and waits for its answer.
+    ///
+    /// # Errors
+    /// It does not run, does not answer in time, or says that it failed.
+    pub fn ask<A: DeserializeOwned>(
+        &mut self,
+        role: &str,
+        question: &impl Serialize,
+        limit: Duration,
+    ) -> Result<A, RigError> {
+        self.tell(role, question)?;
+        self.hear(role, limit)
+    }
+
+    /// Asks a role's guest to do something, and does not wait for its answer.
+    ///
+    /// # Errors
+    /// It does not run.
+    pub fn tell(&mut self, role: &str, question: &impl Serialize) -> Result<(), RigError> {
+        let guest = self.guests.get_mut(role);
+        let guest = guest.ok_or_else(|| RigError::NotRunning(role.to_owned()))?;
+        let said = guest.say(&Order::Do(question));
+        self.lost_if_gone(role, said)
+    }
+
+    /// Waits for the answer of a role's guest to what it was told.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn hear<A: DeserializeOwned>(
+        &mut self,
+        role: &str,
+        limit: Duration,
+    ) -> Result<A, RigError> {
+        let stop = self.conditions.stop.clone();
+        let guest = self.guests.remove(role);
+        let mut guest = guest.ok_or_else(|| RigError::NotRunning(role.to_owned()))?;
+        let others = &mut self.guests;
+        let mut are_others_up = || !others.values_mut().any(RunningGuest::has_ended);
+        let heard = guest.hear(limit, stop.as_deref(), &mut are_others_up);
+        // Who waits for a guest that is gone may wait in vain.
+        let lost = self
+            .guests
+            .iter_mut()
+            .find_map(|(role, guest)| guest.has_ended().then(|| (role.clone(), guest.gone())));
+        self.guests.insert(role.to_owned(), guest);
+        match (heard, lost) {
+            (Err(RigError::Gone { .. }), Some((other, error))) => {
+                self.end(&other);
+                Err(error)
+            }
+            (heard, _) => self.lost_if_gone(role, heard),
+        }
+    }
+
+    /// Has a role's guest power off, and waits for that.
+    ///
+    /// # Errors
+    /// It does not run or does not power off in time.
+    pub fn power_off(&mut self, role: &str, limit: Duration) -> Result<(), RigError> {
+        let stop = self.conditions.stop.clone();
+        let guest = self.guests.remove(role);
+        let guest = guest.ok_or_else(|| RigError::NotRunning(role.to_owned()))?;
+        guest.power_off(limit, stop.as_deref())
+    }
+
+    /// Ends a role's guest at once, as if its power had failed.
+    pub fn end(&mut self, role: &str) {
+        drop(self.guests.remove(role));
+    }
+
+    /// The number of QEMU's process of a role's guest, if it runs.
+    #[must_use]
+    pub fn process(&self, role: &str) -> Option<u32> {
+        self.guests.get(role).map(RunningGuest::process)
+    }
+
+    /// Ends the guest that no longer answers.
+    fn lost_if_gone<T>(&mut self, role: &str, result: Result<T, RigError>) -> Result<T, RigError> {
+        if result.as_ref().is_err_and(|error| error.gone().is_some()) {
+            self.end(role);
+        }
+        result
+    }
+}

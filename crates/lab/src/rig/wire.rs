@@ -1,0 +1,97 @@
+//! Messages between host and guest: four bytes that say how long it is, little-endian, then JSON.
+
+use std::io::{self, Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The port that messages go over, as both sides name it.
+pub(crate) const PORT: &str = "fsprism.control";
+/// Where a guest has its part of the rig, as JSON.
+pub(crate) const PART: &str = "/job/rig.json";
+/// The longest message.
+pub(crate) const BYTES_MAX: usize = 16 << 20;
+
+/// A guest's part of a rig.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Part {
+    /// Its role.
+    pub(crate) role: String,
+    /// Its network interfaces.
+    pub(crate) interfaces: Vec<Interface>,
+    /// What is loaded first.
+    pub(crate) load: Vec<String>,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Interface {
+    /// The Ethernet address, by which it is found.
+    pub(crate) ethernet: String,
+    /// The address that it gets; the mask has 24 bits.
+    pub(crate) address: String,
+    /// What is done to what it sends.
+    pub(crate) shape: super::shape::Shape,
+}
+
+/// What the host says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Order<Q> {
+    /// To do this.
+    Do(Q),
+    /// To power off.
+    PowerOff,
+}
+
+/// What a guest says first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    /// Release of its kernel, as `uname -r` prints it.
+    pub kernel: String,
+}
+
+/// Writes a message.
+pub(crate) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_vec(message)?;
+    let length = u32::try_from(text.len()).ok().filter(|_| text.len() <= BYTES_MAX);
+    let length = length.ok_or(io::ErrorKind::InvalidInput)?;
+    to.write_all(&length.to_le_bytes())?;
+    to.write_all(&text)?;
+    to.flush()
+}
+
+/// Reads a message.
+pub(crate) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length)?;
+    let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+    if length > BYTES_MAX {
+        let why = format!("a message of {length} bytes is too long");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    let mut text = vec![0; length];
+    from.read_exact(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_as_it_was_written() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, &Order::Do("mount".to_owned())).unwrap();
+        let read_back: Order<String> = read(&mut bytes.as_slice()).unwrap();
+        assert_eq!(read_back, Order::Do("mount".to_owned()));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_not_read() {
+        let bytes = [0xff; 8];
+        assert!(read::<String>(&mut bytes.as_slice()).is_err());
+        assert!(read::<String>(&mut [4, 0, 0, 0, b'x'].as_slice()).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! The first process of a guest that serves or reads.
+
+use std::path::Path;
+
+use lab::inside::rig;
+
+use crate::cache::{self, Cache};
+use crate::client;
+use crate::counters::Counters;
+use crate::messages::{Answer, Question, Settled};
+use crate::server;
+
+/// Whether the guest that this process is in belongs to a rig.
+#[must_use]
+pub fn has_part() -> bool {
+    rig::has_part()
+}
+
+/// Answers the host's questions, and powers off. Only for the first process of a guest.
+pub fn init() -> ! {
+    let mut guest = Guest::default();
+    rig::serve(move |question| guest.answer(question))
+}
+
+/// What a guest has set up so far.
+#[derive(Debug, Default)]
+struct Guest {
+    cache: Option<Cache>,
+    is_mounted: bool,
+}
+
+impl Guest {
+    fn answer(&mut self, question: Question) -> Result<Answer, String> {
+        match question {
+            Question::Fill(content) => server::fill(&content)?,
+            Question::Serve => server::serve()?,
+            Question::DoLocally(task) => {
+                return Ok(Answer::Measured(Box::new(server::do_locally(task)?)));
+            }
+            Question::Change(seed) => server::change(seed)?,
+            Question::Count => return Ok(Answer::Counted(Box::new(self.count()?))),
+            Question::MakeCache(file_system) => cache::make(&file_system)?,
+            Question::StartCache(file_system) => self.cache = Some(cache::start(&file_system)?),
+            Question::Mount { version, server, client } => {
+                client::mount_served(version, &server, &client)?;
+                self.is_mounted = true;
+            }
+            Question::Do(task) => return Ok(Answer::Measured(Box::new(client::perform(task)?))),
+            Question::Settle => return Ok(Answer::Settled(Box::new(self.settle()?))),
+        }
+        Ok(Answer::Done)
+    }
+
+    fn count(&self) -> Result<Counters, String> {
+        let mount = self.is_mounted.then_some(Path::new(client::MOUNT));
+        Counters::now(mount, Some(cache::DISK)).map_err(|error| error.to_string())
+    }
+
+    fn settle(&mut self) -> Result<Settled, String> {
+        if self.is_mounted {
+            client::unmount_served()?;
+            self.is_mounted = false;
+        }
+        match self.cache.take() {
+            Some(cache) => cache.settle(),
+            None => Ok(Settled { objects: 0, counters: self.count()? }),
+        }
+    }
+}

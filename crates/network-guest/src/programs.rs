@@ -1,0 +1,70 @@
+//! The programs that guests call: services as Debian packages them.
+
+use std::fs::{self, File};
+use std::process::{Child, Command, Stdio};
+
+use lab::GuestProgram;
+
+/// What must be in the guests' image.
+pub const PROGRAMS: [GuestProgram; 5] = [
+    GuestProgram { name: "rpcbind", package: "rpcbind" },
+    GuestProgram { name: "rpc.mountd", package: "nfs-kernel-server" },
+    GuestProgram { name: "rpc.nfsd", package: "nfs-kernel-server" },
+    GuestProgram { name: "exportfs", package: "nfs-kernel-server" },
+    GuestProgram { name: "cachefilesd", package: "cachefilesd" },
+];
+
+/// Lines of what a program said that are told.
+const LINES: usize = 4;
+
+/// What the C library and its remote procedure calls look up by name.
+const FILES: [(&str, &str); 7] = [
+    ("/etc/passwd", "root:x:0:0:root:/:/bin/sh\n_rpc:x:101:101::/:/bin/false\n"),
+    ("/etc/group", "root:x:0:\n_rpc:x:101:\n"),
+    ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nnetgroup: files\n"),
+    ("/etc/hosts", "127.0.0.1 localhost\n"),
+    ("/etc/services", "sunrpc 111/tcp portmapper\nsunrpc 111/udp portmapper\nnfs 2049/tcp\n"),
+    ("/etc/protocols", "ip 0 IP\ntcp 6 TCP\nudp 17 UDP\n"),
+    (
+        "/etc/netconfig",
+        "udp tpi_clts v inet udp - -\ntcp tpi_cots_ord v inet tcp - -\n\
+         local tpi_cots_ord - loopback - - -\n",
+    ),
+];
+
+/// Writes what services look up.
+pub(crate) fn write_files() -> Result<(), String> {
+    for (path, text) in FILES {
+        fs::create_dir_all("/etc").map_err(|error| format!("/etc: {error}"))?;
+        fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Runs a program to its end; one that becomes a service leaves a process behind.
+pub(crate) fn run(name: &str, arguments: &[&str]) -> Result<(), String> {
+    let said = format!("/tmp/{name}.said");
+    let failed = |why: String| format!("{name} failed: {why}");
+    let mut child = start(name, arguments, &said).map_err(|error| failed(error.to_string()))?;
+    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(failed(last_lines(&said).unwrap_or_else(|| status.to_string())))
+}
+
+/// Starts a program, whose words go to a file.
+pub(crate) fn start(name: &str, arguments: &[&str], said: &str) -> std::io::Result<Child> {
+    let words = File::create(said)?;
+    let mut command = Command::new(format!("/sbin/{name}"));
+    command.args(arguments).env_clear().env("PATH", "/sbin:/bin").current_dir("/");
+    command.stdin(Stdio::null()).stdout(words.try_clone()?).stderr(words).spawn()
+}
+
+/// The last lines of what a program said, as one.
+pub(crate) fn last_lines(said: &str) -> Option<String> {
+    let text = fs::read_to_string(said).ok()?;
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LINES)..].join("; ");
+    (!last.is_empty()).then_some(last)
+}

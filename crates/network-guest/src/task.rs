@@ -1,0 +1,139 @@
+//! What is done with the files, locally or over the network.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::content::{FILE, TREE};
+
+/// Bytes that are read at a time, as cat and tar do or more.
+const BUFFER_BYTES: usize = 128 << 10;
+/// Bytes of a random read.
+const RANDOM_BYTES: usize = 4096;
+
+/// Something to do with the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Task {
+    /// Read the large file once, from its first byte to its last.
+    ReadFile,
+    /// Read the tree as tar does: list each directory, stat each entry, read each file.
+    ReadTree,
+    /// List each directory of the tree and stat each entry.
+    StatTree,
+    /// Read as many 4 KiB at random places of the large file.
+    ReadRandom(u32),
+    /// Write other bytes over all of the large file, and wait until they are where it lies.
+    Rewrite,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Did {
+    /// Directories that were listed.
+    pub directories: u64,
+    /// Files that were read or looked at.
+    pub files: u64,
+    /// Bytes that were read or written.
+    pub bytes: u64,
+    /// A sum of them, by which two reads are told apart.
+    pub sum: u64,
+}
+
+impl Task {
+    /// Does it below a directory.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn perform(self, directory: &Path) -> io::Result<Did> {
+        let mut doer = Doer { buffer: vec![0; BUFFER_BYTES], did: Did::default() };
+        match self {
+            Self::ReadFile => doer.read(&directory.join(FILE))?,
+            Self::ReadTree => doer.walk(&directory.join(TREE), true)?,
+            Self::StatTree => doer.walk(&directory.join(TREE), false)?,
+            Self::ReadRandom(reads) => doer.read_randomly(&directory.join(FILE), reads)?,
+            Self::Rewrite => doer.rewrite(&directory.join(FILE))?,
+        }
+        Ok(doer.did)
+    }
+}
+
+struct Doer {
+    buffer: Vec<u8>,
+    did: Did,
+}
+
+impl Doer {
+    fn read(&mut self, path: &Path) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        self.did.files += 1;
+        loop {
+            let read = file.read(&mut self.buffer)?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.count(read);
+        }
+    }
+
+    fn read_randomly(&mut self, path: &Path, reads: u32) -> io::Result<()> {
+        let file = File::open(path)?;
+        self.did.files += 1;
+        // Nothing is read ahead, so that each read stands for itself.
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random)?;
+        let pages = file.metadata()?.len() / RANDOM_BYTES as u64;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for _ in 0..reads {
+            let place = random.random_range(0..pages.max(1)) * RANDOM_BYTES as u64;
+            let read = file.read_at(&mut self.buffer[..RANDOM_BYTES], place)?;
+            self.count(read);
+        }
+        Ok(())
+    }
+
+    fn rewrite(&mut self, path: &Path) -> io::Result<()> {
+        let file = File::options().write(true).open(path)?;
+        self.did.files += 1;
+        let mut left = file.metadata()?.len();
+        let mut place = 0;
+        while left > 0 {
+            let length = usize::try_from(left).unwrap_or(usize::MAX).min(BUFFER_BYTES);
+            self.buffer[..length].fill(0x5a);
+            file.write_all_at(&self.buffer[..length], place)?;
+            self.count(length);
+            place += length as u64;
+            left -= length as u64;
+        }
+        file.sync_all()
+    }
+
+    fn walk(&mut self, directory: &Path, reads: bool) -> io::Result<()> {
+        self.did.directories += 1;
+        let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+        // Another order would be other requests.
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let metadata = fs::symlink_metadata(&path)?;
+            if metadata.is_dir() {
+                self.walk(&path, reads)?;
+            } else if reads {
+                self.read(&path)?;
+            } else {
+                self.did.files += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, read: usize) {
+        self.did.bytes += read as u64;
+        for (word, _) in self.buffer[..read].as_chunks::<8>().0.iter().zip(0..64) {
+            self.did.sum = self.did.sum.rotate_left(5) ^ u64::from_le_bytes(*word);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The cells of a run.
+
+use std::collections::BTreeMap;
+
+use record::{CacheState, Cell, Dimension};
+use serde_json::{Value, json};
+
+use crate::plan::{NetworkBenchmark, Plan, Target};
+use crate::state::NetworkState;
+use crate::{SUITE, metrics};
+
+/// The cells of a plan with their targets and benchmarks, in order.
+pub(crate) fn cells(plan: &Plan) -> Vec<(Target, NetworkBenchmark, Cell)> {
+    let targets = plan.targets();
+    let of_target = |target: &Target| {
+        let benchmarks = plan.benchmarks.iter().filter(|benchmark| benchmark.has(target.state));
+        let cells = benchmarks.map(|&one| (target.clone(), one, cell(plan, target, one)));
+        cells.collect::<Vec<_>>()
+    };
+    targets.iter().flat_map(of_target).collect()
+}
+
+fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
+    let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
+    let mut add = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
+    add("state", json!(target.state.name()));
+    if let Some(version) = target.version {
+        add("nfs", json!(version.to_string()));
+        add("link", json!(plan.link.to_string()));
+    }
+    if let Some(cache) = &target.cache {
+        add("cache_file_system", json!(cache));
+    }
+    let content = plan.content;
+    let bytes = match benchmark {
+        NetworkBenchmark::File
+        | NetworkBenchmark::Random
+        | NetworkBenchmark::Rewrite
+        | NetworkBenchmark::Coherence => content.file_bytes,
+        NetworkBenchmark::Tree | NetworkBenchmark::Stat => {
+            add("directories", json!(content.tree.directories));
+            add("files", json!(content.tree.files));
+            content.tree.bytes()
+        }
+    };
+    add("bytes", json!(bytes));
+    Cell {
+        target: target.label.clone(),
+        suite: SUITE.to_owned(),
+        benchmark: benchmark.name().to_owned(),
+        title: benchmark.title().to_owned(),
+        dimension: Dimension::Caching,
+        exercises: vec![Dimension::Io, Dimension::Metadata],
+        parameters,
+        cache_state: match target.state {
+            NetworkState::Server | NetworkState::PageCache => CacheState::Warm,
+            NetworkState::None | NetworkState::Cold | NetworkState::Hot => CacheState::Cold,
+        },
+        metrics: metrics::definitions(),
+        baseline: None,
+        working_set_bytes: Some(bytes),
+        curve: None,
+        floor: None,
+        rank: 0,
+        least: None,
+    }
+}

@@ -1,0 +1,308 @@
+//! The course of a run: rounds of all benchmarks in all states, each proved.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lab::rig::RigError;
+use network_guest::counters::Counters;
+use network_guest::{Measured, Settled, Version};
+
+use crate::as_run::Recorded;
+use crate::plan::{NetworkBenchmark, Plan, Target};
+use crate::proof::{Evidence, prove};
+use crate::rig::NetworkRig;
+use crate::state::NetworkState;
+
+/// Attempts at a state in a block.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All blocks are done.
+    Done,
+    /// The caller asked to stop; what was measured is kept.
+    Stopped,
+}
+
+/// What was measured of one target.
+pub(crate) struct Performed {
+    pub(crate) measured: Measured,
+    pub(crate) settled: Option<Settled>,
+    /// What the server counted before and after.
+    pub(crate) server: (Counters, Counters),
+}
+
+/// Why a replicate does not count.
+enum Lost {
+    /// Its state was not proved, or a guest failed or went away.
+    Replicate(String),
+    /// Nothing more can be measured.
+    Run(RigError),
+}
+
+impl From<RigError> for Lost {
+    fn from(error: RigError) -> Self {
+        if error.is_of_guest() { Self::Replicate(error.to_string()) } else { Self::Run(error) }
+    }
+}
+
+/// Measures all of a plan with a rig of which the server serves, and records each replicate as it
+/// comes; `say` is told of each.
+///
+/// # Errors
+/// The rig or the run directory cannot be used any more.
+pub fn conduct(
+    rig: &mut NetworkRig,
+    recorded: &mut Recorded<'_>,
+    stop: &AtomicBool,
+    say: &dyn Fn(&str),
+) -> Result<Ended, RunLost> {
+    let plan = recorded.plan().clone();
+    let mut conductor = Conductor { rig, plan: &plan, recorded, say, changes: 0 };
+    for block in 0..plan.runs {
+        for &benchmark in &plan.benchmarks {
+            for chain in chains(&plan, benchmark) {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Ended::Stopped);
+                }
+                match conductor.measure_chain(block, benchmark, &chain) {
+                    Err(RunLost::Rig(RigError::Stopped)) => return Ok(Ended::Stopped),
+                    other => other?,
+                }
+            }
+        }
+    }
+    Ok(Ended::Done)
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunLost {
+    /// The rig cannot be used.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// The run directory cannot be written.
+    #[error(transparent)]
+    Record(#[from] record::RecordError),
+}
+
+/// States that follow from each other, and need each other: targets in their order.
+struct Chain {
+    targets: Vec<Target>,
+    version: Option<Version>,
+    cache: Option<String>,
+}
+
+/// The chains of a benchmark: the server; without a cache; each cache.
+fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
+    let mut chains: Vec<Chain> = Vec::new();
+    for target in plan.targets().into_iter().filter(|target| benchmark.has(target.state)) {
+        let (version, cache) = (target.version, target.cache.clone());
+        match chains.last_mut() {
+            Some(last) if (last.version, &last.cache) == (version, &cache) => {
+                last.targets.push(target);
+            }
+            _ => chains.push(Chain { targets: vec![target], version, cache }),
+        }
+    }
+    chains
+}
+
+struct Conductor<'a, 'b> {
+    rig: &'a mut NetworkRig,
+    plan: &'a Plan,
+    recorded: &'a mut Recorded<'b>,
+    say: &'a dyn Fn(&str),
+    /// How often the server's file was changed.
+    changes: u64,
+}
+
+/// A state that was proved, or one that was not and why.
+type Made = (NetworkState, Performed);
+type NotMade = (NetworkState, Lost);
+
+impl Conductor<'_, '_> {
+    /// Measures the targets of a chain, as often as it takes until each is proved.
+    fn measure_chain(
+        &mut self,
+        block: u32,
+        benchmark: NetworkBenchmark,
+        chain: &Chain,
+    ) -> Result<(), RunLost> {
+        let mut open: Vec<&Target> = chain.targets.iter().collect();
+        for attempt in 1..=ATTEMPTS_MAX {
+            let mut made = Vec::new();
+            let outcome = self.attempt(benchmark, chain, &mut made);
+            for (state, replicate) in &made {
+                let found = open.iter().position(|target| target.state == *state);
+                let Some(target) = found.map(|place| open.remove(place)) else { continue };
+                self.recorded.keep((block, attempt), benchmark, target, replicate)?;
+                let seconds = replicate.measured.elapsed_ns as f64 / 1e9;
+                let (run, name) = (block + 1, benchmark.name());
+                (self.say)(&format!("run {run}: {name} {target}: {seconds:.2} s (emulated)"));
+            }
+            let (state, why) = match outcome {
+                Ok(()) => break,
+                Err((_, Lost::Run(error))) => return Err(error.into()),
+                Err((state, Lost::Replicate(why))) => (state, why),
+            };
+            // A state that only leads to others counts against the first of them.
+            let of_state = open.iter().find(|target| target.state == state);
+            let Some(&target) = of_state.or(open.first()) else { break };
+            (self.say)(&format!("{} {target}: discarded: {why}", benchmark.name()));
+            self.recorded.discard((block, attempt), benchmark, target, &why)?;
+            if attempt == ATTEMPTS_MAX {
+                self.recorded.give_up(block, benchmark, &open, &why)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the states of a chain one after another; what is proved is in `made`.
+    fn attempt(
+        &mut self,
+        benchmark: NetworkBenchmark,
+        chain: &Chain,
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        let first = chain.targets[0].state;
+        if !self.rig.is_serving() {
+            (self.say)("booting the server");
+            self.rig.serve(self.plan).map_err(|error| (first, error.into()))?;
+        }
+        let outcome = match chain.version {
+            None => self.on_server(benchmark, made),
+            Some(version) => self.on_client(benchmark, (version, chain), made),
+        };
+        self.rig.give_client_up();
+        outcome
+    }
+
+    fn on_server(
+        &mut self,
+        benchmark: NetworkBenchmark,
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        let measured = self.rig.perform_locally(benchmark.task());
+        let measured = measured.map_err(|error| (NetworkState::Server, error.into()))?;
+        let server = (measured.before.clone(), measured.after.clone());
+        let replicate = Performed { measured, settled: None, server };
+        self.prove(benchmark, (NetworkState::Server, replicate), made)
+    }
+
+    /// The states of a client. The hot state needs a cold one before it, and the page cache any
+    /// other, whether they are asked for or not.
+    fn on_client(
+        &mut self,
+        benchmark: NetworkBenchmark,
+        (version, chain): (Version, &Chain),
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        if benchmark == NetworkBenchmark::Coherence
+            && let Some(cache) = &chain.cache
+        {
+            return self.coherence((version, cache), made);
+        }
+        let wants = |state| chain.targets.iter().any(|target| target.state == state);
+        let Some(cache) = &chain.cache else {
+            return self.boot_once(benchmark, (version, None), &[NetworkState::None], made);
+        };
+        if !benchmark.has(NetworkState::Cold) {
+            let states = [NetworkState::None, NetworkState::PageCache];
+            return self.boot_once(benchmark, (version, None), &states, made);
+        }
+        let (is_hot, page_cache) = (wants(NetworkState::Hot), wants(NetworkState::PageCache));
+        let page_cache = page_cache.then_some(NetworkState::PageCache);
+        let mut states = vec![NetworkState::Cold];
+        states.extend(page_cache.filter(|_| !is_hot));
+        self.boot_once(benchmark, (version, Some((cache, true))), &states, made)?;
+        if is_hot {
+            let states: Vec<NetworkState> =
+                [NetworkState::Hot].into_iter().chain(page_cache).collect();
+            self.boot_once(benchmark, (version, Some((cache, false))), &states, made)?;
+        }
+        Ok(())
+    }
+
+    /// Has the client cache the large file, the server change it, and the client read it again: it
+    /// must see the new bytes.
+    fn coherence(
+        &mut self,
+        (version, cache): (Version, &String),
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        let (cold, hot) = (NetworkState::Cold, NetworkState::Hot);
+        let mut before = Vec::new();
+        let with = |is_new| (version, Some((cache, is_new)));
+        self.boot_once(NetworkBenchmark::File, with(true), &[cold], &mut before)?;
+        self.changes += 1;
+        let change = self.plan.content.seed.wrapping_add(self.changes);
+        let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
+        let sum = |made: &[Made]| made.first().map(|(_, one)| one.measured.did.sum);
+        if sum(&before) == Some(changed) {
+            return Err((hot, Lost::Replicate("the server's file did not change".to_owned())));
+        }
+        let mut after = Vec::new();
+        self.boot_once(NetworkBenchmark::Coherence, with(false), &[hot], &mut after)?;
+        if sum(&after) != Some(changed) {
+            let why = "the client did not see the new bytes: its cache is stale".to_owned();
+            return Err((hot, Lost::Replicate(why)));
+        }
+        made.append(&mut after);
+        Ok(())
+    }
+
+    /// Boots the client, and has it do the benchmark once for each state; the last of them is then
+    /// settled. The cache is new or not.
+    fn boot_once(
+        &mut self,
+        benchmark: NetworkBenchmark,
+        (version, cache): (Version, Option<(&String, bool)>),
+        states: &[NetworkState],
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        let first = states[0];
+        let of_first = |error: RigError| (first, Lost::from(error));
+        self.rig.boot_client().map_err(of_first)?;
+        if let Some((cache, is_new)) = cache {
+            self.rig.start_cache(cache, is_new).map_err(of_first)?;
+        }
+        self.rig.mount(version).map_err(of_first)?;
+        let mut replicates = Vec::new();
+        for &state in states {
+            let performed = self.rig.perform(benchmark.task());
+            let (measured, before, after) =
+                performed.map_err(|error| (state, Lost::from(error)))?;
+            replicates
+                .push((state, Performed { measured, settled: None, server: (before, after) }));
+        }
+        let settled = self.rig.settle().map_err(of_first)?;
+        self.rig.end_client().map_err(of_first)?;
+        if let Some((_, last)) = replicates.last_mut() {
+            last.settled = Some(settled);
+        }
+        replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
+    }
+
+    fn prove(
+        &self,
+        benchmark: NetworkBenchmark,
+        (state, replicate): Made,
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade> {
+        let content = self.plan.content;
+        let content_bytes = match benchmark {
+            NetworkBenchmark::File
+            | NetworkBenchmark::Random
+            | NetworkBenchmark::Rewrite
+            | NetworkBenchmark::Coherence => content.file_bytes,
+            NetworkBenchmark::Tree | NetworkBenchmark::Stat => content.tree.bytes(),
+        };
+        let (measured, settled) = (&replicate.measured, replicate.settled.as_ref());
+        let evidence = Evidence { benchmark, measured, settled, content_bytes };
+        prove(state, &evidence).map_err(|why| (state, Lost::Replicate(why)))?;
+        made.push((state, replicate));
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! The suite `fscache`: a network file system measured in every state of its caches.
+//!
+//! A rig of two guests, a server and a client, does what "FS-Cache Benchmarks" (Howells 2008) did
+//! by hand with two computers, a throttled link, reboots and a cache made anew. Each state is made
+//! and then proved by what the kernel counts; a replicate whose state is not proved is thrown away.
+//! Every count becomes a metric of a cell of an ordinary run: the target is the file system in one
+//! state, and the block is one round of all of them.
+
+#![forbid(unsafe_code)]
+
+mod as_run;
+mod cells;
+mod conduct;
+mod metrics;
+mod plan;
+mod proof;
+mod rig;
+mod state;
+mod table;
+
+pub use as_run::{Recorded, manifest, skipped};
+pub use conduct::{Ended, conduct};
+pub use metrics::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
+pub use plan::{NetworkBenchmark, Plan, PlanRefusal, Target};
+pub use rig::{NEEDS, NetworkRig, programs};
+pub use state::NetworkState;
+pub use table::text;
+
+/// The suite's name.
+pub const SUITE: &str = "fscache";

@@ -1,0 +1,317 @@
+//! What is measured.
+
+use std::fmt;
+use std::str::FromStr;
+
+use file_system::FileSystem;
+use lab::rig::Shape;
+use network_guest::Version;
+use network_guest::content::Content;
+use network_guest::task::Task;
+
+use crate::state::NetworkState;
+
+/// What a run measures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The states, each once.
+    pub states: Vec<NetworkState>,
+    /// The versions of NFS, each once.
+    pub versions: Vec<Version>,
+    /// The file systems that caches lie on, each once.
+    pub caches: Vec<String>,
+    /// The link between client and server.
+    pub link: Shape,
+    /// The benchmarks, each once.
+    pub benchmarks: Vec<NetworkBenchmark>,
+    /// How often everything is measured: the blocks of the run.
+    pub runs: u32,
+    /// What the server has.
+    pub content: Content,
+    /// Bytes of the disk that caches lie on; none for as many as they need.
+    pub cache_bytes: Option<u64>,
+}
+
+/// Something that cannot be measured so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanRefusal {
+    /// A list without anything.
+    #[error("{0} names nothing: leave it out, or name something")]
+    Nothing(&'static str),
+    /// A file system that no cache can lie on.
+    #[error("--cache-fs {0:?}: a cache must lie on a file system on a disk, such as ext4 or xfs")]
+    Cache(String),
+    /// Larger than guests can be.
+    #[error(
+        "the files have {bytes} bytes, but can have at most {most}: choose a smaller --file or \
+        --tree"
+    )]
+    TooLarge {
+        /// Bytes of all files.
+        bytes: u64,
+        /// The most.
+        most: u64,
+    },
+    /// More directories than files, or more files than can be.
+    #[error("--tree must have 1 to 100000 files in 1 directory to as many as it has files")]
+    Tree,
+}
+
+/// What is done with the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NetworkBenchmark {
+    /// One large file is read once.
+    File,
+    /// A tree of smaller files is read.
+    Tree,
+    /// A tree is listed and looked at.
+    Stat,
+    /// A large file is read at random places.
+    Random,
+    /// A large file is written again, in place.
+    Rewrite,
+    /// A large file is read that has changed on the server since it was cached.
+    Coherence,
+}
+
+/// A benchmark that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no benchmark {0:?} in fscache: choose from file, tree, stat, random, rewrite \
+         and coherence"
+)]
+pub struct WrongBenchmark(String);
+
+/// Reads at random places.
+const RANDOM_READS: u32 = 500;
+
+impl NetworkBenchmark {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::File, Self::Tree, Self::Stat, Self::Random, Self::Rewrite, Self::Coherence];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Tree => "tree",
+            Self::Stat => "stat",
+            Self::Random => "random",
+            Self::Rewrite => "rewrite",
+            Self::Coherence => "coherence",
+        }
+    }
+
+    /// Its title, for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::File => "Read one large file",
+            Self::Tree => "Read a tree of smaller files",
+            Self::Stat => "List a tree and stat each entry",
+            Self::Random => "Read a large file at random places",
+            Self::Rewrite => "Write a large file again and sync it",
+            Self::Coherence => "Read a large file that changed on the server since it was cached",
+        }
+    }
+
+    /// What guests do.
+    #[must_use]
+    pub fn task(self) -> Task {
+        match self {
+            Self::File | Self::Coherence => Task::ReadFile,
+            Self::Rewrite => Task::Rewrite,
+            Self::Tree => Task::ReadTree,
+            Self::Stat => Task::StatTree,
+            Self::Random => Task::ReadRandom(RANDOM_READS),
+        }
+    }
+
+    /// Why a state means nothing to it, if that is so.
+    #[must_use]
+    pub fn lacks(self, state: NetworkState) -> Option<&'static str> {
+        match (self, state) {
+            (Self::File | Self::Tree | Self::Random, _)
+            | (Self::Stat, NetworkState::Server | NetworkState::None | NetworkState::PageCache)
+            | (Self::Rewrite, NetworkState::None)
+            | (Self::Coherence, NetworkState::Hot) => None,
+            (Self::Stat, NetworkState::Cold | NetworkState::Hot) => {
+                Some("it reads no content that a cache could hold")
+            }
+            (Self::Rewrite, _) => Some("what is written goes to the server, past the cache"),
+            (Self::Coherence, _) => Some("it needs a cache that holds what was there before"),
+        }
+    }
+
+    /// Whether a state means something to it.
+    pub(crate) fn has(self, state: NetworkState) -> bool {
+        self.lacks(state).is_none()
+    }
+}
+
+impl FromStr for NetworkBenchmark {
+    type Err = WrongBenchmark;
+
+    fn from_str(text: &str) -> Result<Self, WrongBenchmark> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| WrongBenchmark(text.to_owned()))
+    }
+}
+
+/// A file system in one state: what a row of a table is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The state.
+    pub state: NetworkState,
+    /// The version of NFS; none on the server.
+    pub version: Option<Version>,
+    /// What the cache lies on; none without a cache.
+    pub cache: Option<String>,
+    /// Its name throughout the run.
+    pub label: String,
+}
+
+/// The largest content: guests must hold it in memory.
+const BYTES_MAX: u64 = 4 << 30;
+const FILES_MAX: u32 = 100_000;
+
+impl Plan {
+    /// Refuses what cannot be measured.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn check(&self) -> Result<(), PlanRefusal> {
+        let empty = [
+            (self.states.is_empty(), "--states"),
+            (self.versions.is_empty(), "--nfs"),
+            (self.caches.is_empty(), "--cache-fs"),
+            (self.benchmarks.is_empty(), "--benchmark"),
+        ];
+        if let Some((_, option)) = empty.into_iter().find(|(is_empty, _)| *is_empty) {
+            return Err(PlanRefusal::Nothing(option));
+        }
+        for cache in &self.caches {
+            let row = FileSystem::named(cache).map(FileSystem::row);
+            if row.is_none_or(|row| row.name != cache || row.mkfs.is_none()) {
+                return Err(PlanRefusal::Cache(cache.clone()));
+            }
+        }
+        let tree = self.content.tree;
+        if tree.directories == 0 || tree.directories > tree.files || tree.files > FILES_MAX {
+            return Err(PlanRefusal::Tree);
+        }
+        let bytes = self.content.bytes();
+        if bytes > BYTES_MAX {
+            return Err(PlanRefusal::TooLarge { bytes, most: BYTES_MAX });
+        }
+        Ok(())
+    }
+
+    /// All targets, in the order of the tables.
+    #[must_use]
+    pub fn targets(&self) -> Vec<Target> {
+        let mut targets = Vec::new();
+        let mut states = NetworkState::ALL.into_iter().filter(|state| self.states.contains(state));
+        if self.states.contains(&NetworkState::Server) {
+            states.next();
+            targets.push(self.target(NetworkState::Server, None, None));
+        }
+        let states: Vec<NetworkState> = states.collect();
+        for &version in &self.versions {
+            let without = states.iter().filter(|state| !state.has_cache());
+            targets.extend(without.map(|&state| self.target(state, Some(version), None)));
+            for cache in &self.caches {
+                let with = states.iter().filter(|state| state.has_cache());
+                targets.extend(with.map(|&state| self.target(state, Some(version), Some(cache))));
+            }
+        }
+        targets
+    }
+
+    /// A target, whose label says what is not the same for all.
+    fn target(
+        &self,
+        state: NetworkState,
+        version: Option<Version>,
+        cache: Option<&String>,
+    ) -> Target {
+        let mut words: Vec<String> = Vec::new();
+        if self.versions.len() > 1 {
+            words.extend(version.map(|version| format!("nfs{version}")));
+        }
+        if self.caches.len() > 1 {
+            words.extend(cache.cloned());
+        }
+        words.push(state.to_string());
+        Target { state, version, cache: cache.cloned(), label: words.join(" ") }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use network_guest::content::TreeShape;
+
+    use super::*;
+
+    pub(crate) fn plan() -> Plan {
+        let tree = TreeShape { directories: 3, files: 20 };
+        Plan {
+            states: NetworkState::ALL.to_vec(),
+            versions: vec![Version::V42],
+            caches: vec!["ext4".to_owned()],
+            link: Shape::default(),
+            benchmarks: vec![NetworkBenchmark::File, NetworkBenchmark::Tree],
+            runs: 2,
+            content: Content { file_bytes: 1 << 20, tree, seed: 1 },
+            cache_bytes: None,
+        }
+    }
+
+    fn labels(plan: &Plan) -> Vec<String> {
+        plan.targets().into_iter().map(|target| target.label).collect()
+    }
+
+    #[test]
+    fn labels_say_what_is_not_the_same_for_all() {
+        assert_eq!(labels(&plan()), ["server", "none", "cold", "hot", "pgcache"]);
+        let several = Plan {
+            states: vec![NetworkState::Hot, NetworkState::None, NetworkState::Server],
+            versions: vec![Version::V42, Version::V3],
+            caches: vec!["ext4".to_owned(), "xfs".to_owned()],
+            ..plan()
+        };
+        let expected = [
+            "server",
+            "nfs4.2 none",
+            "nfs4.2 ext4 hot",
+            "nfs4.2 xfs hot",
+            "nfs3 none",
+            "nfs3 ext4 hot",
+            "nfs3 xfs hot",
+        ];
+        assert_eq!(labels(&several), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        plan().check().unwrap();
+        let refusal = |plan: Plan| plan.check().unwrap_err().to_string();
+        assert!(refusal(Plan { states: vec![], ..plan() }).contains("--states"));
+        let tmpfs = Plan { caches: vec!["tmpfs".to_owned()], ..plan() };
+        assert!(refusal(tmpfs).contains("tmpfs"));
+        let mut large = plan();
+        large.content.file_bytes = u64::MAX;
+        assert!(refusal(large).contains("--file"));
+        let mut flat = plan();
+        flat.content.tree.directories = 0;
+        assert!(refusal(flat).contains("--tree"));
+    }
+}

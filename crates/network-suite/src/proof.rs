@@ -1,0 +1,239 @@
+//! Whether a replicate was in the state that it was meant to be in, by what was counted.
+
+use network_guest::{Measured, Settled};
+
+use crate::plan::NetworkBenchmark;
+use crate::state::NetworkState;
+
+/// What is known of a replicate.
+pub(crate) struct Evidence<'a> {
+    pub(crate) benchmark: NetworkBenchmark,
+    pub(crate) measured: &'a Measured,
+    /// The cache once it had written all, if there was one and it was stopped.
+    pub(crate) settled: Option<&'a Settled>,
+    /// Bytes of the files that the benchmark reads, each once.
+    pub(crate) content_bytes: u64,
+}
+
+/// Refuses a replicate whose state is not proved; why not.
+pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
+    let seen = Seen::of(evidence.measured);
+    let whole = evidence.reads_whole().then_some(evidence.content_bytes);
+    if let Some(whole) = whole
+        && seen.did_bytes != whole
+    {
+        return Err(format!("{} bytes of {whole} were read", seen.did_bytes));
+    }
+    match evidence.benchmark {
+        NetworkBenchmark::Rewrite => return seen.writes_all(evidence),
+        // What was read is compared with what the server has by who asked for the change.
+        NetworkBenchmark::Coherence => return seen.reads_all_from_server(evidence),
+        NetworkBenchmark::File
+        | NetworkBenchmark::Tree
+        | NetworkBenchmark::Stat
+        | NetworkBenchmark::Random => {}
+    }
+    match state {
+        NetworkState::Server => evidence.prove_server(&seen),
+        NetworkState::None => {
+            seen.reads_all_from_server(evidence).and_then(|()| seen.leaves_cache())
+        }
+        NetworkState::Cold => {
+            seen.reads_all_from_server(evidence)?;
+            if seen.cache_writes == 0 {
+                return Err("nothing was written to the cache".to_owned());
+            }
+            match evidence.settled {
+                Some(settled) if settled.objects < evidence.measured.did.files => Err(format!(
+                    "the cache holds {} of {} files",
+                    settled.objects, evidence.measured.did.files
+                )),
+                _ => Ok(()),
+            }
+        }
+        NetworkState::Hot => {
+            seen.reads_nothing_from_server()?;
+            if seen.cache_reads == 0 {
+                return Err("nothing was read from the cache".to_owned());
+            }
+            Ok(())
+        }
+        NetworkState::PageCache => {
+            seen.reads_nothing_from_server().and_then(|()| seen.leaves_cache())
+        }
+    }
+}
+
+/// The counts that prove a state.
+struct Seen {
+    did_bytes: u64,
+    server_bytes: u64,
+    server_written: u64,
+    reads: u64,
+    cache_reads: u64,
+    cache_writes: u64,
+    disk_reads: u64,
+}
+
+impl Seen {
+    fn of(measured: &Measured) -> Self {
+        let (before, after) = (&measured.before, &measured.after);
+        let mount = |pick: fn(&network_guest::counters::MountCounters) -> u64| {
+            let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
+            of(&after.mount).saturating_sub(of(&before.mount))
+        };
+        let cache = |pick: fn(&network_guest::counters::CacheCounters) -> u64| {
+            let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
+            of(&after.cache).saturating_sub(of(&before.cache))
+        };
+        let disk = |one: &Option<network_guest::counters::DiskCounters>| {
+            one.as_ref().map_or(0, |disk| disk.reads)
+        };
+        Self {
+            did_bytes: measured.did.bytes,
+            server_bytes: mount(|mount| mount.server_read_bytes),
+            server_written: mount(|mount| mount.server_written_bytes),
+            reads: mount(|mount| {
+                mount.requests("READ").saturating_add(mount.requests("READ_PLUS"))
+            }),
+            cache_reads: cache(|cache| cache.reads),
+            cache_writes: cache(|cache| cache.writes),
+            disk_reads: disk(&after.disk).saturating_sub(disk(&before.disk)),
+        }
+    }
+
+    fn reads_all_from_server(&self, evidence: &Evidence<'_>) -> Result<(), String> {
+        if evidence.reads_whole() {
+            // What is read ahead may be read twice where memory is short, but never less.
+            if self.server_bytes == self.did_bytes {
+                return Ok(());
+            }
+            return Err(format!(
+                "{} bytes were read from the server, not {}",
+                self.server_bytes, self.did_bytes
+            ));
+        }
+        if self.did_bytes > 0 && self.reads == 0 {
+            return Err("nothing was read from the server".to_owned());
+        }
+        Ok(())
+    }
+
+    fn reads_nothing_from_server(&self) -> Result<(), String> {
+        if self.reads == 0 && self.server_bytes == 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "{} bytes were read from the server in {} calls",
+            self.server_bytes, self.reads
+        ))
+    }
+
+    fn writes_all(&self, evidence: &Evidence<'_>) -> Result<(), String> {
+        if self.server_written == evidence.content_bytes {
+            return Ok(());
+        }
+        let (written, of) = (self.server_written, evidence.content_bytes);
+        Err(format!("{written} bytes were written to the server, not {of}"))
+    }
+
+    fn leaves_cache(&self) -> Result<(), String> {
+        if self.cache_reads == 0 && self.cache_writes == 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "the cache was read {} times and written {} times",
+            self.cache_reads, self.cache_writes
+        ))
+    }
+}
+
+impl Evidence<'_> {
+    /// Whether every byte of the files is read once.
+    fn reads_whole(&self) -> bool {
+        match self.benchmark {
+            NetworkBenchmark::File
+            | NetworkBenchmark::Tree
+            | NetworkBenchmark::Rewrite
+            | NetworkBenchmark::Coherence => true,
+            NetworkBenchmark::Stat | NetworkBenchmark::Random => false,
+        }
+    }
+
+    fn prove_server(&self, seen: &Seen) -> Result<(), String> {
+        if let Some((pages, resident)) = self.measured.resident
+            && resident < pages
+        {
+            return Err(format!("the server's memory held {resident} of {pages} pages"));
+        }
+        if seen.disk_reads > 0 {
+            return Err(format!("the server's disk was read {} times", seen.disk_reads));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use network_guest::counters::{CacheCounters, Counters, MountCounters, OperationCounters};
+    use network_guest::task::Did;
+
+    use super::*;
+
+    const BYTES: u64 = 4096;
+
+    /// So many bytes read from the server, so many reads from the cache and writes to it.
+    fn measured(server_bytes: u64, reads: u64, writes: u64) -> Measured {
+        let requests = OperationCounters { requests: server_bytes / 1024, ..Default::default() };
+        let operations = [("READ".to_owned(), requests)].into();
+        let mount =
+            MountCounters { server_read_bytes: server_bytes, operations, ..Default::default() };
+        let cache = CacheCounters { reads, writes, ..Default::default() };
+        let after = Counters { mount: Some(mount), cache: Some(cache), ..Default::default() };
+        let did = Did { files: 1, bytes: BYTES, ..Did::default() };
+        Measured { did, elapsed_ns: 1, before: Counters::default(), after, resident: None }
+    }
+
+    fn proves(state: NetworkState, measured: &Measured) -> bool {
+        let benchmark = NetworkBenchmark::File;
+        let evidence = Evidence { benchmark, measured, settled: None, content_bytes: BYTES };
+        prove(state, &evidence).is_ok()
+    }
+
+    #[test]
+    fn each_state_is_proved_by_its_counts_alone() {
+        let none = measured(BYTES, 0, 0);
+        let cold = measured(BYTES, 1, 1);
+        let hot = measured(0, 1, 0);
+        let page_cache = measured(0, 0, 0);
+        for (state, own) in [
+            (NetworkState::None, &none),
+            (NetworkState::Cold, &cold),
+            (NetworkState::Hot, &hot),
+            (NetworkState::PageCache, &page_cache),
+        ] {
+            for other in [&none, &cold, &hot, &page_cache] {
+                assert_eq!(proves(state, other), own == other, "{state}: {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_must_have_all_in_memory() {
+        let resident = |resident| Measured { resident, ..measured(0, 0, 0) };
+        assert!(proves(NetworkState::Server, &resident(Some((2, 2)))));
+        assert!(!proves(NetworkState::Server, &resident(Some((2, 1)))));
+    }
+
+    #[test]
+    fn a_file_that_was_cut_is_not_read() {
+        let measured = measured(BYTES, 0, 0);
+        let evidence = Evidence {
+            benchmark: NetworkBenchmark::File,
+            measured: &measured,
+            settled: None,
+            content_bytes: BYTES + 1,
+        };
+        assert!(prove(NetworkState::None, &evidence).unwrap_err().contains("4096 bytes of 4097"));
+    }
+}

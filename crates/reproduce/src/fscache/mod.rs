@@ -1,0 +1,201 @@
+//! Howells, "FS-Cache Benchmarks" (linux-kernel, 25 November 2008): a network file system without
+//! its cache, with a cold cache and a hot one, in time and in remote procedure calls.
+//!
+//! The paper's averages are computed again. Beside its tables stand those of a run of the suite
+//! `fscache`, whose counts are exact and whose times are emulated: what the paper says of times is
+//! judged only where the link took them, or where emulation can only make a difference smaller.
+
+mod published;
+mod statements;
+mod text;
+
+use network_suite::{EMULATED_TIME, is_network_bound};
+use record::{Cell, Replicate, Run};
+use serde::Serialize;
+
+use crate::gathered::{self, Gathered};
+pub use crate::item::{Agreement, Item};
+pub use crate::statement::{Outcome, Statement};
+
+/// The paper.
+const PAPER: &str = "D. Howells, FS-Cache Benchmarks, linux-kernel, 25 November 2008";
+
+/// The paper's name.
+pub const NAME: &str = "fscache-benchmarks";
+
+/// The paper as it came out here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduction {
+    /// The paper.
+    pub paper: &'static str,
+    /// The run that was made for it.
+    pub run: String,
+    /// The averages and the rate that the paper prints, computed again.
+    pub recomputed: Vec<Item>,
+    /// The two tables of times.
+    pub times: Vec<TimeRow>,
+    /// The table of RPCs.
+    pub calls: Vec<CallRow>,
+    /// What the paper says, and what came out.
+    pub statements: Vec<Statement>,
+    /// What could not be measured, with why.
+    pub missing: Vec<String>,
+}
+
+/// A row of a table of times.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeRow {
+    /// The benchmark.
+    pub benchmark: &'static str,
+    /// The state.
+    pub state: &'static str,
+    /// The mean of the paper's runs, in seconds.
+    pub published_s: f64,
+    /// The same relative to the paper's NONE.
+    pub published_to_none: f64,
+    /// The median here, in emulated seconds.
+    pub emulated_s: Option<f64>,
+    /// The same relative to NONE here; none where it was not the link that took both.
+    pub to_none: Option<f64>,
+}
+
+/// A row of the table of RPCs, of reading the tree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallRow {
+    /// The state.
+    pub state: &'static str,
+    /// What is counted.
+    pub counted: &'static str,
+    /// What the paper counted.
+    pub published: f64,
+    /// The same for each file of the tree, or byte of it.
+    pub published_share: f64,
+    /// The median here.
+    pub measured: Option<f64>,
+    /// The same for each file, or byte.
+    pub share: Option<f64>,
+}
+
+impl Reproduction {
+    /// The paper beside a run, which is called so.
+    #[must_use]
+    pub fn of(run: &Run, name: &str) -> Self {
+        let measured = Measured { gathered: Gathered::of(run) };
+        Self {
+            paper: PAPER,
+            run: name.to_owned(),
+            recomputed: published::recomputed(),
+            times: times(&measured),
+            calls: calls(&measured),
+            statements: statements::statements(&measured),
+            missing: gathered::missing(run),
+        }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        text::render(self, width)
+    }
+}
+
+/// What a run measured.
+struct Measured<'a> {
+    gathered: Gathered<'a>,
+}
+
+impl Measured<'_> {
+    /// The cell of a benchmark in a state, and its replicates, if there are any.
+    fn cell(&self, benchmark: &str, state: &str) -> Option<(&Cell, &[&Replicate])> {
+        let of_state = |cell: &Cell| {
+            cell.parameters.get("state").and_then(serde_json::Value::as_str) == Some(state)
+        };
+        let mut cells = self.gathered.named(benchmark).filter(|(cell, _)| of_state(cell));
+        cells.next().filter(|(_, replicates)| !replicates.is_empty())
+    }
+
+    /// The median of a metric.
+    fn median(&self, benchmark: &str, state: &str, metric: &str) -> Option<f64> {
+        let (cell, replicates) = self.cell(benchmark, state)?;
+        Some(gathered::estimate(&gathered::values(cell, replicates, metric))?.median)
+    }
+
+    fn seconds(&self, benchmark: &str, state: &str) -> Option<f64> {
+        Some(self.median(benchmark, state, EMULATED_TIME)? / 1e9)
+    }
+
+    /// Whether it was the link that took the time, in every replicate.
+    fn is_network_bound(&self, benchmark: &str, state: &str) -> bool {
+        let Some((cell, replicates)) = self.cell(benchmark, state) else { return false };
+        let value = |one: &&Replicate, metric: &str| {
+            gathered::values(cell, &[one], metric).first().copied().unwrap_or(0.0)
+        };
+        replicates.iter().all(|one| is_network_bound(|metric| value(one, metric)))
+    }
+
+    /// How a time compares with that of another state, where the link took both.
+    fn ratio(&self, benchmark: &str, state: &str, to: &str) -> Option<f64> {
+        let is_bound = [state, to].iter().all(|state| self.is_network_bound(benchmark, state));
+        let ratio = self.seconds(benchmark, state)? / self.seconds(benchmark, to)?;
+        (is_bound && ratio.is_finite()).then_some(ratio)
+    }
+
+    /// Files of the tree.
+    fn tree_files(&self) -> Option<f64> {
+        let (cell, _) = self.cell("tree", "none").or_else(|| self.cell("tree", "cold"))?;
+        cell.parameters.get("files")?.as_f64()
+    }
+
+    /// Bytes of the tree.
+    fn tree_bytes(&self) -> Option<f64> {
+        let (cell, _) = self.cell("tree", "none").or_else(|| self.cell("tree", "cold"))?;
+        cell.parameters.get("bytes")?.as_f64()
+    }
+}
+
+fn times(measured: &Measured<'_>) -> Vec<TimeRow> {
+    let tables = [("file", &published::FILE), ("tree", &published::TREE)];
+    let rows = tables.into_iter().flat_map(|(benchmark, rows)| {
+        let none = published::mean_minutes(rows[1].seconds);
+        rows.iter().map(move |row| {
+            let minutes = published::mean_minutes(row.seconds);
+            TimeRow {
+                benchmark,
+                state: row.state,
+                published_s: minutes * 60.0,
+                published_to_none: minutes / none,
+                emulated_s: measured.seconds(benchmark, row.state),
+                to_none: measured.ratio(benchmark, row.state, "none"),
+            }
+        })
+    });
+    rows.collect()
+}
+
+/// Files and bytes of the paper's tree.
+const PAPER_FILES: f64 = 19_258.0;
+const PAPER_BYTES: f64 = 221_252_168.0;
+
+fn calls(measured: &Measured<'_>) -> Vec<CallRow> {
+    let (files, bytes) = (measured.tree_files(), measured.tree_bytes());
+    let rows = published::CALLS.iter().flat_map(|row| {
+        let counted = [
+            ("GETATTR", "rpc_getattr", row.getattr, PAPER_FILES, files),
+            ("ACCESS", "rpc_access", row.access, PAPER_FILES, files),
+            ("READ", "rpc_read", row.read, PAPER_FILES, files),
+            ("bytes read", network_suite::SERVER_BYTES, row.read_bytes, PAPER_BYTES, bytes),
+        ];
+        counted.map(|(counted, metric, published, of, here)| {
+            let value = measured.median("tree", row.state, metric);
+            CallRow {
+                state: row.state,
+                counted,
+                published,
+                published_share: published / of,
+                measured: value,
+                share: value.zip(here).map(|(value, here)| value / here),
+            }
+        })
+    });
+    rows.collect()
+}
