@@ -57,7 +57,8 @@ fn count(path: &Path, to: &Path, run: &Run, options: &ReproduceOptions) -> anyho
     }
     let lab = Lab::of_user()?;
     let kernel = kernel::find(&lab, None)?;
-    let image = image::build(&lab, Parts { kernel: &kernel, program: &this_program()? })?;
+    let parts = Parts { kernel: &kernel, program: &this_program()?, further: &[] };
+    let image = image::build(&lab, parts)?;
     let boot = Boot {
         memory_bytes: MEMORY_BYTES,
         time_limit: TIME_LIMIT,
