@@ -29,8 +29,8 @@ pub(crate) struct ClassicArguments {
     /// The benchmark as published, or as corrected; each further option changes one step of it
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) variant: Option<Variant>,
-    /// Size of each file, a multiple of 4k, by default 1m; several, with commas between, make curves,
-    /// and `around-caches` stands for sizes below and beyond each cache of this machine
+    /// Size of each file, a multiple of 4k, by default 1m; several, with commas between, make
+    /// curves, and `around-caches` stands for sizes below and beyond each cache of this machine
     #[arg(long, value_name = "SIZE", value_parser = file_sizes, conflicts_with = "resume")]
     pub(crate) file_size: Option<FileSizes>,
     /// Number of files that each phase works on, one after another; for bonnie-metadata, of each
@@ -77,7 +77,7 @@ pub(crate) struct ClassicArguments {
 pub(crate) enum Variant {
     /// As in 2001: one file, and random operations at any byte
     Published,
-    /// 11 files of which the first is dropped, read before, random operations on pages, calls padded
+    /// 11 files, the first dropped, all read before; random operations on pages, calls padded
     Corrected,
 }
 

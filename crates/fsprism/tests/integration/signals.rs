@@ -9,8 +9,8 @@ use crate::documents::assert_valid;
 use crate::place::Place;
 use crate::process::Running;
 
-const ARGUMENTS: &str = "run survey/in-memory ext4:size=128m tmpfs:size=128m --blocks 80 --budget 2s \
-                         --size 1m --format json --out run";
+const ARGUMENTS: &str = "run survey/in-memory ext4:size=128m tmpfs:size=128m --blocks 80 \
+                         --budget 2s --size 1m --format json --out run";
 
 #[test]
 fn sigint_ends_a_run_with_its_report_and_it_can_be_gone_on_with() {

@@ -88,8 +88,8 @@ pub fn lacks_some(run: &Run) -> bool {
     published::FILE_SYSTEMS.into_iter().any(|name| !has(name))
 }
 
-/// Computes every number of section 3 again, and sets what runs measured and counted beside them, if
-/// there are such.
+/// Computes every number of section 3 again, and sets what runs measured and counted beside them,
+/// if there are such.
 ///
 /// # Errors
 /// Never in practice: the paper's data support the analysis.

@@ -348,8 +348,8 @@ mod tests {
     #[test]
     fn random_phases_say_how_they_are_aligned() {
         let alignment = |options: &SpriteLfsOptions, kind| {
-            SpriteLfs { name: String::new(), options: options.clone() }.parameters(kind)["alignment_bytes"]
-                .clone()
+            let sequence = SpriteLfs { name: String::new(), options: options.clone() };
+            sequence.parameters(kind)["alignment_bytes"].clone()
         };
         assert_eq!(alignment(&published(), Kind::RandomRead), json!(1));
         assert_eq!(alignment(&published(), Kind::SequentialRead), json!(4096));
