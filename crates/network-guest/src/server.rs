@@ -31,6 +31,9 @@ const FILE_SYSTEM: &str = "ext4";
 const NFSD: &str = "/proc/fs/nfsd";
 /// How long a service may take to be there.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often it is looked whether the last RPCs have been answered.
+const QUIET_LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// The shortest time, in seconds, in which a server waits for what clients had before it started.
 const GRACE_S: &str = "10";
 
@@ -133,7 +136,17 @@ pub(crate) fn measured(
     let begun = Instant::now();
     let did = work().map_err(|error| format!("cannot read: {error}"))?;
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(Measured { did, elapsed_ns, before, after: count()?, resident: None })
+    let mut after = count()?;
+    // A file is closed on the server some time after it was closed here.
+    for _ in 0..QUIET_LOOKS {
+        std::thread::sleep(BETWEEN_LOOKS);
+        let later = count()?.mount;
+        if later == after.mount {
+            break;
+        }
+        after.mount = later;
+    }
+    Ok(Measured { did, elapsed_ns, before, after, resident: None })
 }
 
 /// Pages of all files below a directory, and how many of them are in memory.

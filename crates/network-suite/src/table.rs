@@ -142,15 +142,25 @@ fn failures(run: &Run) -> Vec<String> {
         let cell = run.manifest.cells.get(cell as usize);
         cell.map_or_else(String::new, |cell| format!("{} {}", cell.benchmark, cell.target))
     };
-    let lines = run.lines.iter().filter_map(|line| {
-        if let Line::CellFailed(failed) = line {
-            return Some(format!("{}: not measured: {}", name(failed.cell), failed.why));
+    let mut lines: Vec<(String, u32)> = Vec::new();
+    for line in &run.lines {
+        let text = if let Line::CellFailed(failed) = line {
+            format!("{}: not measured: {}", name(failed.cell), failed.why)
+        } else if let Line::Discarded(one) = line {
+            format!("{}: discarded: {}", name(one.cell), one.why)
+        } else {
+            continue;
+        };
+        match lines.iter_mut().find(|(same, _)| *same == text) {
+            Some((_, times)) => *times += 1,
+            None => lines.push((text, 1)),
         }
-        if let Line::Discarded(one) = line {
-            return Some(format!("{}: discarded once: {}", name(one.cell), one.why));
-        }
-        None
-    });
+    }
+    let counted = |(text, times): (String, u32)| match times {
+        1 => text,
+        times => format!("{text} ({times} times)"),
+    };
+    let lines = lines.into_iter().map(counted);
     left_out(run).into_iter().chain(lines).collect()
 }
 

@@ -1,6 +1,7 @@
 //! `fsprism run fscache`: a network file system in every state of its caches, measured in a rig of
 //! guests.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -107,6 +108,18 @@ fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
     }
     page::write_into(directory, &source);
     output::print_path(directory.path(), &form)
+}
+
+/// A run of guests that are gone cannot be resumed.
+pub(crate) fn refuse_to_resume(path: &Path) -> anyhow::Result<()> {
+    // What cannot be read is refused by who would resume it.
+    if Run::read(path).is_ok_and(|run| run.manifest.run.suite == SUITE) {
+        let path = path.display();
+        let why =
+            anyhow::anyhow!("{path} is a run of {SUITE}, which cannot be resumed: run it anew");
+        return Err(why).blame_input();
+    }
+    Ok(())
 }
 
 /// Options that say nothing of a rig must not look as if they did.

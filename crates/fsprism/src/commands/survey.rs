@@ -36,6 +36,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if options.measuring.resume.is_none() {
         options.measuring.output.format.check(suite)?;
     }
+    if let Some(path) = &options.measuring.resume {
+        network::refuse_to_resume(path)?;
+    }
     if suite == network_suite::SUITE {
         options.classic.of(suite, None)?;
         return network::run(options);
