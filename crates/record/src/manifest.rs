@@ -94,6 +94,15 @@ pub struct RunRecord {
     pub order: Order,
 }
 
+impl RunRecord {
+    /// Whether a run that was cut off can be resumed: what a search has learnt, and the guests of a
+    /// rig, end with the process.
+    #[must_use]
+    pub fn can_be_resumed(&self) -> bool {
+        self.command != "cliff" && self.suite != "fscache"
+    }
+}
+
 /// The order in which the cells of a block are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -300,7 +300,11 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
     let mut warnings: Vec<String> = unfinished
-        .map(|named| format!("{} was cut off (--resume continues it)", named.name))
+        .map(|named| {
+            let can_be_resumed = named.run.manifest.run.can_be_resumed();
+            let how = if can_be_resumed { " (--resume continues it)" } else { "" };
+            format!("{} was cut off{how}", named.name)
+        })
         .collect();
     let is_alone = |named: &NamedRun| named.run.manifest.targets.len() == 1;
     if options.first_side == Some(runs.len()) && runs.iter().all(is_alone) {

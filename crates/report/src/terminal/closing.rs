@@ -1,6 +1,8 @@
 //! How sure the report is, why measuring ended, and what would make it surer.
 
-use record::{CellReport, Document, EndReason, MetricReport, Percentile, PercentileOf, Verdict};
+use record::{
+    CellReport, Document, EndReason, MetricReport, Percentile, PercentileOf, RunRecord, Verdict,
+};
 use stats::planning::{self, Precision};
 
 use super::table::percent;
@@ -192,11 +194,16 @@ fn percent_of_figure(share: f64) -> String {
     if percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
 
+/// That a run can be resumed, if it can.
+fn continues(run: &RunRecord) -> &'static str {
+    if run.can_be_resumed() { "; --resume continues it" } else { "" }
+}
+
 /// Why measuring ended, and what would make the report surer.
 pub(super) fn end(document: &Document) -> String {
     let run = &document.run;
     let Some(end) = &document.end else {
-        return "Measuring was cut off; --resume continues it.".to_owned();
+        return format!("Measuring was cut off{}.", continues(run));
     };
     let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
     match end.reason {
@@ -235,7 +242,7 @@ pub(super) fn end(document: &Document) -> String {
             };
             format!("{used}; {further}.")
         }
-        EndReason::Interrupted => "Measuring was interrupted; --resume continues it.".to_owned(),
+        EndReason::Interrupted => format!("Measuring was interrupted{}.", continues(run)),
         EndReason::NothingLeft | EndReason::Searched => {
             "Measuring ended because no cell was left to measure.".to_owned()
         }
@@ -335,6 +342,9 @@ mod tests {
     fn the_end_says_what_would_narrow_the_intervals() {
         let sample = Sample::new(&["a"]).benchmark("create", &[&around(1.0, 6)]);
         assert!(text(&sample).contains("Measuring was cut off; --resume continues it."));
+        let mut of_guests = sample.clone();
+        of_guests.run.manifest.run.suite = "fscache".to_owned();
+        assert!(text(&of_guests).contains("Measuring was cut off."));
         let mut sample = sample.ended();
         assert!(
             text(&sample).contains("are as narrow as asked (+/- 2.0 %), but were not after two")
