@@ -80,13 +80,21 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
                 BLOCKS_LEAST.. => (4.0, "halve the intervals"),
             };
             let more = closing::option_seconds(used_s * (factor - 1.0));
-            format!("Next: to {what}, resume it with --budget {more}.")
+            if document.run.can_be_resumed() {
+                format!("Next: to {what}, resume it with --budget {more}.")
+            } else {
+                let blocks = f64::from(blocks.max(1)) * factor;
+                format!("Next: to {what}, run it anew with --blocks {blocks:.0}.")
+            }
         }
     };
     (text, Style::Plain)
 }
 
 fn resume(document: &Document, run: &Path) -> String {
+    if !document.run.can_be_resumed() {
+        return "Next: run it anew; it cannot be resumed.".to_owned();
+    }
     let run = plain_text(&run.display().to_string()).into_owned();
     format!("Continue: fsprism {} --resume {run}", document.run.command)
 }

@@ -215,6 +215,17 @@ fn interrupted() {
 }
 
 #[test]
+fn what_cannot_be_resumed_is_run_anew() {
+    let mut sample = survey(&[1, 2], 3);
+    sample.run.manifest.run.suite = "fscache".to_owned();
+    let text = screen(&sample);
+    assert!(text.contains("Next: to get intervals, run it anew with --blocks 6."), "{text}");
+    sample.run.lines.pop();
+    let text = screen(&sample);
+    assert!(text.contains("Next: run it anew; it cannot be resumed."), "{text}");
+}
+
+#[test]
 fn nothing_real() {
     let same = |seed| noisy(1000.0, 0.05, seed, 12);
     let sample = Sample::new(&["ext4", "xfs"]).benchmark("create-100", &[&same(1), &same(2)]);
