@@ -110,6 +110,39 @@ pub struct SpriteLfsOptions {
     pub pad_calls: bool,
 }
 
+impl SpriteLfsOptions {
+    /// As the benchmark was in 2001: one file, and random operations that begin at any byte.
+    #[must_use]
+    pub fn published() -> Self {
+        Self {
+            file_bytes: 1 << 20,
+            files: 1,
+            drop_first: false,
+            pre_read: false,
+            repeat_reads: 1,
+            repeat_writes: 1,
+            write_pause_ns: 0,
+            first_write: FirstWrite::Sequential,
+            alignment: RandomAlignment::Byte,
+            pad_calls: false,
+        }
+    }
+
+    /// With all corrections: eleven files of which the first is dropped, which exist and have been
+    /// read beforehand, random operations on pages, and the same calls in every phase.
+    #[must_use]
+    pub fn corrected() -> Self {
+        Self {
+            files: 11,
+            drop_first: true,
+            pre_read: true,
+            alignment: RandomAlignment::Page,
+            pad_calls: true,
+            ..Self::published()
+        }
+    }
+}
+
 /// Which of the two phases that write comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -149,18 +182,7 @@ mod tests {
 
     #[test]
     fn one_size_of_files_is_recorded_as_before() {
-        let options = SpriteLfsOptions {
-            file_bytes: 4096,
-            files: 1,
-            drop_first: false,
-            pre_read: false,
-            repeat_reads: 1,
-            repeat_writes: 1,
-            write_pause_ns: 0,
-            first_write: FirstWrite::Sequential,
-            alignment: RandomAlignment::Byte,
-            pad_calls: false,
-        };
+        let options = SpriteLfsOptions::published();
         let one = ClassicOptions::SpriteLfs(options.clone().into());
         let mut before = serde_json::to_value(&options).expect("it can be written");
         before["benchmark"] = "sprite-lfs".into();

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use record::{ClassicOptions, Dimension, OfferedLoad};
+use record::{ClassicOptions, Dimension, OfferedLoad, SpriteLfsOptions};
 use thiserror::Error;
 use wildmatch::WildMatch;
 
 use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
-use crate::classic::{
-    self, ClassicError, array_walk, bonnie, bonnie_anova, memory_rich, sprite_lfs,
-};
+use crate::classic::{self, ClassicError, array_walk, bonnie, bonnie_anova, memory_rich};
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -164,7 +162,7 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
-        classic(ClassicOptions::SpriteLfs(sprite_lfs::published().into())),
+        classic(ClassicOptions::SpriteLfs(SpriteLfsOptions::published().into())),
         classic(ClassicOptions::ArrayWalk(array_walk::swept(&[]))),
         classic(ClassicOptions::Bonnie(bonnie::published())),
         classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),

@@ -146,8 +146,8 @@ impl ClassicArguments {
 
     fn sprite_lfs(&self) -> SpriteLfsRun {
         let variant = match self.variant {
-            Some(Variant::Published) | None => sprite_lfs::published(),
-            Some(Variant::Corrected) => sprite_lfs::corrected(),
+            Some(Variant::Published) | None => SpriteLfsOptions::published(),
+            Some(Variant::Corrected) => SpriteLfsOptions::corrected(),
         };
         let first_write = self.random_first.map(|is_first| match is_first {
             true => FirstWrite::Random,

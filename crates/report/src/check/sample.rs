@@ -1,7 +1,7 @@
 //! Runs of sprite-lfs made by hand, for tests.
 
 use record::machine::{Cache, CacheKind};
-use record::{ClassicOptions, FirstWrite, Line, RandomAlignment, SpriteLfsOptions, StandardMetric};
+use record::{ClassicOptions, Line, RandomAlignment, SpriteLfsOptions, StandardMetric};
 use serde_json::{Value, json};
 
 use super::{Check, CheckDocument, Mistake, check};
@@ -33,35 +33,17 @@ pub(super) struct Phases {
 impl Phases {
     /// As published, on a file of 128 KiB: nothing but what the options say is wrong with it.
     pub(super) fn published() -> Self {
-        let options = SpriteLfsOptions {
-            file_bytes: 128 << 10,
-            files: 1,
-            drop_first: false,
-            pre_read: false,
-            repeat_reads: 1,
-            repeat_writes: 1,
-            write_pause_ns: 0,
-            first_write: FirstWrite::Sequential,
-            alignment: RandomAlignment::Byte,
-            pad_calls: false,
-        };
+        let file_bytes = 128 << 10;
+        let options = SpriteLfsOptions { file_bytes, ..SpriteLfsOptions::published() };
         let resident = [0, 100, 100, 100, 100];
         Self { options, times: [1000.0; 5], resident, blocks: 8, repeated: None }
     }
 
     /// As corrected.
     pub(super) fn corrected() -> Self {
-        let published = Self::published();
-        let options = SpriteLfsOptions {
-            files: 11,
-            file_bytes: 16 << 10,
-            drop_first: true,
-            pre_read: true,
-            alignment: RandomAlignment::Page,
-            pad_calls: true,
-            ..published.options.clone()
-        };
-        Self { options, resident: [100; 5], ..published }
+        let file_bytes = 16 << 10;
+        let options = SpriteLfsOptions { file_bytes, ..SpriteLfsOptions::corrected() };
+        Self { options, resident: [100; 5], ..Self::published() }
     }
 
     /// The phase at this place is executed twice.

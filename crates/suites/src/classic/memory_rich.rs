@@ -149,7 +149,7 @@ fn title(item: &str) -> String {
 /// The options of an item, and the phases that it shows; none of the array walk and of Bonnie++.
 fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> {
     const WRITE_AND_READS: &[&str] = &["sequential-write", "sequential-read"];
-    let one = sprite_lfs::published();
+    let one = SpriteLfsOptions::published();
     let eleven = SpriteLfsOptions { files: 11, drop_first: true, ..one.clone() };
     let aligned = SpriteLfsOptions { alignment: RandomAlignment::Page, ..eleven.clone() };
     let small = SpriteLfsOptions { file_bytes: SMALL_BYTES, ..aligned.clone() };

@@ -46,37 +46,6 @@ const ROOM_SHARE: f64 = 0.9;
 const FSYNC: Duration = Duration::from_millis(10);
 const BYTES_PER_S: u64 = 200 << 20;
 
-/// As the benchmark was in 2001: one file, and random operations that begin at any byte.
-#[must_use]
-pub fn published() -> SpriteLfsOptions {
-    SpriteLfsOptions {
-        file_bytes: 1 << 20,
-        files: 1,
-        drop_first: false,
-        pre_read: false,
-        repeat_reads: 1,
-        repeat_writes: 1,
-        write_pause_ns: 0,
-        first_write: FirstWrite::Sequential,
-        alignment: RandomAlignment::Byte,
-        pad_calls: false,
-    }
-}
-
-/// With all corrections: eleven files of which the first is dropped, which exist and have been read
-/// beforehand, random operations on pages, and the same calls in every phase.
-#[must_use]
-pub fn corrected() -> SpriteLfsOptions {
-    SpriteLfsOptions {
-        files: 11,
-        drop_first: true,
-        pre_read: true,
-        alignment: RandomAlignment::Page,
-        pad_calls: true,
-        ..published()
-    }
-}
-
 /// Files of this size make each working set that is below or beyond a cache of the machine.
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
@@ -314,18 +283,21 @@ mod tests {
         let refused = |options: SpriteLfsOptions| {
             benchmarks(&options.into()).map(drop).expect_err("it cannot be meant").to_string()
         };
-        let why = refused(SpriteLfsOptions { file_bytes: 5000, ..published() });
+        let why = refused(SpriteLfsOptions { file_bytes: 5000, ..SpriteLfsOptions::published() });
         assert!(why.contains("multiple of 4096") && why.contains("give 8192"), "{why}");
-        let why = refused(SpriteLfsOptions { files: 1, ..corrected() });
+        let why = refused(SpriteLfsOptions { files: 1, ..SpriteLfsOptions::corrected() });
         assert!(why.contains("leaves nothing of 1 file: give --files 2"), "{why}");
-        assert!(benchmarks(&SpriteLfsOptions { files: 2, ..corrected() }.into()).is_ok());
+        assert!(
+            benchmarks(&SpriteLfsOptions { files: 2, ..SpriteLfsOptions::corrected() }.into())
+                .is_ok()
+        );
     }
 
     #[test]
     fn several_sizes_make_a_curve_of_each_phase() {
         let run = SpriteLfsRun {
             further_file_bytes: vec![8192, 1 << 20, 128 << 10],
-            options: published(),
+            options: SpriteLfsOptions::published(),
         };
         let all = benchmarks(&run).expect("it can be run");
         assert_eq!(all.len(), 3 * 5);
@@ -351,14 +323,14 @@ mod tests {
             let sequence = SpriteLfs { name: String::new(), options: options.clone() };
             sequence.parameters(kind)["alignment_bytes"].clone()
         };
-        assert_eq!(alignment(&published(), Kind::RandomRead), json!(1));
-        assert_eq!(alignment(&published(), Kind::SequentialRead), json!(4096));
-        assert_eq!(alignment(&corrected(), Kind::RandomRead), json!(4096));
+        assert_eq!(alignment(&SpriteLfsOptions::published(), Kind::RandomRead), json!(1));
+        assert_eq!(alignment(&SpriteLfsOptions::published(), Kind::SequentialRead), json!(4096));
+        assert_eq!(alignment(&SpriteLfsOptions::corrected(), Kind::RandomRead), json!(4096));
     }
 
     #[test]
     fn phases_hold_every_option_in_their_parameters() {
-        let all = benchmarks(&corrected().into()).expect("it can be run");
+        let all = benchmarks(&SpriteLfsOptions::corrected().into()).expect("it can be run");
         assert_eq!(all.len(), 6);
         for benchmark in all {
             let cell = benchmark.cell("sprite-lfs", "tmpfs", 0);

@@ -81,7 +81,6 @@ pub(super) fn offset(block: u64, blocks: u64, alignment: RandomAlignment, draw: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classic::sprite_lfs::{corrected, published};
 
     fn names(options: &SpriteLfsOptions) -> Vec<String> {
         let name = |(kind, number): (Kind, Option<u32>)| match number {
@@ -100,24 +99,26 @@ mod tests {
             "random-read",
             "sequential-read-again",
         ];
-        assert_eq!(names(&published()), five);
-        let corrected = names(&corrected());
+        assert_eq!(names(&SpriteLfsOptions::published()), five);
+        let corrected = names(&SpriteLfsOptions::corrected());
         assert_eq!(
             (corrected[0].as_str(), &corrected[1..]),
             ("pre-read", &five.map(str::to_owned)[..])
         );
-        let random_first = SpriteLfsOptions { first_write: FirstWrite::Random, ..published() };
+        let random_first =
+            SpriteLfsOptions { first_write: FirstWrite::Random, ..SpriteLfsOptions::published() };
         let order = ["random-write", "sequential-read", "sequential-write"];
         assert_eq!(names(&random_first)[..3], order);
     }
 
     #[test]
     fn phases_are_numbered_where_they_are_repeated() {
-        let reads = SpriteLfsOptions { repeat_reads: 2, pre_read: true, ..published() };
+        let reads =
+            SpriteLfsOptions { repeat_reads: 2, pre_read: true, ..SpriteLfsOptions::published() };
         let wanted = ["pre-read-1", "pre-read-2", "sequential-write", "sequential-read-1"];
         assert_eq!(names(&reads)[..4], wanted);
         assert_eq!(names(&reads).len(), 10);
-        let writes = SpriteLfsOptions { repeat_writes: 3, ..published() };
+        let writes = SpriteLfsOptions { repeat_writes: 3, ..SpriteLfsOptions::published() };
         assert_eq!(names(&writes)[2..4], ["sequential-write-3", "sequential-read"]);
         assert_eq!(names(&writes).len(), 9);
     }
