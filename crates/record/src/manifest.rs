@@ -204,7 +204,8 @@ pub struct TargetRecord {
     pub aged: Option<Ageing>,
     /// Limits put on the target, as the kernel reports them.
     pub conditions: Conditions,
-    /// What these limits do not cover here, one sentence each.
+    /// What these limits do not cover here, and what else the target does that changes figures: one
+    /// sentence each.
     pub condition_caveats: Vec<String>,
 }
 

@@ -56,6 +56,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// Its place among others: what says most comes first.
+    fn place(&self) -> (u32, u32) {
+        (self.rank, self.position)
+    }
+
     /// What a run writes down where it leaves the group out.
     pub(crate) fn left_out(self, why: &str) -> LeftOut {
         LeftOut { benchmark: self.benchmark, cells: self.own, why: why.to_owned() }
@@ -112,7 +117,8 @@ pub(crate) fn least_fits(cells: &[u32], costs: &impl Costs, done: u32, left_s: f
 
 /// The benchmarks to leave out so that the rest gets its least blocks within `left_s` seconds:
 /// those of the highest rank first, among equals the last declared, and what is set against one
-/// that goes. One always stays.
+/// that goes. One always stays. Of those that go, the ones that fit beside the rest come back, the
+/// lowest rank first: one that takes long takes no others with it.
 pub(crate) fn left_out(
     cells: &[Cell],
     live: &[u32],
@@ -121,14 +127,27 @@ pub(crate) fn left_out(
     left_s: f64,
 ) -> Vec<Group> {
     let mut kept = groups(cells, live);
-    kept.sort_by_key(|group| (group.rank, group.position));
+    kept.sort_by_key(Group::place);
     let fits = |kept: &[Group]| least_fits(&own_cells(kept), costs, done, left_s);
-    let mut gone = Vec::new();
+    let is_whole = |group: &Group, kept: &[Group]| {
+        let stay: BTreeSet<u32> = own_cells(kept).into_iter().collect();
+        group.all.is_subset(&stay)
+    };
+    let mut gone: Vec<Group> = Vec::new();
     while kept.len() > 1 && !fits(&kept) {
         gone.extend(kept.pop());
-        let stay: BTreeSet<u32> = own_cells(&kept).into_iter().collect();
-        gone.extend(kept.extract_if(1.., |group| !group.all.is_subset(&stay)));
+        let stay = kept.clone();
+        gone.extend(kept.extract_if(1.., |group| !is_whole(group, &stay)));
     }
+    gone.sort_by_key(Group::place);
+    let comes_back = |group: &Group, kept: &[Group]| {
+        let with_it = [kept, std::slice::from_ref(group)].concat();
+        is_whole(group, &with_it) && fits(&with_it)
+    };
+    while let Some(place) = gone.iter().position(|group| comes_back(group, &kept)) {
+        kept.push(gone.remove(place));
+    }
+    gone.reverse();
     gone
 }
 
@@ -228,8 +247,25 @@ mod tests {
     fn what_is_set_against_something_goes_with_it() {
         let mut cells = cells();
         (cells[0].rank, cells[1].rank) = (2, 2);
-        let gone = left_out(&cells, &LIVE, &Each(1.0), 0, 30.0);
+        let gone = left_out(&cells, &LIVE, &Each(1.0), 0, 29.0);
         assert_eq!(names(&gone), ["one", "three"]);
+    }
+
+    #[test]
+    fn what_takes_long_takes_no_others_with_it() {
+        struct First(f64);
+        impl Costs for First {
+            fn turn_s(&self, cell: u32) -> f64 {
+                if cell == 2 { self.0 } else { 1.0 }
+            }
+            fn making_s(&self, _cells: &[u32]) -> f64 {
+                1.0
+            }
+        }
+        // Seven seconds a block but for the second benchmark's hundred.
+        let gone = |left_s| left_out(&cells(), &LIVE, &First(100.0), 0, left_s);
+        assert_eq!(names(&gone(42.0)), ["two"]);
+        assert_eq!(names(&gone(29.0)), ["three", "two"], "the first takes three, the third two");
     }
 
     #[test]

@@ -55,9 +55,22 @@ pub struct TargetFacts {
     pub read_ahead_bytes: Option<u64>,
     /// The limits in force.
     pub conditions: ConditionsInForce,
+    /// Whether ext4's driver serves it, and it has no journal: ext4, or an ext2 of many kernels.
+    pub lacks_journal: bool,
 }
 
 impl DeviceNumbers {
+    /// Whether the kernel lists options of ext4's driver for it, and among them no way of
+    /// journaling data, which stands there wherever there is a journal.
+    fn has_ext4_without_journal(self) -> bool {
+        let device = fs::read_link(format!("/sys/dev/block/{self}"));
+        let options = device.ok().and_then(|path| {
+            fs::read_to_string(Path::new("/proc/fs/ext4").join(path.file_name()?).join("options"))
+                .ok()
+        });
+        options.is_some_and(|options| !options.lines().any(|option| option.starts_with("data=")))
+    }
+
     /// The disk of a partition, whose rate alone can be limited; a disk is its own.
     pub(crate) fn whole_disk(self) -> Self {
         let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
@@ -142,6 +155,7 @@ impl TargetFacts {
             device,
             read_ahead_bytes: ReadAhead::of(root)?.map(|setting| setting.bytes()).transpose()?,
             conditions: ConditionsInForce::default(),
+            lacks_journal: device.is_some_and(DeviceNumbers::has_ext4_without_journal),
         })
     }
 }
