@@ -100,7 +100,7 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     let mut detectable = Detectable { level: rules.level, dependence, deviations: BTreeMap::new() };
     let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
     let comparisons = all.map(|((question, values), (judged, is_exact))| {
-        let one_run = matches!(values, Values::OneRun { .. }) && !is_exact;
+        let one_run = matches!(values, Values::OneRun { .. } | Values::Counts { .. }) && !is_exact;
         let verdict = RunVerdict::of(&judged, rules.level, one_run);
         // Where a block is far off, the deviation says nothing of what would be seen.
         let has_least = judged.ratio.is_some() && judged.of_means.is_none();
@@ -154,7 +154,7 @@ impl Detectable {
                 let logs: Vec<f64> = seconds.iter().zip(firsts).map(log).collect();
                 ([logs.len() as u64, 0], deviation_of(logs)?)
             }
-            Values::OneRun { .. } => return None,
+            Values::OneRun { .. } | Values::Counts { .. } => return None,
         };
         let deviations = self.deviations.entry(key).or_insert_with(|| match key {
             [blocks, 0] => least_detectable_deviations(blocks, level, POWER).ok(),
@@ -182,6 +182,8 @@ enum Values {
     Paired(Pairs),
     /// Of the blocks of one run each.
     OneRun { firsts: Vec<f64>, seconds: Vec<f64> },
+    /// Whole numbers that were counted in the blocks of one run each.
+    Counts { firsts: Vec<f64>, seconds: Vec<f64> },
     /// What is typical of each of several runs.
     Runs { firsts: Vec<f64>, seconds: Vec<f64> },
     /// What is typical of both in each of several runs.
@@ -195,6 +197,9 @@ impl Values {
         match (first.as_slice(), second.as_slice()) {
             ([one], [other]) if one.run == other.run && question.sides[0].is_none() => {
                 Self::Paired(Pairs::of(&one.values, &other.values))
+            }
+            ([one], [other]) if one.run != other.run && one.is_counted() && other.is_counted() => {
+                Self::Counts { firsts: all(one), seconds: all(other) }
             }
             ([one], [other]) if one.run != other.run => {
                 Self::OneRun { firsts: all(one), seconds: all(other) }
@@ -229,6 +234,7 @@ impl Values {
             Self::PairedRuns { firsts, seconds } => {
                 return Paired::new(seconds, firsts).ok().map(Answer::Paired);
             }
+            Self::Counts { firsts, seconds } => Independent::of_counts(seconds, firsts),
             Self::OneRun { firsts, seconds } => {
                 let least = firsts.len().min(seconds.len());
                 let enough = least >= BLOCKS_LEAST as usize;
@@ -245,9 +251,11 @@ impl Values {
             Self::Runs { firsts, seconds } if firsts.len().min(seconds.len()) > 1 => {
                 Some(of_one_spread(firsts, seconds))
             }
-            Self::Paired(_) | Self::OneRun { .. } | Self::Runs { .. } | Self::PairedRuns { .. } => {
-                None
-            }
+            Self::Paired(_)
+            | Self::OneRun { .. }
+            | Self::Counts { .. }
+            | Self::Runs { .. }
+            | Self::PairedRuns { .. } => None,
         }
     }
 
@@ -255,6 +263,7 @@ impl Values {
         match self {
             Self::Paired(pairs) => [u64::from(pairs.len()); 2],
             Self::OneRun { firsts, seconds }
+            | Self::Counts { firsts, seconds }
             | Self::Runs { firsts, seconds }
             | Self::PairedRuns { firsts, seconds } => [firsts.len() as u64, seconds.len() as u64],
         }

@@ -7,6 +7,9 @@ use record::{Better, Cell, Run, StandardMetric};
 
 use crate::analysis::{Gathered, gather};
 
+/// The unit of numbers of things.
+const COUNT_UNIT: &str = "count";
+
 /// A run and what it is called here.
 #[derive(Clone, Debug)]
 pub struct NamedRun {
@@ -44,6 +47,15 @@ impl Series {
     /// Whether it is a cost by itself: neither a ratio of two, nor what only describes.
     pub(super) fn is_cost(&self) -> bool {
         self.metric != StandardMetric::SPEED_UP.name && self.better != Better::Neither
+    }
+
+    /// Whether its values are numbers of things, all of them whole.
+    pub(super) fn is_counted(&self) -> bool {
+        let is_count = |metric: &record::MetricDefinition| {
+            metric.name == self.metric && metric.unit == COUNT_UNIT
+        };
+        self.cell.metrics.first().is_some_and(is_count)
+            && self.values.values().all(|value| value.fract() == 0.0)
     }
 
     /// Values for which smaller is better, by block.

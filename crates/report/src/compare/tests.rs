@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use record::{Better, MetricDefinition};
+
 use super::*;
 use crate::sample::{Sample, around, noisy, swaying};
 
@@ -274,6 +276,30 @@ fn exact_counts_are_the_same_in_every_run() {
     };
     assert_eq!(verdict(691.0), [RunVerdict::Real]);
     assert_eq!(verdict(600.0), [RunVerdict::Same]);
+}
+
+/// Each block of them is a run of its own, so that three are enough.
+#[test]
+fn numbers_of_things_need_no_six_blocks() {
+    let calls = |counts: &[f64; 3]| {
+        let mut sample = Sample::new(&["none"]).benchmark("tree", &[counts]).ended();
+        sample.change("tree", |cell| {
+            cell.metrics[0] = MetricDefinition::new("rpcs", "count", Better::Lower);
+        });
+        sample
+    };
+    let verdict = |first: [f64; 3], second: [f64; 3]| {
+        let runs = [named("one", calls(&first)), named("two", calls(&second))];
+        verdicts(&compare(&runs, &options()).unwrap())
+    };
+    assert_eq!(verdict([160.0; 3], [160.0; 3]), [RunVerdict::Same]);
+    assert_eq!(verdict([0.0; 3], [0.0; 3]), [RunVerdict::Same]);
+    assert_eq!(verdict([160.0; 3], [320.0; 3]), [RunVerdict::Real]);
+    let (some, more) = ([6452.0, 6446.0, 6469.0], [7452.0, 7446.0, 7469.0]);
+    assert_eq!(verdict(some, more), [RunVerdict::DiffersBetweenTheseRuns]);
+    assert_eq!(verdict(some, [6450.0, 6460.0, 6445.0]), [RunVerdict::SameInTheseRuns]);
+    assert_eq!(verdict([0.0; 3], [2.0; 3]), [RunVerdict::NotEnoughData], "there is no ratio");
+    assert_eq!(verdict([1.5; 3], [1.5; 3]), [RunVerdict::NotEnoughData], "it is no number");
 }
 
 #[test]

@@ -29,6 +29,8 @@ enum Of {
     Constant {
         log_ratio: f64,
         chance: f64,
+        /// The p value of "the ratio is 1", where it is not.
+        differs: f64,
     },
     Spread(Estimated),
 }
@@ -50,6 +52,29 @@ impl Independent {
         Self::of(first, second, Estimated::difference_of_one_spread)
     }
 
+    /// Of whole numbers that were counted, each in a run of its own. Where neither side has any
+    /// spread, what it has is below what counting shows, and so no more than that of rounding to
+    /// whole numbers, which has a variance of 1/12: counts that differ from all those of the other
+    /// side are told apart sooner than by their order alone. Two sides of nothing but 0 are equal.
+    ///
+    /// # Errors
+    /// As for [`Self::of_values`], but that all may be 0.
+    pub fn of_counts(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
+        if first.iter().chain(second).all(|&count| count == 0.0) {
+            let ones = |side: &[f64]| vec![1.0; side.len()];
+            return Self::of_values(&ones(first), &ones(second));
+        }
+        let mut found = Self::of_runs(first, second)?;
+        if let Of::Constant { log_ratio, differs, .. } = &mut found.of {
+            let of_mean = |side: &[f64]| 1.0 / (12.0 * side[0].powi(2) * side.len() as f64);
+            let standard_error = (of_mean(first) + of_mean(second)).sqrt();
+            let df = (first.len() + second.len()) as f64 - 2.0;
+            let rounded = Estimated { estimate: *log_ratio, standard_error, df };
+            *differs = differs.min(rounded.two_sided_p(0.0));
+        }
+        Ok(found)
+    }
+
     fn of(
         first: &[f64],
         second: &[f64],
@@ -58,7 +83,7 @@ impl Independent {
         let (first, second) = (logarithms(first)?, logarithms(second)?);
         let of = if sample::is_constant(&first) && sample::is_constant(&second) {
             let chance = one_order([first.len(), second.len()]);
-            Of::Constant { log_ratio: first[0] - second[0], chance }
+            Of::Constant { log_ratio: first[0] - second[0], chance, differs: 2.0 * chance }
         } else {
             Of::Spread(estimate(&first, &second)?)
         };
@@ -82,7 +107,7 @@ impl Independent {
     pub fn p(&self) -> f64 {
         match self.of {
             Of::Constant { log_ratio: 0.0, .. } => 1.0,
-            Of::Constant { chance, .. } => 2.0 * chance,
+            Of::Constant { differs, .. } => differs,
             Of::Spread(estimated) => estimated.two_sided_p(0.0),
         }
     }
@@ -94,7 +119,7 @@ impl Independent {
     pub fn p_within(&self, margin: f64) -> f64 {
         let limit = margin.ln_1p();
         match self.of {
-            Of::Constant { log_ratio, chance } if log_ratio.abs() < limit => chance,
+            Of::Constant { log_ratio, chance, .. } if log_ratio.abs() < limit => chance,
             Of::Constant { .. } => 1.0,
             Of::Spread(estimated) => estimated.p_above(-limit).max(estimated.p_below(limit)),
         }

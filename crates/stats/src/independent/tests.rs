@@ -75,3 +75,27 @@ fn what_has_no_ratio_is_refused() {
         assert!(compare(&scaled(1.1), &BASE).unwrap().interval(1.0).is_err());
     }
 }
+
+#[test]
+fn counts_without_spread_are_told_apart_by_more_than_their_order() {
+    let of = |first: f64, second: f64, n: usize| {
+        Independent::of_counts(&vec![first; n], &vec![second; n]).unwrap()
+    };
+    let (same, doubled) = (of(160.0, 160.0, 3), of(320.0, 160.0, 3));
+    assert!((same.p() - 1.0).abs() < 1e-12 && same.p_within(0.02) <= 0.05 + 1e-12);
+    assert!((doubled.ratio() - 2.0).abs() < 1e-12 && doubled.p() < 1e-6, "{}", doubled.p());
+    // Student's t of 1 / (sqrt(2 / 3) / sqrt(12)) with 4 degrees of freedom, but for the logarithm.
+    let by_one = of(161.0, 160.0, 3).p();
+    assert!((by_one - 0.0132).abs() < 5e-4, "{by_one}");
+    assert!((of(4.0, 3.0, 2).p() - 2.0 / 6.0).abs() < 0.3, "two are few");
+    let nothing = of(0.0, 0.0, 3);
+    assert!((nothing.ratio() - 1.0).abs() < 1e-12 && nothing.p_within(0.02) <= 0.05 + 1e-12);
+    assert!(Independent::of_counts(&[0.0; 3], &[2.0; 3]).is_err(), "there is no ratio");
+}
+
+#[test]
+fn counts_with_spread_are_values_of_runs() {
+    let (a, b) = ([6452.0, 6446.0, 6469.0], [4395.0, 4401.0, 4390.0]);
+    assert_eq!(Independent::of_counts(&a, &b), Independent::of_runs(&a, &b));
+    assert!(Independent::of_counts(&a, &b).unwrap().p() < 1e-5);
+}
