@@ -23,6 +23,7 @@ mod load;
 pub mod machine;
 mod manifest;
 mod metric;
+pub mod network;
 mod observation;
 mod plain;
 mod plausible;

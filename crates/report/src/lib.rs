@@ -12,6 +12,7 @@ pub mod check;
 pub mod compare;
 pub mod export;
 pub mod footprint;
+mod network;
 pub mod page;
 #[cfg(test)]
 mod sample;
@@ -20,6 +21,7 @@ mod sample_search;
 mod terminal;
 
 pub use analysis::{Load, LoadError, known_loads, read_load};
+pub use network::{NetworkDocument, network, render_network};
 pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html};
 pub use terminal::{
     Options, dimension_name, has_answer, reasons, render_answer, render_machine, render_terminal,

@@ -103,11 +103,7 @@ fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
     let run: Run = directory.read()?;
     let form = Form::full(format);
     let source = form.source(&run, directory.path());
-    if format == Format::Terminal {
-        output::print(&network_suite::text(&run, output::terminal_options().width))?;
-    } else {
-        output::print_report(&source, &form)?;
-    }
+    output::print_report(&source, &form)?;
     page::write_into(directory, &source);
     output::print_path(directory.path(), &form)
 }

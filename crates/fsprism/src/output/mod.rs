@@ -79,6 +79,9 @@ pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
 pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;
     let text = match form.format {
+        Format::Terminal if let Some(network) = ::report::network(run) => {
+            ::report::render_network(&network, &terminal_options())
+        }
         Format::Terminal if form.is_full || !::report::has_answer(document) => {
             ::report::render_terminal(document, &terminal_options())
         }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::check::CheckDocument;
 use crate::compare::CompareDocument;
 use crate::footprint::documents::Difference;
+use crate::network::NetworkDocument;
 
 /// Version of the contract: a page refuses a payload of another version.
 pub const PAGE_VERSION: u32 = 3;
@@ -70,6 +71,9 @@ pub struct PageRun {
     /// Which known mistakes it contains, if it is a classic benchmark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mistakes: Option<CheckDocument>,
+    /// What a network file system's states cost, if that is what was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkDocument>,
     /// The sentences about it, in the order of the report.
     pub prose: Vec<Said>,
     /// What the document does not hold about each cell, in the document's order.

@@ -22,6 +22,7 @@ use crate::analysis::{Analysis, Load, analyse, gather, known_loads};
 use crate::check;
 use crate::compare::{self, CompareOptions, NamedRun};
 use crate::export::{render_csv, render_json};
+use crate::network::{network, render_network};
 use crate::{Options, render_terminal, terminal};
 use block::Bulk;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
@@ -88,15 +89,22 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
         flame_graphs,
         compared: None,
     };
-    let options = Options { width: TEXT_COLUMNS, colour: false };
-    let texts: Vec<String> =
-        sources.iter().map(|source| render_terminal(&source.document, &options)).collect();
+    let texts: Vec<String> = sources.iter().map(plain).collect();
     html::file(&html::Parts {
         title: &title(sources),
         text: &texts.join("\n\n"),
         payload: &serde_json::to_string(&payload).expect("a payload has text keys only"),
         block: &block.finish(),
     })
+}
+
+/// What stands where no script runs.
+fn plain(source: &Source<'_>) -> String {
+    let options = Options { width: TEXT_COLUMNS, colour: false };
+    match network(source.run) {
+        Some(network) => render_network(&network, &options),
+        None => render_terminal(&source.document, &options),
+    }
 }
 
 /// `survey of tmpfs, ext4 and xfs - fsprism`.
@@ -119,15 +127,18 @@ fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
         .zip(latencies)
         .map(|(one, latencies)| cells::of(block, one, latencies, level))
         .collect();
+    let network = network(run);
+    let answer = network.as_ref().and_then(|network| network.answers.first().cloned());
     PageRun {
         name: named.name.clone(),
         document: block.text(&render_json(document)),
         csv: block.text(&render_csv(run)),
         command: command::again(&run.manifest.run),
         seed: run.manifest.run.seed.to_string(),
-        answer: terminal::headline(document),
+        answer: answer.unwrap_or_else(|| terminal::headline(document)),
         loads: terminal::load_lines(document),
         mistakes: check::of_classic(source),
+        network,
         prose: terminal::prose(document),
         cells,
     }

@@ -1,0 +1,241 @@
+//! A network file system in every state of its caches: what it asks its server for in each, and
+//! what a cache saves.
+
+mod answers;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use record::network::{
+    CACHE_READS, CACHE_WRITES, EMULATED_TIME, OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES,
+    SUITE, is_network_bound, rpc_metric,
+};
+use record::{Cell, Line, Replicate, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use text::render_network;
+
+/// What such a run shows.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NetworkDocument {
+    /// What a cache saves and costs, a sentence per benchmark.
+    pub answers: Vec<String>,
+    /// What was counted, benchmark by benchmark.
+    pub benchmarks: Vec<NetworkBenchmark>,
+    /// What was not measured, or thrown away, and why.
+    pub left_out: Vec<String>,
+}
+
+/// What was counted of one benchmark.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NetworkBenchmark {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// How much it reads or writes.
+    pub subject: String,
+    /// The states, in their order.
+    pub states: Vec<NetworkState>,
+}
+
+/// What was counted in one state.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NetworkState {
+    /// The target: the file system in that state.
+    pub target: String,
+    /// The state alone.
+    pub state: String,
+    /// Replicates whose state was proved; where there are none, there are no figures.
+    pub replicates: u32,
+    /// What they counted.
+    pub figures: Option<NetworkFigures>,
+}
+
+/// The counts of a state.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NetworkFigures {
+    /// Calls to the server.
+    pub rpcs: Counted,
+    /// Those that read content.
+    pub reads: Counted,
+    /// Bytes of files read from the server.
+    pub server_bytes: Counted,
+    /// Reads from the cache.
+    pub cache_reads: Counted,
+    /// Writes to the cache.
+    pub cache_writes: Counted,
+    /// Time by the guests' clock, in nanoseconds: the median.
+    pub emulated_time_ns: f64,
+    /// Whether it was the link that took this time, in every replicate.
+    pub is_time_of_link: bool,
+    /// Calls by operation, the most frequent first: medians.
+    pub by_operation: Vec<OperationCount>,
+}
+
+/// How often an operation was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OperationCount {
+    /// Its name in the protocol; `others` for what has no metric of its own.
+    pub operation: String,
+    /// How often: the median.
+    pub count: f64,
+}
+
+/// A count over replicates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Counted {
+    /// The median.
+    pub median: f64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+}
+
+/// What a run of the suite shows; none of another.
+#[must_use]
+pub fn network(run: &Run) -> Option<NetworkDocument> {
+    if run.manifest.run.suite != SUITE {
+        return None;
+    }
+    let mut benchmarks: Vec<NetworkBenchmark> = Vec::new();
+    for (number, cell) in (0..).zip(&run.manifest.cells) {
+        let state = state(run, number, cell);
+        match benchmarks.iter_mut().find(|benchmark| benchmark.name == cell.benchmark) {
+            Some(benchmark) => benchmark.states.push(state),
+            None => benchmarks.push(NetworkBenchmark {
+                name: cell.benchmark.clone(),
+                title: cell.title.clone(),
+                subject: subject(cell),
+                states: vec![state],
+            }),
+        }
+    }
+    let answers = benchmarks.iter().flat_map(answers::of).collect();
+    Some(NetworkDocument { answers, benchmarks, left_out: left_out(run) })
+}
+
+/// How much a benchmark works on.
+fn subject(cell: &Cell) -> String {
+    let number = |name: &str| cell.parameters.get(name).and_then(Value::as_u64);
+    let megabytes = number("bytes").unwrap_or(0) as f64 / 1e6;
+    match (number("directories"), number("files")) {
+        (Some(directories), Some(files)) => {
+            format!("{directories} directories, {files} files, {megabytes:.1} MB")
+        }
+        _ => format!("{megabytes:.1} MB"),
+    }
+}
+
+fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> NetworkState {
+    let of_cell = |line: &'a Line| match line {
+        Line::Replicate(one) if one.cell == number => Some(&**one),
+        _ => None,
+    };
+    let replicates: Vec<&Replicate> = run.lines.iter().filter_map(of_cell).collect();
+    NetworkState {
+        target: cell.target.clone(),
+        state: cell.parameters.get("state").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        replicates: u32::try_from(replicates.len()).unwrap_or(u32::MAX),
+        figures: figures(cell, &replicates),
+    }
+}
+
+fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
+    let count = |name: &str| counted(&values(cell, replicates, name));
+    let none = Counted { median: 0.0, least: 0.0, most: 0.0 };
+    let is_bound = |one: &&Replicate| {
+        is_network_bound(|name| values(cell, &[one], name).first().copied().unwrap_or(0.0))
+    };
+    Some(NetworkFigures {
+        rpcs: count(RPCS)?,
+        reads: count(&rpc_metric("READ")).unwrap_or(none),
+        server_bytes: count(SERVER_BYTES).unwrap_or(none),
+        cache_reads: count(CACHE_READS).unwrap_or(none),
+        cache_writes: count(CACHE_WRITES).unwrap_or(none),
+        emulated_time_ns: count(EMULATED_TIME)?.median,
+        is_time_of_link: replicates.iter().all(is_bound),
+        by_operation: by_operation(cell, replicates),
+    })
+}
+
+/// What has a metric beginning as those of operations do, and is none.
+const NO_OPERATIONS: [&str; 4] = ["rpc_timeouts", "rpc_errors", "rpc_sent", "rpc_received"];
+
+fn by_operation(cell: &Cell, replicates: &[&Replicate]) -> Vec<OperationCount> {
+    let of_metric = |name: &str| {
+        let operation = name.strip_prefix(OPERATION_PREFIX)?;
+        if NO_OPERATIONS.contains(&name) {
+            return None;
+        }
+        let operation =
+            if name == OTHER_RPCS { "others".to_owned() } else { operation.to_uppercase() };
+        let count = counted(&values(cell, replicates, name))?.median;
+        (count > 0.0).then_some(OperationCount { operation, count })
+    };
+    let mut counts: Vec<OperationCount> =
+        cell.metrics.iter().filter_map(|metric| of_metric(&metric.name)).collect();
+    counts.sort_by(|one, other| other.count.total_cmp(&one.count));
+    counts
+}
+
+/// The values of a metric, smallest first.
+fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
+    let place = cell.metrics.iter().position(|metric| metric.name == name);
+    let value = |one: &&Replicate| one.metrics.get(place?).copied();
+    let mut values: Vec<f64> = replicates.iter().filter_map(value).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn counted(values: &[f64]) -> Option<Counted> {
+    let median = stats::Sample::new(values).ok()?.median();
+    Some(Counted { median, least: *values.first()?, most: *values.last()? })
+}
+
+/// What was left out benchmark by benchmark, not measured, or thrown away.
+fn left_out(run: &Run) -> Vec<String> {
+    let name = |cell: u32| {
+        let cell = run.manifest.cells.get(cell as usize);
+        cell.map_or_else(String::new, |cell| format!("{} {}", cell.benchmark, cell.target))
+    };
+    let mut lines: Vec<(String, u32)> = Vec::new();
+    for line in &run.lines {
+        let text = if let Line::CellFailed(failed) = line {
+            format!("{}: not measured: {}", name(failed.cell), failed.why)
+        } else if let Line::Discarded(one) = line {
+            format!("{}: discarded: {}", name(one.cell), one.why)
+        } else {
+            continue;
+        };
+        match lines.iter_mut().find(|(same, _)| *same == text) {
+            Some((_, times)) => *times += 1,
+            None => lines.push((text, 1)),
+        }
+    }
+    let counted = |(text, times): (String, u32)| match times {
+        1 => text,
+        times => format!("{text} ({times} times)"),
+    };
+    skipped(run).into_iter().chain(lines.into_iter().map(counted)).collect()
+}
+
+/// What was left out, benchmark by benchmark.
+fn skipped(run: &Run) -> Vec<String> {
+    let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for skipped in &run.manifest.skipped {
+        let (target, benchmark) = skipped.target.rsplit_once(": ").unwrap_or((&skipped.target, ""));
+        let why = skipped.why.as_str();
+        match groups.iter_mut().find(|(of, reason, _)| (*of, *reason) == (benchmark, why)) {
+            Some((_, _, targets)) => targets.push(target),
+            None => groups.push((benchmark, why, vec![target])),
+        }
+    }
+    let line = |(benchmark, why, targets): (&str, &str, Vec<&str>)| {
+        format!("{benchmark} left out for {}: {why}", targets.join(", "))
+    };
+    groups.into_iter().map(line).collect()
+}

@@ -1,0 +1,93 @@
+//! Runs of the suite made by hand.
+
+use record::{Better, MetricDefinition};
+use serde_json::json;
+
+use super::*;
+use crate::Options;
+use crate::sample::Sample;
+
+/// Three replicates of a large file read in each of these states; of a state the calls, the reads
+/// and the seconds.
+fn sample(states: &[(&str, [f64; 3], f64, f64)]) -> Sample {
+    let targets: Vec<&str> = states.iter().map(|(target, ..)| *target).collect();
+    let calls: Vec<&[f64]> = states.iter().map(|(_, calls, ..)| calls.as_slice()).collect();
+    let mut sample = Sample::new(&targets).benchmark("file", &calls).ended();
+    sample.run.manifest.run.suite = SUITE.to_owned();
+    let names = [RPCS, "rpc_read", SERVER_BYTES, EMULATED_TIME, "link_busy"];
+    for cell in &mut sample.run.manifest.cells {
+        cell.title = "Read one large file".to_owned();
+        cell.metrics = names.map(|name| MetricDefinition::new(name, "count", Better::Lower)).into();
+        let state = cell.target.split(' ').next_back().unwrap_or_default();
+        cell.parameters = [("state", json!(state)), ("bytes", json!(20_971_520))]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
+    }
+    for line in &mut sample.run.lines {
+        let Line::Replicate(one) = line else { continue };
+        let (_, _, reads, seconds) = states[one.cell as usize];
+        let is_of_link = if reads > 0.0 { 95.0 } else { 0.0 };
+        one.metrics.truncate(1);
+        one.metrics.extend([reads, reads * 131_072.0, seconds * 1e9, is_of_link]);
+    }
+    sample
+}
+
+fn document(states: &[(&str, [f64; 3], f64, f64)]) -> NetworkDocument {
+    network(&sample(states).run).expect("it is of the suite")
+}
+
+#[test]
+fn the_answer_says_what_a_cache_saves_and_what_filling_it_costs() {
+    let found = document(&[
+        ("none", [163.0; 3], 160.0, 8.79),
+        ("cold", [163.0; 3], 160.0, 8.87),
+        ("hot", [3.0; 3], 0.0, 1.28),
+    ]);
+    let expected = "Read one large file: with a hot cache, 3 of 163 calls to the server remain, \
+        and none of the 160 that read content; filling the cache takes 1.01x as long as having \
+        none.";
+    assert_eq!(found.answers, [expected]);
+    let without = document(&[("cold", [163.0; 3], 160.0, 8.87), ("hot", [3.0; 3], 0.0, 1.28)]);
+    assert!(without.answers[0].contains("3 calls to the server, of which 0 read"), "{without:?}");
+    assert!(document(&[("none", [163.0; 3], 160.0, 8.79)]).answers.is_empty());
+}
+
+#[test]
+fn each_cache_is_set_beside_what_has_none_of_its_version() {
+    let found = document(&[
+        ("nfs4.2 none", [6452.0; 3], 2012.0, 60.0),
+        ("nfs4.2 ext4 hot", [4395.0; 3], 0.0, 30.0),
+        ("nfs4.2 xfs hot", [4400.0; 3], 0.0, 30.0),
+        ("nfs3 none", [7000.0; 3], 2012.0, 60.0),
+        ("nfs3 ext4 hot", [5000.0; 3], 0.0, 30.0),
+    ]);
+    let starts = [
+        "Read one large file (nfs4.2 ext4): with a hot cache, 4,395 of 6,452 calls",
+        "Read one large file (nfs4.2 xfs): with a hot cache, 4,400 of 6,452 calls",
+        "Read one large file (nfs3 ext4): with a hot cache, 5,000 of 7,000 calls",
+    ];
+    assert_eq!(found.answers.len(), starts.len());
+    for (answer, start) in found.answers.iter().zip(starts) {
+        assert!(answer.starts_with(start), "{answer}");
+    }
+}
+
+#[test]
+fn a_table_shows_each_state_and_how_far_runs_differ() {
+    let found =
+        document(&[("none", [163.0, 163.0, 165.0], 160.0, 8.79), ("hot", [3.0; 3], 0.0, 1.28)]);
+    let text = render_network(&found, &Options { width: 80, colour: false });
+    let line = |start: &str| text.lines().find(|line| line.trim_start().starts_with(start));
+    let none = line("none").expect("it is there");
+    assert!(none.contains("163 [163, 165]") && none.contains("20,971,520"), "{text}");
+    assert!(none.ends_with("8.79 s  link"), "{none}");
+    assert!(line("hot").is_some_and(|line| line.ends_with("1.28 s")), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 88), "{text}");
+}
+
+#[test]
+fn what_is_no_such_run_has_no_such_document() {
+    let sample = Sample::new(&["a"]).benchmark("create", &[&[1.0; 3]]).ended();
+    assert_eq!(network(&sample.run), None);
+}

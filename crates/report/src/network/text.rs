@@ -1,0 +1,71 @@
+//! The answers and the tables as text.
+
+use textual::{Columns, grouped, paragraph};
+
+use super::{Counted, NetworkBenchmark, NetworkDocument, NetworkState};
+use crate::Options;
+
+/// What stands above the columns.
+const HEADS: [&str; 8] =
+    ["", "RPCs", "READs", "from server", "cache reads", "cache writes", "time", ""];
+
+/// The answers, the tables, and what their figures mean.
+#[must_use]
+pub fn render_network(document: &NetworkDocument, options: &Options) -> String {
+    let width = options.width;
+    let mut text = String::new();
+    for answer in &document.answers {
+        text += &paragraph("", "  ", answer, width);
+    }
+    if !document.answers.is_empty() {
+        text.push('\n');
+    }
+    for benchmark in &document.benchmarks {
+        text += &format!("{}: {}\n", benchmark.title, benchmark.subject);
+        text += &(table(benchmark).render() + "\n");
+    }
+    text += &paragraph(
+        "",
+        "",
+        "Counts are medians over the runs; where runs differ, the smallest and the largest stand \
+         in brackets. Every count is of a replicate whose state was proved. Times are emulated: \
+         they depend on how fast this computer emulates guests. Only where \"link\" stands behind \
+         a time did the link take it; such times may be compared.",
+        width,
+    );
+    for line in &document.left_out {
+        text += &paragraph("- ", "  ", line, width);
+    }
+    text
+}
+
+fn table(benchmark: &NetworkBenchmark) -> Columns {
+    let mut columns = Columns::headed(HEADS);
+    for state in &benchmark.states {
+        columns.row(row(state));
+    }
+    columns
+}
+
+fn row(state: &NetworkState) -> Vec<String> {
+    let Some(figures) = &state.figures else {
+        return vec![state.target.clone(), "not measured".to_owned()];
+    };
+    let time = format!("{:.2} s", figures.emulated_time_ns / 1e9);
+    vec![
+        state.target.clone(),
+        shown(figures.rpcs),
+        shown(figures.reads),
+        shown(figures.server_bytes),
+        shown(figures.cache_reads),
+        shown(figures.cache_writes),
+        time,
+        if figures.is_time_of_link { "link" } else { "" }.to_owned(),
+    ]
+}
+
+fn shown(count: Counted) -> String {
+    let Counted { median, least, most } = count;
+    let median = grouped(median);
+    if least < most { format!("{median} [{}, {}]", grouped(least), grouped(most)) } else { median }
+}
