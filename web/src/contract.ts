@@ -2409,7 +2409,8 @@ export interface TargetRecord {
  */
 aged?: (Ageing | null)
 /**
- * What these limits do not cover here, one sentence each.
+ * What these limits do not cover here, and what else the target does that changes figures: one
+ * sentence each.
  */
 condition_caveats: string[]
 conditions: Conditions
@@ -3283,6 +3284,10 @@ mistakes?: (CheckDocument | null)
  */
 name: string
 /**
+ * What a network file system's states cost, if that is what was measured.
+ */
+network?: (NetworkDocument | null)
+/**
  * The sentences about it, in the order of the report.
  */
 prose: Said[]
@@ -3514,6 +3519,117 @@ unit: string
  * The value.
  */
 value: number
+}
+/**
+ * What such a run shows.
+ */
+export interface NetworkDocument {
+/**
+ * What a cache saves and costs, a sentence per benchmark.
+ */
+answers: string[]
+/**
+ * What was counted, benchmark by benchmark.
+ */
+benchmarks: NetworkBenchmark[]
+/**
+ * What was not measured, or thrown away, and why.
+ */
+left_out: string[]
+}
+/**
+ * What was counted of one benchmark.
+ */
+export interface NetworkBenchmark {
+/**
+ * Its name.
+ */
+name: string
+/**
+ * The states, in their order.
+ */
+states: NetworkState[]
+/**
+ * How much it reads or writes.
+ */
+subject: string
+/**
+ * Its title.
+ */
+title: string
+}
+/**
+ * What was counted in one state.
+ */
+export interface NetworkState {
+/**
+ * What they counted.
+ */
+figures?: (NetworkFigures | null)
+/**
+ * Replicates whose state was proved; where there are none, there are no figures.
+ */
+replicates: number
+/**
+ * The state alone.
+ */
+state: string
+/**
+ * The target: the file system in that state.
+ */
+target: string
+}
+/**
+ * The counts of a state.
+ */
+export interface NetworkFigures {
+/**
+ * Calls by operation, the most frequent first: medians.
+ */
+by_operation: OperationCount[]
+cache_reads: Counted
+cache_writes: Counted
+/**
+ * Time by the guests' clock, in nanoseconds: the median.
+ */
+emulated_time_ns: number
+/**
+ * Whether it was the link that took this time, in every replicate.
+ */
+is_time_of_link: boolean
+reads: Counted
+rpcs: Counted
+server_bytes: Counted
+}
+/**
+ * How often an operation was asked for.
+ */
+export interface OperationCount {
+/**
+ * How often: the median.
+ */
+count: number
+/**
+ * Its name in the protocol; `others` for what has no metric of its own.
+ */
+operation: string
+}
+/**
+ * A count over replicates.
+ */
+export interface Counted {
+/**
+ * The smallest.
+ */
+least: number
+/**
+ * The median.
+ */
+median: number
+/**
+ * The largest.
+ */
+most: number
 }
 /**
  * One sentence about a run.

@@ -156,6 +156,16 @@ function Sure() {
       ? `${replicates.reduce((sum, much) => sum + much, 0)} probes`
       : `up to ${Math.max(0, ...replicates)} blocks`;
   const level = run ? percent(run.document.run.confidence_level) : "";
+  if (report.runs.every(({ page }) => page.network != null)) {
+    return (
+      <Card title="How sure is this?" class="sure">
+        <p>
+          Counts over {extent}; every state was proved by what the kernel counted. Where blocks
+          differ, <To section="states">the range</To> is shown.
+        </p>
+      </Card>
+    );
+  }
   return (
     <Card title="How sure is this?" class="sure">
       {shares.length > 0 && (

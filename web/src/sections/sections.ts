@@ -18,6 +18,7 @@ import { hasLoads, Loads } from "./Loads";
 import { MachineSection } from "./Machine";
 import { CostMap } from "./Map";
 import { hasMistakes, Mistakes } from "./Mistakes";
+import { hasNetwork, Network } from "./Network";
 import { Repeat } from "./Repeat";
 import { Scalability } from "./Scalability";
 import { hasUnmeasured, Unmeasured } from "./Unmeasured";
@@ -94,6 +95,12 @@ export function sections(view: View): Section[] {
       title: "Largest differences",
       kind: isBeside && !has.loads ? "half" : "whole",
       Body: Largest,
+    },
+    hasNetwork(view) && {
+      id: "states",
+      title: "States of the caches",
+      kind: "whole",
+      Body: Network,
     },
     hasMistakes(view) && {
       id: "mistakes",

@@ -126,8 +126,10 @@ fn left_out(run: &Run) -> Vec<Skipped> {
 
 /// What makes the whole run doubtful.
 fn run_warnings(run: &Run) -> Vec<WarningReport> {
-    let targets = &run.manifest.targets;
     let mut warnings: Vec<WarningReport> = Vec::new();
+    // What lies on disks of guests is none of this machine's doing.
+    let is_of_guests = run.manifest.run.suite == record::network::SUITE;
+    let targets: &[TargetRecord] = if is_of_guests { &[] } else { &run.manifest.targets };
     // Files in memory have no places that could lie in fragments.
     let can_age = |target: &&TargetRecord| {
         let known = FileSystem::named(&target.file_system);
@@ -147,7 +149,7 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
         let message = format!("{} ({})", plain.message, on_images.join(", "));
         warnings.push(WarningReport { message, ..plain });
     }
-    warnings.extend(hidden_below(run).map(WarningReport::from));
+    warnings.extend(hidden_below(run).filter(|_| !is_of_guests).map(WarningReport::from));
     if let Some(first) = run.damage.first() {
         let places = u32::try_from(run.damage.len()).unwrap_or(u32::MAX);
         let (line, why) = (first.line as u64, first.why.clone());

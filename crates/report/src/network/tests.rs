@@ -79,7 +79,7 @@ fn a_table_shows_each_state_and_how_far_runs_differ() {
         document(&[("none", [163.0, 163.0, 165.0], 160.0, 8.79), ("hot", [3.0; 3], 0.0, 1.28)]);
     let text = render_network(&found, &Options { width: 80, colour: false });
     let line = |start: &str| text.lines().find(|line| line.trim_start().starts_with(start));
-    let none = line("none").expect("it is there");
+    let none = line("none  ").expect("it is there");
     assert!(none.contains("163 [163, 165]") && none.contains("20,971,520"), "{text}");
     assert!(none.ends_with("8.79 s  link"), "{none}");
     assert!(line("hot").is_some_and(|line| line.ends_with("1.28 s")), "{text}");
@@ -90,4 +90,12 @@ fn a_table_shows_each_state_and_how_far_runs_differ() {
 fn what_is_no_such_run_has_no_such_document() {
     let sample = Sample::new(&["a"]).benchmark("create", &[&[1.0; 3]]).ended();
     assert_eq!(network(&sample.run), None);
+}
+
+#[test]
+fn three_blocks_of_counts_are_no_doubt() {
+    let sample = sample(&[("none", [163.0; 3], 160.0, 8.79), ("hot", [3.0; 3], 0.0, 1.28)]);
+    let document = sample.document();
+    assert_eq!(document.warnings, []);
+    assert!(document.cells.iter().all(|cell| cell.warnings.is_empty()), "{:?}", document.cells);
 }
