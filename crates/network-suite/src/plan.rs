@@ -63,6 +63,8 @@ pub enum PlanRefusal {
 pub enum NetworkBenchmark {
     /// One large file is read once.
     File,
+    /// Two clients read the same large file at the same time.
+    TwoClients,
     /// A tree of smaller files is read.
     Tree,
     /// A tree is listed and looked at.
@@ -78,8 +80,8 @@ pub enum NetworkBenchmark {
 /// A benchmark that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no benchmark {0:?} in fscache: choose from file, tree, stat, random, rewrite \
-         and coherence"
+    "there is no benchmark {0:?} in fscache: choose from file, two-clients, tree, stat, random, \
+     rewrite and coherence"
 )]
 pub struct WrongBenchmark(String);
 
@@ -88,14 +90,22 @@ const RANDOM_READS: u32 = 500;
 
 impl NetworkBenchmark {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::File, Self::Tree, Self::Stat, Self::Random, Self::Rewrite, Self::Coherence];
+    pub const ALL: [Self; 7] = [
+        Self::File,
+        Self::TwoClients,
+        Self::Tree,
+        Self::Stat,
+        Self::Random,
+        Self::Rewrite,
+        Self::Coherence,
+    ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::File => "file",
+            Self::TwoClients => "two-clients",
             Self::Tree => "tree",
             Self::Stat => "stat",
             Self::Random => "random",
@@ -109,6 +119,7 @@ impl NetworkBenchmark {
     pub fn title(self) -> &'static str {
         match self {
             Self::File => "Read one large file",
+            Self::TwoClients => "Read one large file from two clients at once (counts of both)",
             Self::Tree => "Read a tree of smaller files",
             Self::Stat => "List a tree and stat each entry",
             Self::Random => "Read a large file at random places",
@@ -121,7 +132,7 @@ impl NetworkBenchmark {
     #[must_use]
     pub fn task(self) -> Task {
         match self {
-            Self::File | Self::Coherence => Task::ReadFile,
+            Self::File | Self::TwoClients | Self::Coherence => Task::ReadFile,
             Self::Rewrite => Task::Rewrite,
             Self::Tree => Task::ReadTree,
             Self::Stat => Task::StatTree,
@@ -129,11 +140,38 @@ impl NetworkBenchmark {
         }
     }
 
+    /// How many clients do it at the same time.
+    #[must_use]
+    pub fn clients(self) -> usize {
+        match self {
+            Self::TwoClients => 2,
+            Self::File
+            | Self::Tree
+            | Self::Stat
+            | Self::Random
+            | Self::Rewrite
+            | Self::Coherence => 1,
+        }
+    }
+
+    /// Bytes of the files that each client handles, each once.
+    pub(crate) fn bytes(self, content: &Content) -> u64 {
+        match self {
+            Self::File | Self::TwoClients | Self::Random | Self::Rewrite | Self::Coherence => {
+                content.file_bytes
+            }
+            Self::Tree | Self::Stat => content.tree.bytes(),
+        }
+    }
+
     /// Why a state means nothing to it, if that is so.
     #[must_use]
     pub fn lacks(self, state: NetworkState) -> Option<&'static str> {
         match (self, state) {
-            (Self::File | Self::Tree | Self::Random, _)
+            (Self::TwoClients, NetworkState::Server) => {
+                Some("it is about two clients, and the server is none")
+            }
+            (Self::File | Self::TwoClients | Self::Tree | Self::Random, _)
             | (Self::Stat, NetworkState::Server | NetworkState::None | NetworkState::PageCache)
             | (Self::Rewrite, NetworkState::None)
             | (Self::Coherence, NetworkState::Hot) => None,
@@ -207,6 +245,12 @@ impl Plan {
             return Err(PlanRefusal::TooLarge { bytes, most: BYTES_MAX });
         }
         Ok(())
+    }
+
+    /// Clients that there must be.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.benchmarks.iter().map(|benchmark| benchmark.clients()).max().unwrap_or(1)
     }
 
     /// All targets, in the order of the tables.

@@ -2,21 +2,44 @@
 
 use network_guest::{Measured, Settled};
 
+use crate::observed::Reader;
 use crate::plan::NetworkBenchmark;
 use crate::state::NetworkState;
 
-/// What is known of a replicate.
-pub(crate) struct Evidence<'a> {
-    pub(crate) benchmark: NetworkBenchmark,
-    pub(crate) measured: &'a Measured,
+/// What is known of what one reader did.
+struct Evidence<'a> {
+    benchmark: NetworkBenchmark,
+    measured: &'a Measured,
     /// The cache once it had written all, if there was one and it was stopped.
-    pub(crate) settled: Option<&'a Settled>,
+    settled: Option<&'a Settled>,
     /// Bytes of the files that the benchmark reads, each once.
-    pub(crate) content_bytes: u64,
+    content_bytes: u64,
 }
 
-/// Refuses a replicate whose state is not proved; why not.
-pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
+/// Refuses a replicate in which the state of a reader is not proved, or whose readers did not all
+/// read the same; why. `content_bytes` are those of the files that each reads, each once.
+pub(crate) fn prove_all(
+    state: NetworkState,
+    (benchmark, content_bytes): (NetworkBenchmark, u64),
+    readers: &[Reader],
+) -> Result<(), String> {
+    for (number, Reader { measured, settled }) in readers.iter().enumerate() {
+        let settled = settled.as_ref();
+        let evidence = Evidence { benchmark, measured, settled, content_bytes };
+        prove(state, &evidence).map_err(|why| match readers.len() {
+            1 => why,
+            _ => format!("{}: {why}", network_guest::client(number)),
+        })?;
+    }
+    let mut sums = readers.windows(2).map(|two| [&two[0], &two[1]].map(|one| one.measured.did.sum));
+    if sums.any(|[one, other]| one != other) {
+        return Err("the clients did not read the same bytes".to_owned());
+    }
+    Ok(())
+}
+
+/// Refuses a reader whose state is not proved; why not.
+fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
     let seen = Seen::of(evidence.measured);
     let whole = evidence.reads_whole().then_some(evidence.content_bytes);
     if let Some(whole) = whole
@@ -29,6 +52,7 @@ pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), 
         // What was read is compared with what the server has by who asked for the change.
         NetworkBenchmark::Coherence => return seen.reads_all_from_server(evidence),
         NetworkBenchmark::File
+        | NetworkBenchmark::TwoClients
         | NetworkBenchmark::Tree
         | NetworkBenchmark::Stat
         | NetworkBenchmark::Random => {}
@@ -153,6 +177,7 @@ impl Evidence<'_> {
     fn reads_whole(&self) -> bool {
         match self.benchmark {
             NetworkBenchmark::File
+            | NetworkBenchmark::TwoClients
             | NetworkBenchmark::Tree
             | NetworkBenchmark::Rewrite
             | NetworkBenchmark::Coherence => true,
@@ -235,5 +260,20 @@ mod tests {
             content_bytes: BYTES + 1,
         };
         assert!(prove(NetworkState::None, &evidence).unwrap_err().contains("4096 bytes of 4097"));
+    }
+
+    #[test]
+    fn each_of_two_clients_is_proved_and_both_read_the_same() {
+        let reader = |measured: Measured| Reader { measured, settled: None };
+        let proved = |readers: &[Reader]| {
+            prove_all(NetworkState::None, (NetworkBenchmark::TwoClients, BYTES), readers)
+        };
+        let none = || reader(measured(BYTES, 0, 0));
+        proved(&[none(), none()]).unwrap();
+        let hot = reader(measured(0, 1, 0));
+        assert!(proved(&[none(), hot]).unwrap_err().starts_with("client-2: "));
+        let mut other = none();
+        other.measured.did.sum = 1;
+        assert!(proved(&[none(), other]).unwrap_err().contains("same bytes"));
     }
 }

@@ -23,9 +23,10 @@ fn fsprism(test: &str, arguments: &str) -> Option<(Place, Command)> {
     }
 }
 
-fn values(document: &Value, target: &str, metric: &str) -> Vec<f64> {
+fn values(document: &Value, (benchmark, target): (&str, &str), metric: &str) -> Vec<f64> {
     let cells = document["cells"].as_array().expect("a list");
-    let cell = cells.iter().find(|cell| cell["target"] == target).expect("it is measured");
+    let mut cells = cells.iter().filter(|cell| cell["benchmark"] == benchmark);
+    let cell = cells.find(|cell| cell["target"] == target).expect("it is measured");
     let metrics = cell["metrics"].as_array().expect("a list");
     let metric = metrics.iter().find(|one| one["name"] == metric).expect("it is counted");
     let values = metric["values"].as_array().expect("a list");
@@ -33,16 +34,17 @@ fn values(document: &Value, target: &str, metric: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_file_is_read_over_a_network_in_every_state() {
-    let test = "a_file_is_read_over_a_network_in_every_state";
-    let arguments = "run fscache --benchmark file --file 1m --tree 1x1 --blocks 1 --format json \
-                     --link 50mbit,delay=1ms --out run";
+fn a_file_is_read_over_a_network_in_every_state_by_one_client_and_by_two() {
+    let test = "a_file_is_read_over_a_network_in_every_state_by_one_client_and_by_two";
+    let arguments = "run fscache --benchmark file,two-clients --file 1m --tree 1x1 --blocks 1 \
+                     --format json --link 50mbit,delay=1ms --out run";
     let Some((_place, mut command)) = fsprism(test, arguments) else { return };
     let output = command.output().expect("it can be run");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
-    let of = |target: &str, metric: &str| values(&document, target, metric)[0];
+    let of = |target: &str, metric: &str| values(&document, ("file", target), metric)[0];
+    let of_two = |target: &str, metric: &str| values(&document, ("two-clients", target), metric)[0];
     let bytes = f64::from(1 << 20);
     for (target, server, is_read, is_written) in [
         ("server", 0.0, false, false),
@@ -56,6 +58,17 @@ fn a_file_is_read_over_a_network_in_every_state() {
         assert_eq!(of(target, "cache_reads") > 0.0, is_read, "{target}");
         assert_eq!(of(target, "cache_writes") > 0.0, is_written, "{target}");
         assert!(of(target, "emulated_time") > 0.0, "{target}");
+        if target == "server" {
+            continue;
+        }
+        for client in ["client_1", "client_2"] {
+            let of_client = |metric: &str| of_two(target, &format!("{client}_{metric}"));
+            assert_eq!(of_client("read_from_server"), server, "{client} {target}");
+            assert_eq!(of_client("rpc_read"), of(target, "rpc_read"), "{client} {target}");
+            assert_eq!(of_client("cache_reads") > 0.0, is_read, "{client} {target}");
+            assert_eq!(of_client("cache_writes") > 0.0, is_written, "{client} {target}");
+        }
+        assert_eq!(of_two(target, "rpc_read"), 2.0 * of(target, "rpc_read"), "{target}");
     }
     assert_eq!(of("none", "rpc_read"), of("cold", "rpc_read"));
     assert!(of("cold", "disk_written") >= bytes && of("hot", "disk_read") >= bytes);
