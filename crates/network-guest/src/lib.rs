@@ -17,7 +17,7 @@ mod programs;
 mod server;
 pub mod task;
 
-pub use messages::{Answer, Measured, Question, Settled, Version};
+pub use messages::{Answer, CachePlace, Measured, Question, Settled, Version};
 pub use programs::PROGRAMS;
 
 /// The role of the guest that serves.

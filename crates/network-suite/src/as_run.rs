@@ -116,7 +116,7 @@ impl<'a> Recorded<'a> {
         replicate: &Performed,
     ) -> Result<(), RecordError> {
         let Performed { readers, server } = replicate;
-        let observed = Observed { readers, server, link: self.plan.link };
+        let observed = Observed { benchmark, readers, server, link: self.plan.link };
         let sum = |of: fn(&Measured) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
         let elapsed_ns = replicate.elapsed_ns();
         let resident = readers.first().and_then(|one| one.measured.resident);

@@ -34,9 +34,11 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
     let content = plan.content;
     match benchmark {
         NetworkBenchmark::TwoClients => add("clients", json!(benchmark.clients())),
-        NetworkBenchmark::Tree | NetworkBenchmark::Stat => {
+        NetworkBenchmark::Tree | NetworkBenchmark::Cull | NetworkBenchmark::Stat => {
             add("directories", json!(content.tree.directories));
-            add("files", json!(content.tree.files))
+            add("files", json!(content.tree.files));
+            let small = plan.small_cache_bytes().filter(|_| benchmark == NetworkBenchmark::Cull);
+            small.and_then(|bytes| add("cache_disk_bytes", json!(bytes)))
         }
         NetworkBenchmark::File
         | NetworkBenchmark::Random
@@ -57,7 +59,7 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
             NetworkState::Server | NetworkState::PageCache => CacheState::Warm,
             NetworkState::None | NetworkState::Cold | NetworkState::Hot => CacheState::Cold,
         },
-        metrics: metrics::definitions(benchmark.clients()),
+        metrics: metrics::definitions(benchmark),
         baseline: None,
         working_set_bytes: Some(bytes),
         curve: None,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::rig::RigError;
 use network_guest::counters::Counters;
+use network_guest::task::Task;
 use network_guest::{Measured, Version};
 
 use crate::as_run::Recorded;
@@ -276,10 +277,11 @@ impl Conductor<'_, '_> {
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
         let first = states[0];
+        let cache = cache.map(|(cache, is_new)| (benchmark.cache_place(cache), is_new));
         let of_first = |error: RigError| (first, Lost::from(error));
         self.rig.boot_clients(benchmark.clients()).map_err(of_first)?;
         if let Some((cache, is_new)) = cache {
-            self.rig.start_caches(cache, is_new).map_err(of_first)?;
+            self.rig.start_caches(&cache, is_new).map_err(of_first)?;
         }
         self.rig.mount(version).map_err(of_first)?;
         let mut replicates = Vec::new();
@@ -287,6 +289,9 @@ impl Conductor<'_, '_> {
             let performed = self.rig.perform(benchmark.task());
             let Together { measured, server } =
                 performed.map_err(|error| (state, Lost::from(error)))?;
+            if benchmark == NetworkBenchmark::Cull {
+                self.check_content().map_err(|lost| (state, lost))?;
+            }
             replicates.push((state, Performed::new(measured, server)));
         }
         let settled = self.rig.settle().map_err(of_first)?;
@@ -297,6 +302,17 @@ impl Conductor<'_, '_> {
             }
         }
         replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
+    }
+
+    /// Whether what the client has read is, byte by byte, what the server has: what the client reads
+    /// now is what it just read, in its memory.
+    fn check_content(&mut self) -> Result<(), Lost> {
+        let here = self.rig.perform(Task::SumTree)?.measured;
+        let there = self.rig.perform_locally(Task::SumTree)?;
+        if here.iter().all(|one| one.did == there.did) {
+            return Ok(());
+        }
+        Err(Lost::Replicate("the client did not read what the server has".to_owned()))
     }
 
     fn prove(

@@ -11,6 +11,7 @@
 mod as_run;
 mod cells;
 mod conduct;
+mod culling;
 mod metrics;
 mod observed;
 mod plan;

@@ -6,6 +6,7 @@ use network_guest::counters::{Counters, MountCounters};
 use record::{Better, MetricDefinition};
 
 use crate::observed::{Observed, Reader, all_requests, sum};
+use crate::plan::NetworkBenchmark;
 
 /// All RPCs: the primary metric.
 pub const RPCS: &str = "rpcs";
@@ -15,6 +16,14 @@ pub const SERVER_BYTES: &str = "read_from_server";
 pub(crate) const CACHE_READS: &str = "cache_reads";
 /// Writes to the cache.
 pub(crate) const CACHE_WRITES: &str = "cache_writes";
+/// Files that were removed from the cache to make room.
+pub(crate) const CULLED: &str = "cache_culled";
+/// Files in the cache once it had come to rest.
+pub(crate) const OBJECTS: &str = "cache_objects";
+/// Bytes of the blocks of these files.
+pub(crate) const HELD: &str = "cache_held";
+/// The share of bytes that the cache had.
+pub(crate) const CACHE_HIT: &str = "cache_hit";
 /// Time by the client's clock, which is emulated.
 pub const EMULATED_TIME: &str = "emulated_time";
 /// The share of that time for which the link is busy with what went over it.
@@ -75,8 +84,8 @@ struct Row {
     value: f64,
 }
 
-/// The metrics of every cell with so many clients, in order.
-pub(crate) fn definitions(clients: usize) -> Vec<MetricDefinition> {
+/// The metrics of every cell of a benchmark, in order.
+pub(crate) fn definitions(benchmark: NetworkBenchmark) -> Vec<MetricDefinition> {
     let nothing = Measured {
         did: network_guest::task::Did::default(),
         elapsed_ns: 0,
@@ -84,9 +93,10 @@ pub(crate) fn definitions(clients: usize) -> Vec<MetricDefinition> {
         after: Counters::default(),
         resident: None,
     };
-    let readers = vec![Reader { measured: nothing, settled: None }; clients];
+    let readers = vec![Reader { measured: nothing, settled: None }; benchmark.clients()];
     let server = (Counters::default(), Counters::default());
-    let observed = Observed { readers: &readers, server: &server, link: Shape::default() };
+    let link = Shape::default();
+    let observed = Observed { benchmark, readers: &readers, server: &server, link };
     let definition = |row: Row| MetricDefinition::new(&row.name, row.unit, row.better);
     rows(&observed).into_iter().map(definition).collect()
 }
@@ -125,10 +135,11 @@ fn rows(of: &Observed<'_>) -> Vec<Row> {
     add(CACHE_READS, "count", Better::Neither, of.cache(|cache| cache.reads));
     add(CACHE_WRITES, "count", Better::Neither, of.cache(|cache| cache.writes));
     add("cache_invalidations", "count", Better::Neither, of.cache(|cache| cache.invalidations));
-    add("cache_culled", "count", Better::Neither, of.cache(|cache| cache.culled));
+    add(CULLED, "count", Better::Neither, of.culled());
     let full = of.cache(|cache| cache.writes_without_room + cache.creates_without_room);
     add("cache_without_room", "count", Better::Neither, full);
-    add("cache_objects", "count", Better::Neither, of.objects());
+    add(OBJECTS, "count", Better::Neither, of.held(|settled| settled.objects));
+    add(HELD, "bytes", Better::Neither, of.held(|settled| settled.bytes));
     add("disk_reads", "count", lower, of.disk(|disk| disk.reads));
     add("disk_read", "bytes", lower, of.disk(|disk| disk.read_bytes));
     add("disk_writes", "count", lower, of.disk(|disk| disk.writes));
@@ -140,6 +151,9 @@ fn rows(of: &Observed<'_>) -> Vec<Row> {
     add(LINK_DELAY, "%", Better::Neither, of.least(Observed::delayed));
     add(CLIENT_IDLE, "%", Better::Neither, of.least(Observed::idle));
     add(SERVER_IDLE, "%", Better::Neither, of.server_idle());
+    if of.benchmark == NetworkBenchmark::Cull {
+        add(CACHE_HIT, "%", Better::Higher, of.cache_hit());
+    }
     if of.readers.len() > 1 {
         add("overlap", "%", Better::Neither, of.overlap());
         for (number, client) in of.each().enumerate() {
@@ -163,11 +177,11 @@ mod tests {
 
     #[test]
     fn the_first_metric_counts_all_calls_and_names_are_not_repeated() {
-        for clients in [1, 2] {
-            let definitions = definitions(clients);
+        for benchmark in NetworkBenchmark::ALL {
+            let definitions = definitions(benchmark);
             assert_eq!(definitions[0].name, RPCS);
             let mut names: Vec<&str> = definitions.iter().map(|one| one.name.as_str()).collect();
-            assert_eq!(names.contains(&"client_2_rpc_read"), clients == 2);
+            assert_eq!(names.contains(&"client_2_rpc_read"), benchmark.clients() == 2);
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), definitions.len());

@@ -6,6 +6,8 @@ use network_guest::counters::{
 };
 use network_guest::{Measured, Settled};
 
+use crate::plan::NetworkBenchmark;
+
 /// What one client, or on the server the server itself, did.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reader {
@@ -16,6 +18,8 @@ pub(crate) struct Reader {
 
 /// What happened between two moments on all sides.
 pub(crate) struct Observed<'a> {
+    /// What was done.
+    pub(crate) benchmark: NetworkBenchmark,
     /// Who did it, all at the same time.
     pub(crate) readers: &'a [Reader],
     /// What the server counted before and after.
@@ -27,8 +31,8 @@ pub(crate) struct Observed<'a> {
 impl<'a> Observed<'a> {
     /// Each client by itself.
     pub(crate) fn each(&self) -> impl Iterator<Item = Observed<'a>> {
-        let (server, link) = (self.server, self.link);
-        self.readers.chunks(1).map(move |readers| Observed { readers, server, link })
+        let Self { benchmark, server, link, .. } = *self;
+        self.readers.chunks(1).map(move |readers| Observed { benchmark, readers, server, link })
     }
 
     pub(crate) fn mount(&self, pick: impl Fn(&MountCounters) -> u64) -> f64 {
@@ -45,6 +49,18 @@ impl<'a> Observed<'a> {
         })
     }
 
+    /// Files that were removed from the caches until these came to rest.
+    pub(crate) fn culled(&self) -> f64 {
+        self.sum(Reader::culled)
+    }
+
+    /// Which share of the bytes read, in percent, did not have to come from the server.
+    pub(crate) fn cache_hit(&self) -> f64 {
+        let read: u64 = self.readers.iter().map(|one| one.measured.did.bytes).sum();
+        let from_server = self.mount(|mount| mount.server_read_bytes);
+        ((1.0 - from_server / read.max(1) as f64) * 100.0).max(0.0)
+    }
+
     /// Of the cache's disk, until it had written all.
     pub(crate) fn disk(&self, pick: impl Fn(&DiskCounters) -> u64) -> f64 {
         self.sum(|one| {
@@ -57,10 +73,9 @@ impl<'a> Observed<'a> {
         self.sum(|one| (pick(&one.measured.before.network), pick(&one.measured.after.network)))
     }
 
-    /// Files in the caches.
-    pub(crate) fn objects(&self) -> f64 {
-        let objects = |one: &Reader| one.settled.as_ref().map_or(0, |settled| settled.objects);
-        self.readers.iter().map(|one| objects(one) as f64).sum()
+    /// What lies in the caches.
+    pub(crate) fn held(&self, pick: fn(&Settled) -> u64) -> f64 {
+        self.readers.iter().map(|one| one.settled.as_ref().map_or(0, pick) as f64).sum()
     }
 
     pub(crate) fn slowest_ns(&self) -> f64 {
@@ -117,6 +132,12 @@ impl<'a> Observed<'a> {
 }
 
 impl Reader {
+    /// What had been culled when it began, and when the cache had come to rest.
+    fn culled(&self) -> (u64, u64) {
+        let of = |counters: &Counters| counters.cache.as_ref().map_or(0, |cache| cache.culled);
+        (of(&self.measured.before), of(self.last()))
+    }
+
     /// What was counted last: once the cache had written all, or else when all was read.
     fn last(&self) -> &Counters {
         self.settled.as_ref().map_or(&self.measured.after, |settled| &settled.counters)
@@ -158,7 +179,8 @@ mod tests {
         let readers = [reader(1_000_000_000, 1000), reader(2_000_000_000, 1000)];
         let server = (Counters::default(), Counters::default());
         let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
-        let observed = Observed { readers: &readers, server: &server, link };
+        let benchmark = NetworkBenchmark::TwoClients;
+        let observed = Observed { benchmark, readers: &readers, server: &server, link };
         assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
         assert_eq!(observed.slowest_ns(), 2e9);
         assert_eq!(observed.overlap(), 50.0);

@@ -34,10 +34,10 @@ fn values(document: &Value, (benchmark, target): (&str, &str), metric: &str) -> 
 }
 
 #[test]
-fn a_file_is_read_over_a_network_in_every_state_by_one_client_and_by_two() {
-    let test = "a_file_is_read_over_a_network_in_every_state_by_one_client_and_by_two";
-    let arguments = "run fscache --benchmark file,two-clients --file 1m --tree 1x1 --blocks 1 \
-                     --format json --link 50mbit,delay=1ms --out run";
+fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_cache() {
+    let test = "files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_cache";
+    let arguments = "run fscache --benchmark file,two-clients,cull --file 1m --tree 40x600 \
+                     --cache-size 5m --blocks 1 --format json --link 50mbit,delay=1ms --out run";
     let Some((_place, mut command)) = fsprism(test, arguments) else { return };
     let output = command.output().expect("it can be run");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -72,6 +72,15 @@ fn a_file_is_read_over_a_network_in_every_state_by_one_client_and_by_two() {
     }
     assert_eq!(of("none", "rpc_read"), of("cold", "rpc_read"));
     assert!(of("cold", "disk_written") >= bytes && of("hot", "disk_read") >= bytes);
+    let of_cull = |target: &str, metric: &str| values(&document, ("cull", target), metric)[0];
+    let tree_bytes = of_cull("cold", "read_from_server");
+    assert_eq!(tree_bytes, 600.0 * 11_489.0);
+    assert!(of_cull("cold", "cache_culled") > 0.0);
+    let again = of_cull("hot", "read_from_server");
+    assert!(again > 0.0 && again <= tree_bytes, "{again}");
+    let hit = of_cull("hot", "cache_hit") / 100.0;
+    assert!((again + hit * tree_bytes - tree_bytes).abs() < 1.0, "{hit}");
+    assert!(of_cull("hot", "cache_held") < tree_bytes);
 }
 
 #[test]
@@ -86,6 +95,7 @@ fn what_no_rig_can_do_is_refused() {
         ("run fscache --file 1000g", "--file"),
         ("run fscache --benchmark nothing", "no benchmark"),
         ("run fscache --size 1m", "--file"),
+        ("run fscache --benchmark cull --cache-size 1g", "--cache-size"),
         ("run fscache ext4", "--nfs"),
         ("run fscache --kernel 2.6.18", "2.6.18"),
         ("run nano --link 1mbit", "--link"),

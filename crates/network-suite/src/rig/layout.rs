@@ -55,7 +55,8 @@ pub(super) fn layout(plan: &Plan) -> (Description, Vec<Client>) {
     let client = |link| Client { role: network_guest::client(link), link };
     let clients: Vec<Client> = (0..plan.clients()).map(client).collect();
     let cache_bytes = plan.cache_bytes.unwrap_or(disk_bytes);
-    let of_clients = clients.iter().map(|client| role(&client.role, &[cache_bytes]));
+    let caches: Vec<u64> = [cache_bytes].into_iter().chain(plan.small_cache_bytes()).collect();
+    let of_clients = clients.iter().map(|client| role(&client.role, &caches));
     let link =
         |client: &Client| Link { ends: [SERVER.to_owned(), client.role.clone()], shape: plan.link };
     let description = Description {

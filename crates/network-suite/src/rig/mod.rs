@@ -7,7 +7,7 @@ use lab::GuestProgram;
 use lab::rig::{Rig, RigConditions, RigError};
 use network_guest::counters::Counters;
 use network_guest::task::Task;
-use network_guest::{Answer, Measured, Question, SERVER, Settled, Version};
+use network_guest::{Answer, CachePlace, Measured, Question, SERVER, Settled, Version};
 
 use crate::plan::Plan;
 use layout::{Client, PATIENCE};
@@ -96,11 +96,11 @@ impl NetworkRig {
     }
 
     /// Makes a cache anew on each client, if it is to be, and starts it.
-    pub(crate) fn start_caches(&mut self, cache: &str, is_new: bool) -> Result<(), RigError> {
+    pub(crate) fn start_caches(&mut self, at: &CachePlace, is_new: bool) -> Result<(), RigError> {
         if is_new {
-            self.all_done(|_| Question::MakeCache(cache.to_owned()))?;
+            self.all_done(|_| Question::MakeCache(at.clone()))?;
         }
-        self.all_done(|_| Question::StartCache(cache.to_owned()))
+        self.all_done(|_| Question::StartCache(at.clone()))
     }
 
     pub(crate) fn mount(&mut self, version: Version) -> Result<(), RigError> {
