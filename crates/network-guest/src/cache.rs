@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -11,41 +12,47 @@ use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::counters::Counters;
-use crate::messages::Settled;
+use crate::messages::{CachePlace, Settled};
 use crate::{programs, server};
 
-/// The disk that the cache lies on.
-pub(crate) const DISK: &str = "vda";
 const DIRECTORY: &str = "/var/cache/fscache";
 const CONFIGURATION: &str = "/etc/cachefilesd.conf";
 const SAID: &str = "/tmp/cachefilesd.said";
 /// Where the kernel lists caches.
 const CACHES: &str = "/proc/fs/fscache/caches";
-/// As Debian's package has it, with the directory of this guest.
+/// As Debian's package has it: below 7 % of free blocks or files it culls, until 10 % are free.
 const LIMITS: &str = "brun 10%\nbcull 7%\nbstop 3%\nfrun 10%\nfcull 7%\nfstop 3%\n";
 const TAG: &str = "fsprism";
 /// How long the cache may take to be there, and to have written all that it holds.
 const PATIENCE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// Of a hundred blocks or files, those that are free when culling ends.
+const FREE_ENOUGH_PERCENT: u64 = 10;
+/// How long nothing is culled where there is nothing left to cull.
+const REST: Duration = Duration::from_secs(3);
+/// Bytes of what the kernel counts as a file's blocks.
+const BLOCK_BYTES: u64 = 512;
 
 /// A cache that runs.
 #[derive(Debug)]
 pub(crate) struct Cache {
     keeper: Child,
+    disk: String,
 }
 
 /// Makes a new cache of this file system: what an earlier one held is gone.
-pub(crate) fn make(file_system: &str) -> Result<(), String> {
-    load_modules_for(file_system).map_err(|error| error.to_string())?;
-    server::make_file_system(file_system, DISK)
+pub(crate) fn make(place: &CachePlace) -> Result<(), String> {
+    load_modules_for(&place.file_system).map_err(|error| error.to_string())?;
+    server::make_file_system(&place.file_system, &server::disk(place.disk), &place.mkfs)
 }
 
-/// Starts the cache that lies on the disk.
-pub(crate) fn start(file_system: &str) -> Result<Cache, String> {
+/// Starts the cache that lies there.
+pub(crate) fn start(place: &CachePlace) -> Result<Cache, String> {
+    let (file_system, disk) = (place.file_system.as_str(), server::disk(place.disk));
     for name in [file_system, "cachefiles"] {
         load_modules_for(name).map_err(|error| error.to_string())?;
     }
-    server::mount_disk(file_system, DISK, DIRECTORY)?;
+    server::mount_disk(file_system, &disk, DIRECTORY)?;
     let text = format!("dir {DIRECTORY}\ntag {TAG}\n{LIMITS}");
     fs::create_dir_all("/etc").map_err(|error| format!("/etc: {error}"))?;
     fs::write(CONFIGURATION, text).map_err(|error| format!("{CONFIGURATION}: {error}"))?;
@@ -64,7 +71,7 @@ pub(crate) fn start(file_system: &str) -> Result<Cache, String> {
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
-    Ok(Cache { keeper })
+    Ok(Cache { keeper, disk })
 }
 
 /// Whether the kernel lists a cache that may be used: the sixth column is its state.
@@ -75,9 +82,16 @@ fn is_active() -> bool {
 }
 
 impl Cache {
-    /// Waits until all cached files are given back, stops the cache, and counts what lies in it.
+    /// The disk that it lies on.
+    pub(crate) fn disk(&self) -> &str {
+        &self.disk
+    }
+
+    /// Waits until all cached files are given back and what is to be culled is gone, stops the
+    /// cache, and counts what lies in it.
     pub(crate) fn settle(mut self) -> Result<Settled, String> {
-        let count = || Counters::now(None, Some(DISK)).map_err(|error| error.to_string());
+        let disk = self.disk.clone();
+        let count = || Counters::now(None, Some(&disk)).map_err(|error| error.to_string());
         let begun = Instant::now();
         loop {
             let cookies = count()?.cache.map_or(0, |cache| cache.cookies);
@@ -89,27 +103,65 @@ impl Cache {
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
+        wait_for_culling(|| Ok(count()?.cache.map_or(0, |cache| cache.culled)))?;
         let process = Pid::from_child(&self.keeper);
         let ended = kill_process(process, Signal::TERM).map_err(io::Error::from);
         ended.and_then(|()| self.keeper.wait()).map_err(|error| format!("cachefilesd: {error}"))?;
-        let objects = objects(Path::new(DIRECTORY)).map_err(|error| format!("cache: {error}"))?;
+        let held = Held::of(Path::new(DIRECTORY)).map_err(|error| format!("cache: {error}"))?;
         unmount(DIRECTORY, UnmountFlags::empty())
             .map_err(|error| format!("cannot unmount the cache: {error}"))?;
-        Ok(Settled { objects, counters: count()? })
+        Ok(Settled { objects: held.objects, bytes: held.bytes, counters: count()? })
     }
 }
 
-/// Files below a directory that hold something: each is an object.
-fn objects(directory: &Path) -> io::Result<u64> {
-    let mut found = 0;
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        if metadata.is_dir() {
-            found += objects(&entry.path())?;
-        } else if metadata.is_file() {
-            found += 1;
+/// Waits until there is room again, or nothing more is culled.
+fn wait_for_culling(culled: impl Fn() -> Result<u64, String>) -> Result<(), String> {
+    let begun = Instant::now();
+    let (mut last, mut since) = (culled()?, begun);
+    while !has_room().map_err(|error| format!("cache: {error}"))? && begun.elapsed() < PATIENCE {
+        std::thread::sleep(BETWEEN_LOOKS);
+        let now = culled()?;
+        if now > last {
+            (last, since) = (now, Instant::now());
+        } else if since.elapsed() > REST {
+            break;
         }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// Whether as much is free as culling makes.
+fn has_room() -> io::Result<bool> {
+    let free = rustix::fs::statvfs(DIRECTORY)?;
+    // A file system that makes inodes as it needs them has none to count.
+    let is_enough = |free: u64, of: u64| of == 0 || free * 100 >= of * FREE_ENOUGH_PERCENT;
+    Ok(is_enough(free.f_bavail, free.f_blocks) && is_enough(free.f_ffree, free.f_files))
+}
+
+/// What lies in a cache.
+#[derive(Default)]
+struct Held {
+    /// Files: each is an object, whether its content was written or not.
+    objects: u64,
+    /// Bytes of their blocks.
+    bytes: u64,
+}
+
+impl Held {
+    fn of(directory: &Path) -> io::Result<Self> {
+        let mut held = Self::default();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_dir() {
+                let below = Self::of(&entry.path())?;
+                held.objects += below.objects;
+                held.bytes += below.bytes;
+            } else if metadata.is_file() {
+                held.objects += 1;
+                held.bytes += metadata.blocks() * BLOCK_BYTES;
+            }
+        }
+        Ok(held)
+    }
 }

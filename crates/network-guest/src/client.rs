@@ -37,10 +37,10 @@ pub(crate) fn mount_served(version: Version, server: &str, client: &str) -> Resu
         .map_err(|error| format!("cannot mount NFS version {version}: {error}"))
 }
 
-/// Does something on the mount.
-pub(crate) fn perform(task: Task) -> Result<Measured, String> {
+/// Does something on the mount; the cache's disk is counted.
+pub(crate) fn perform(task: Task, disk: &str) -> Result<Measured, String> {
     let root = Path::new(MOUNT);
-    measured(Some(root), || task.perform(root))
+    measured(Some(root), disk, || task.perform(root))
 }
 
 /// Unmounts, by which what was cached is committed.

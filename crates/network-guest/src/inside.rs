@@ -39,21 +39,28 @@ impl Guest {
             }
             Question::Change(seed) => server::change(seed)?,
             Question::Count => return Ok(Answer::Counted(Box::new(self.count()?))),
-            Question::MakeCache(file_system) => cache::make(&file_system)?,
-            Question::StartCache(file_system) => self.cache = Some(cache::start(&file_system)?),
+            Question::MakeCache(place) => cache::make(&place)?,
+            Question::StartCache(place) => self.cache = Some(cache::start(&place)?),
             Question::Mount { version, server, client } => {
                 client::mount_served(version, &server, &client)?;
                 self.is_mounted = true;
             }
-            Question::Do(task) => return Ok(Answer::Measured(Box::new(client::perform(task)?))),
+            Question::Do(task) => {
+                return Ok(Answer::Measured(Box::new(client::perform(task, self.disk())?)));
+            }
             Question::Settle => return Ok(Answer::Settled(Box::new(self.settle()?))),
         }
         Ok(Answer::Done)
     }
 
+    /// The disk that is counted: the cache's, or without one the first.
+    fn disk(&self) -> &str {
+        self.cache.as_ref().map_or(server::DISK, Cache::disk)
+    }
+
     fn count(&self) -> Result<Counters, String> {
         let mount = self.is_mounted.then_some(Path::new(client::MOUNT));
-        Counters::now(mount, Some(cache::DISK)).map_err(|error| error.to_string())
+        Counters::now(mount, Some(self.disk())).map_err(|error| error.to_string())
     }
 
     fn settle(&mut self) -> Result<Settled, String> {
@@ -63,7 +70,7 @@ impl Guest {
         }
         match self.cache.take() {
             Some(cache) => cache.settle(),
-            None => Ok(Settled { objects: 0, counters: self.count()? }),
+            None => Ok(Settled { objects: 0, bytes: 0, counters: self.count()? }),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the guests of a rig do to measure a network file system with its cache.
 //!
-//! One guest serves a directory with the kernel's NFS server. Another mounts it, with a local cache
-//! (FS-Cache, kept by cachefilesd) or without, reads, and counts. Host and guest exchange a
+//! One guest serves a directory with the kernel's NFS server. Others mount it, with a local cache
+//! (FS-Cache, kept by cachefilesd) or without, read, and count. Host and guest exchange a
 //! [`Question`] and an [`Answer`] at a time; [`inside`] answers. [`counters`] reads what the kernel
 //! counts, in a guest as on any machine.
 
@@ -17,10 +17,16 @@ mod programs;
 mod server;
 pub mod task;
 
-pub use messages::{Answer, Measured, Question, Settled, Version};
+pub use messages::{Answer, CachePlace, Measured, Question, Settled, Version};
 pub use programs::PROGRAMS;
 
 /// The role of the guest that serves.
 pub const SERVER: &str = "server";
-/// The role of the guest that reads.
-pub const CLIENT: &str = "client";
+/// The role of a guest that reads, by its number from 0.
+#[must_use]
+pub fn client(number: usize) -> String {
+    match number {
+        0 => "client".to_owned(),
+        _ => format!("client-{}", number + 1),
+    }
+}

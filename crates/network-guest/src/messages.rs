@@ -22,10 +22,10 @@ pub enum Question {
     Change(u64),
     /// What the guest counts by itself, without a mount.
     Count,
-    /// The client makes a new cache on its first disk, of this file system.
-    MakeCache(String),
+    /// The client makes a new cache there.
+    MakeCache(CachePlace),
     /// The client starts the cache that lies there.
-    StartCache(String),
+    StartCache(CachePlace),
     /// The client mounts what is served.
     Mount {
         /// The version of the protocol.
@@ -39,6 +39,17 @@ pub enum Question {
     Do(Task),
     /// The client unmounts, which commits what it has cached, and stops the cache.
     Settle,
+}
+
+/// What a cache lies on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachePlace {
+    /// The file system.
+    pub file_system: String,
+    /// Which of the client's disks, from 0.
+    pub disk: u8,
+    /// Further options of the program that makes the file system.
+    pub mkfs: Vec<String>,
 }
 
 /// What a guest answers.
@@ -75,6 +86,8 @@ pub struct Measured {
 pub struct Settled {
     /// Objects that lie in it.
     pub objects: u64,
+    /// Bytes of their blocks.
+    pub bytes: u64,
     /// What was counted once all was written.
     pub counters: Counters,
 }

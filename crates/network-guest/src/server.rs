@@ -26,7 +26,7 @@ pub(crate) const MOUNT_PORT: u16 = 20_048;
 const RPCBIND_PORT: u16 = 111;
 const RPCBIND_SAID: &str = "/tmp/rpcbind.said";
 /// The disk that what is served lies on.
-const DISK: &str = "vda";
+pub(crate) const DISK: &str = "vda";
 const FILE_SYSTEM: &str = "ext4";
 const NFSD: &str = "/proc/fs/nfsd";
 /// How long a service may take to be there.
@@ -40,7 +40,7 @@ const GRACE_S: &str = "10";
 /// Makes the server's file system and fills it.
 pub(crate) fn fill(content: &Content) -> Result<(), String> {
     load_modules_for(FILE_SYSTEM).map_err(|error| error.to_string())?;
-    make_file_system(FILE_SYSTEM, DISK)?;
+    make_file_system(FILE_SYSTEM, DISK, &[])?;
     mount_disk(FILE_SYSTEM, DISK, EXPORT)?;
     content.make(Path::new(EXPORT)).map_err(|error| format!("cannot fill the server: {error}"))?;
     rustix::fs::sync();
@@ -48,7 +48,7 @@ pub(crate) fn fill(content: &Content) -> Result<(), String> {
 }
 
 /// Makes a file system on a disk, with blocks of 4 KiB where its own choice may be smaller.
-pub(crate) fn make_file_system(name: &str, disk: &str) -> Result<(), String> {
+pub(crate) fn make_file_system(name: &str, disk: &str, further: &[String]) -> Result<(), String> {
     let row = FileSystem::named(name).map(FileSystem::row);
     let made = row.and_then(|row| row.mkfs.as_ref());
     let made = made.ok_or_else(|| format!("no program makes {name} on a disk"))?;
@@ -58,9 +58,15 @@ pub(crate) fn make_file_system(name: &str, disk: &str) -> Result<(), String> {
     if made.extended.is_some() {
         arguments.extend(["-b", "4096"]);
     }
+    arguments.extend(further.iter().map(String::as_str));
     arguments.push(&device);
     arguments.extend(made.behind_device);
     programs::run(made.program, &arguments)
+}
+
+/// The name of one of this guest's disks, from 0.
+pub(crate) fn disk(number: u8) -> String {
+    format!("vd{}", char::from(b'a' + number))
 }
 
 /// Mounts a disk.
@@ -123,15 +129,16 @@ pub(crate) fn do_locally(task: Task) -> Result<Measured, String> {
     let failed = |error: io::Error| format!("cannot read on the server: {error}");
     task.perform(root).map_err(failed)?;
     let resident = resident(root).map_err(failed)?;
-    Ok(Measured { resident: Some(resident), ..measured(None, || task.perform(root))? })
+    Ok(Measured { resident: Some(resident), ..measured(None, DISK, || task.perform(root))? })
 }
 
 /// Does something, and counts around it.
 pub(crate) fn measured(
     mount: Option<&Path>,
+    disk: &str,
     work: impl FnOnce() -> io::Result<Did>,
 ) -> Result<Measured, String> {
-    let count = || Counters::now(mount, Some(DISK)).map_err(|error| error.to_string());
+    let count = || Counters::now(mount, Some(disk)).map_err(|error| error.to_string());
     let before = count()?;
     let begun = Instant::now();
     let did = work().map_err(|error| format!("cannot read: {error}"))?;

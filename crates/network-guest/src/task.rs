@@ -13,6 +13,8 @@ use crate::content::{FILE, TREE};
 
 /// Bytes that are read at a time, as cat and tar do or more.
 const BUFFER_BYTES: usize = 128 << 10;
+/// Words of 8 bytes of each read that enter the sum, where reading is what is measured.
+const SUMMED_WORDS: usize = 64;
 /// Bytes of a random read.
 const RANDOM_BYTES: usize = 4096;
 
@@ -23,6 +25,8 @@ pub enum Task {
     ReadFile,
     /// Read the tree as tar does: list each directory, stat each entry, read each file.
     ReadTree,
+    /// Read the tree and sum up all its bytes.
+    SumTree,
     /// List each directory of the tree and stat each entry.
     StatTree,
     /// Read as many 4 KiB at random places of the large file.
@@ -50,10 +54,12 @@ impl Task {
     /// # Errors
     /// A file cannot be read.
     pub fn perform(self, directory: &Path) -> io::Result<Did> {
-        let mut doer = Doer { buffer: vec![0; BUFFER_BYTES], did: Did::default() };
+        let summed_words = if self == Self::SumTree { BUFFER_BYTES } else { SUMMED_WORDS };
+        let buffer = vec![0; BUFFER_BYTES];
+        let mut doer = Doer { buffer, summed_words, did: Did::default() };
         match self {
             Self::ReadFile => doer.read(&directory.join(FILE))?,
-            Self::ReadTree => doer.walk(&directory.join(TREE), true)?,
+            Self::ReadTree | Self::SumTree => doer.walk(&directory.join(TREE), true)?,
             Self::StatTree => doer.walk(&directory.join(TREE), false)?,
             Self::ReadRandom(reads) => doer.read_randomly(&directory.join(FILE), reads)?,
             Self::Rewrite => doer.rewrite(&directory.join(FILE))?,
@@ -64,6 +70,8 @@ impl Task {
 
 struct Doer {
     buffer: Vec<u8>,
+    /// Words of each read that enter the sum.
+    summed_words: usize,
     did: Did,
 }
 
@@ -132,7 +140,7 @@ impl Doer {
 
     fn count(&mut self, read: usize) {
         self.did.bytes += read as u64;
-        for (word, _) in self.buffer[..read].as_chunks::<8>().0.iter().zip(0..64) {
+        for word in self.buffer[..read].as_chunks::<8>().0.iter().take(self.summed_words) {
             self.did.sum = self.did.sum.rotate_left(5) ^ u64::from_le_bytes(*word);
         }
     }

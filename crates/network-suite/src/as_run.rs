@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use network_guest::Measured;
 use record::{
     CacheEvidence, CellFailed, Discarded, End, EndReason, LatencySummary, Line, Manifest,
     RecordError, RunDirectory, Skipped, Start, TargetRecord,
@@ -9,7 +10,8 @@ use record::{
 
 use crate::cells;
 use crate::conduct::Performed;
-use crate::metrics::{self, Observed};
+use crate::metrics;
+use crate::observed::Observed;
 use crate::plan::{NetworkBenchmark, Plan, Target};
 
 /// The manifest of a run of this plan, and otherwise as `base` is.
@@ -113,14 +115,11 @@ impl<'a> Recorded<'a> {
         target: &Target,
         replicate: &Performed,
     ) -> Result<(), RecordError> {
-        let Performed { measured, settled, server } = replicate;
-        let observed = Observed {
-            measured,
-            settled: settled.as_ref().map(|settled| &settled.counters),
-            objects: settled.as_ref().map_or(0, |settled| settled.objects),
-            server: (&server.0, &server.1),
-            link: self.plan.link,
-        };
+        let Performed { readers, server } = replicate;
+        let observed = Observed { benchmark, readers, server, link: self.plan.link };
+        let sum = |of: fn(&Measured) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
+        let elapsed_ns = replicate.elapsed_ns();
+        let resident = readers.first().and_then(|one| one.measured.resident);
         if self.order.0 != block {
             self.order = (block, 0);
         }
@@ -131,18 +130,18 @@ impl<'a> Recorded<'a> {
             attempt,
             at_s: self.begun.elapsed().as_secs_f64(),
             metrics: metrics::values(&observed),
-            operations: measured.did.files + measured.did.directories,
-            bytes: measured.did.bytes,
-            elapsed_ns: measured.elapsed_ns,
-            busy_ns: measured.elapsed_ns,
+            operations: sum(|one| one.did.files + one.did.directories),
+            bytes: sum(|one| one.did.bytes),
+            elapsed_ns,
+            busy_ns: sum(|one| one.elapsed_ns),
             latency: LatencySummary::default(),
             histogram: None,
             timeline: None,
             course: None,
             spent: None,
             evidence: CacheEvidence {
-                pages: measured.resident.map(|(pages, _)| pages),
-                resident_before: measured.resident.map(|(_, resident)| resident),
+                pages: resident.map(|(pages, _)| pages),
+                resident_before: resident.map(|(_, resident)| resident),
                 ..CacheEvidence::default()
             },
             steal_ns: 0,

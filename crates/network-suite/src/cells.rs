@@ -32,17 +32,20 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
         add("cache_file_system", json!(cache));
     }
     let content = plan.content;
-    let bytes = match benchmark {
+    match benchmark {
+        NetworkBenchmark::TwoClients => add("clients", json!(benchmark.clients())),
+        NetworkBenchmark::Tree | NetworkBenchmark::Cull | NetworkBenchmark::Stat => {
+            add("directories", json!(content.tree.directories));
+            add("files", json!(content.tree.files));
+            let small = plan.small_cache_bytes().filter(|_| benchmark == NetworkBenchmark::Cull);
+            small.and_then(|bytes| add("cache_disk_bytes", json!(bytes)))
+        }
         NetworkBenchmark::File
         | NetworkBenchmark::Random
         | NetworkBenchmark::Rewrite
-        | NetworkBenchmark::Coherence => content.file_bytes,
-        NetworkBenchmark::Tree | NetworkBenchmark::Stat => {
-            add("directories", json!(content.tree.directories));
-            add("files", json!(content.tree.files));
-            content.tree.bytes()
-        }
+        | NetworkBenchmark::Coherence => None,
     };
+    let bytes = benchmark.bytes(&content);
     add("bytes", json!(bytes));
     Cell {
         target: target.label.clone(),
@@ -56,7 +59,7 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
             NetworkState::Server | NetworkState::PageCache => CacheState::Warm,
             NetworkState::None | NetworkState::Cold | NetworkState::Hot => CacheState::Cold,
         },
-        metrics: metrics::definitions(),
+        metrics: metrics::definitions(benchmark),
         baseline: None,
         working_set_bytes: Some(bytes),
         curve: None,

@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::rig::RigError;
 use network_guest::counters::Counters;
-use network_guest::{Measured, Settled, Version};
+use network_guest::task::Task;
+use network_guest::{Measured, Version};
 
 use crate::as_run::Recorded;
+use crate::observed::Reader;
 use crate::plan::{NetworkBenchmark, Plan, Target};
-use crate::proof::{Evidence, prove};
-use crate::rig::NetworkRig;
+use crate::proof::prove_all;
+use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 
 /// Attempts at a state in a block.
@@ -26,10 +28,22 @@ pub enum Ended {
 
 /// What was measured of one target.
 pub(crate) struct Performed {
-    pub(crate) measured: Measured,
-    pub(crate) settled: Option<Settled>,
+    /// Who took part, all at the same time.
+    pub(crate) readers: Vec<Reader>,
     /// What the server counted before and after.
     pub(crate) server: (Counters, Counters),
+}
+
+impl Performed {
+    fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
+        let reader = |measured| Reader { measured, settled: None };
+        Self { readers: measured.into_iter().map(reader).collect(), server }
+    }
+
+    /// The time of the slowest.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        self.readers.iter().map(|one| one.measured.elapsed_ns).max().unwrap_or(0)
+    }
 }
 
 /// Why a replicate does not count.
@@ -138,7 +152,7 @@ impl Conductor<'_, '_> {
                 let found = open.iter().position(|target| target.state == *state);
                 let Some(target) = found.map(|place| open.remove(place)) else { continue };
                 self.recorded.keep((block, attempt), benchmark, target, replicate)?;
-                let seconds = replicate.measured.elapsed_ns as f64 / 1e9;
+                let seconds = replicate.elapsed_ns() as f64 / 1e9;
                 let (run, name) = (block + 1, benchmark.name());
                 (self.say)(&format!("run {run}: {name} {target}: {seconds:.2} s (emulated)"));
             }
@@ -175,7 +189,7 @@ impl Conductor<'_, '_> {
             None => self.on_server(benchmark, made),
             Some(version) => self.on_client(benchmark, (version, chain), made),
         };
-        self.rig.give_client_up();
+        self.rig.give_clients_up();
         outcome
     }
 
@@ -187,7 +201,7 @@ impl Conductor<'_, '_> {
         let measured = self.rig.perform_locally(benchmark.task());
         let measured = measured.map_err(|error| (NetworkState::Server, error.into()))?;
         let server = (measured.before.clone(), measured.after.clone());
-        let replicate = Performed { measured, settled: None, server };
+        let replicate = Performed::new(vec![measured], server);
         self.prove(benchmark, (NetworkState::Server, replicate), made)
     }
 
@@ -239,7 +253,7 @@ impl Conductor<'_, '_> {
         self.changes += 1;
         let change = self.plan.content.seed.wrapping_add(self.changes);
         let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
-        let sum = |made: &[Made]| made.first().map(|(_, one)| one.measured.did.sum);
+        let sum = |made: &[Made]| made.first().map(|(_, one)| one.readers[0].measured.did.sum);
         if sum(&before) == Some(changed) {
             return Err((hot, Lost::Replicate("the server's file did not change".to_owned())));
         }
@@ -253,8 +267,8 @@ impl Conductor<'_, '_> {
         Ok(())
     }
 
-    /// Boots the client, and has it do the benchmark once for each state; the last of them is then
-    /// settled. The cache is new or not.
+    /// Boots the clients, and has them do the benchmark once for each state; the last of them is
+    /// then settled. The cache is new or not.
     fn boot_once(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -263,26 +277,42 @@ impl Conductor<'_, '_> {
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
         let first = states[0];
+        let cache = cache.map(|(cache, is_new)| (benchmark.cache_place(cache), is_new));
         let of_first = |error: RigError| (first, Lost::from(error));
-        self.rig.boot_client().map_err(of_first)?;
+        self.rig.boot_clients(benchmark.clients()).map_err(of_first)?;
         if let Some((cache, is_new)) = cache {
-            self.rig.start_cache(cache, is_new).map_err(of_first)?;
+            self.rig.start_caches(&cache, is_new).map_err(of_first)?;
         }
         self.rig.mount(version).map_err(of_first)?;
         let mut replicates = Vec::new();
         for &state in states {
             let performed = self.rig.perform(benchmark.task());
-            let (measured, before, after) =
+            let Together { measured, server } =
                 performed.map_err(|error| (state, Lost::from(error)))?;
-            replicates
-                .push((state, Performed { measured, settled: None, server: (before, after) }));
+            if benchmark == NetworkBenchmark::Cull {
+                self.check_content().map_err(|lost| (state, lost))?;
+            }
+            replicates.push((state, Performed::new(measured, server)));
         }
         let settled = self.rig.settle().map_err(of_first)?;
-        self.rig.end_client().map_err(of_first)?;
+        self.rig.end_clients().map_err(of_first)?;
         if let Some((_, last)) = replicates.last_mut() {
-            last.settled = Some(settled);
+            for (reader, settled) in last.readers.iter_mut().zip(settled) {
+                reader.settled = Some(settled);
+            }
         }
         replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
+    }
+
+    /// Whether what the client has read is, byte by byte, what the server has: what the client reads
+    /// now is what it just read, in its memory.
+    fn check_content(&mut self) -> Result<(), Lost> {
+        let here = self.rig.perform(Task::SumTree)?.measured;
+        let there = self.rig.perform_locally(Task::SumTree)?;
+        if here.iter().all(|one| one.did == there.did) {
+            return Ok(());
+        }
+        Err(Lost::Replicate("the client did not read what the server has".to_owned()))
     }
 
     fn prove(
@@ -291,17 +321,9 @@ impl Conductor<'_, '_> {
         (state, replicate): Made,
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
-        let content = self.plan.content;
-        let content_bytes = match benchmark {
-            NetworkBenchmark::File
-            | NetworkBenchmark::Random
-            | NetworkBenchmark::Rewrite
-            | NetworkBenchmark::Coherence => content.file_bytes,
-            NetworkBenchmark::Tree | NetworkBenchmark::Stat => content.tree.bytes(),
-        };
-        let (measured, settled) = (&replicate.measured, replicate.settled.as_ref());
-        let evidence = Evidence { benchmark, measured, settled, content_bytes };
-        prove(state, &evidence).map_err(|why| (state, Lost::Replicate(why)))?;
+        let content_bytes = benchmark.bytes(&self.plan.content);
+        let proved = prove_all(state, (benchmark, content_bytes), &replicate.readers);
+        proved.map_err(|why| (state, Lost::Replicate(why)))?;
         made.push((state, replicate));
         Ok(())
     }

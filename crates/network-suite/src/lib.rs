@@ -1,6 +1,6 @@
 //! The suite `fscache`: a network file system measured in every state of its caches.
 //!
-//! A rig of two guests, a server and a client, does what "FS-Cache Benchmarks" (Howells 2008) did
+//! A rig of guests, a server and one client or two, does what "FS-Cache Benchmarks" (Howells 2008) did
 //! by hand with two computers, a throttled link, reboots and a cache made anew. Each state is made
 //! and then proved by what the kernel counts; a replicate whose state is not proved is thrown away.
 //! Every count becomes a metric of a cell of an ordinary run: the target is the file system in one
@@ -11,7 +11,9 @@
 mod as_run;
 mod cells;
 mod conduct;
+mod culling;
 mod metrics;
+mod observed;
 mod plan;
 mod proof;
 mod rig;

@@ -5,6 +5,9 @@ use network_guest::Measured;
 use network_guest::counters::{Counters, MountCounters};
 use record::{Better, MetricDefinition};
 
+use crate::observed::{Observed, Reader, all_requests, sum};
+use crate::plan::NetworkBenchmark;
+
 /// All RPCs: the primary metric.
 pub const RPCS: &str = "rpcs";
 /// Bytes of files that were read from the server.
@@ -13,6 +16,14 @@ pub const SERVER_BYTES: &str = "read_from_server";
 pub(crate) const CACHE_READS: &str = "cache_reads";
 /// Writes to the cache.
 pub(crate) const CACHE_WRITES: &str = "cache_writes";
+/// Files that were removed from the cache to make room.
+pub(crate) const CULLED: &str = "cache_culled";
+/// Files in the cache once it had come to rest.
+pub(crate) const OBJECTS: &str = "cache_objects";
+/// Bytes of the blocks of these files.
+pub(crate) const HELD: &str = "cache_held";
+/// The share of bytes that the cache had.
+pub(crate) const CACHE_HIT: &str = "cache_hit";
 /// Time by the client's clock, which is emulated.
 pub const EMULATED_TIME: &str = "emulated_time";
 /// The share of that time for which the link is busy with what went over it.
@@ -65,20 +76,6 @@ pub fn is_network_bound(value: impl Fn(&str) -> f64) -> bool {
     link_busy >= LINK_BUSY_LEAST_PERCENT || (can_take_most && busy <= BUSY_MOST_PERCENT)
 }
 
-/// What happened between two moments on both sides.
-pub(crate) struct Observed<'a> {
-    /// What the client, or on the server the server itself, did.
-    pub(crate) measured: &'a Measured,
-    /// What is counted once the cache had written all; as after the benchmark if there is none.
-    pub(crate) settled: Option<&'a Counters>,
-    /// Files in the cache.
-    pub(crate) objects: u64,
-    /// What the server counted before and after.
-    pub(crate) server: (&'a Counters, &'a Counters),
-    /// The link.
-    pub(crate) link: Shape,
-}
-
 /// A metric with its value.
 struct Row {
     name: String,
@@ -87,8 +84,8 @@ struct Row {
     value: f64,
 }
 
-/// The metrics of every cell, in order.
-pub(crate) fn definitions() -> Vec<MetricDefinition> {
+/// The metrics of every cell of a benchmark, in order.
+pub(crate) fn definitions(benchmark: NetworkBenchmark) -> Vec<MetricDefinition> {
     let nothing = Measured {
         did: network_guest::task::Did::default(),
         elapsed_ns: 0,
@@ -96,14 +93,10 @@ pub(crate) fn definitions() -> Vec<MetricDefinition> {
         after: Counters::default(),
         resident: None,
     };
-    let server = Counters::default();
-    let observed = Observed {
-        measured: &nothing,
-        settled: None,
-        objects: 0,
-        server: (&server, &server),
-        link: Shape::default(),
-    };
+    let readers = vec![Reader { measured: nothing, settled: None }; benchmark.clients()];
+    let server = (Counters::default(), Counters::default());
+    let link = Shape::default();
+    let observed = Observed { benchmark, readers: &readers, server: &server, link };
     let definition = |row: Row| MetricDefinition::new(&row.name, row.unit, row.better);
     rows(&observed).into_iter().map(definition).collect()
 }
@@ -113,106 +106,69 @@ pub(crate) fn values(observed: &Observed<'_>) -> Vec<f64> {
     rows(observed).into_iter().map(|row| row.value).collect()
 }
 
-fn rows(observed: &Observed<'_>) -> Vec<Row> {
-    let Observed { measured, settled, objects, server, link } = observed;
-    let (before, after) = (&measured.before, &measured.after);
+/// Counts are sums over the clients, the time is that of the slowest of them, and a share is that
+/// of the client from which the least follows for the network.
+fn rows(of: &Observed<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut add = |name: &str, unit, better, value| {
         rows.push(Row { name: name.to_owned(), unit, better, value });
     };
     let lower = Better::Lower;
-    let mount = (&before.mount, &after.mount);
-    let requests = |operation: &str| of_mount(mount, |mount| mount.requests(operation));
-    let all = of_mount(mount, all_requests);
+    let requests = |operation: &str| of.mount(|mount| mount.requests(operation));
+    let all = of.mount(all_requests);
     add(RPCS, "count", lower, all);
-    add(SERVER_BYTES, "bytes", lower, of_mount(mount, |mount| mount.server_read_bytes));
+    add(SERVER_BYTES, "bytes", lower, of.mount(|mount| mount.server_read_bytes));
     let mut named = 0.0;
-    let written = of_mount(mount, |mount| mount.server_written_bytes);
-    add("written_to_server", "bytes", lower, written);
+    add("written_to_server", "bytes", lower, of.mount(|mount| mount.server_written_bytes));
     for operation in OPERATIONS {
         let asked = requests(operation);
         named += asked;
         add(&rpc_metric(operation), "count", lower, asked);
     }
     add(OTHER_RPCS, "count", lower, all - named);
-    add("rpc_timeouts", "count", lower, of_mount(mount, |mount| sum(mount, |one| one.timeouts)));
+    add("rpc_timeouts", "count", lower, of.mount(|mount| sum(mount, |one| one.timeouts)));
     let errors = |mount: &MountCounters| sum(mount, |one| one.errors.unwrap_or(0));
-    add("rpc_errors", "count", lower, of_mount(mount, errors));
-    add("rpc_sent", "bytes", lower, of_mount(mount, |mount| sum(mount, |one| one.sent_bytes)));
-    let received = |mount: &MountCounters| sum(mount, |one| one.received_bytes);
-    add("rpc_received", "bytes", lower, of_mount(mount, received));
-    let cache = |pick: fn(&network_guest::counters::CacheCounters) -> u64| {
-        let of = |counters: &Counters| counters.cache.as_ref().map_or(0, pick);
-        difference(of(before), of(after))
-    };
-    add("cache_lookups", "count", Better::Neither, cache(|cache| cache.acquires));
-    add(CACHE_READS, "count", Better::Neither, cache(|cache| cache.reads));
-    add(CACHE_WRITES, "count", Better::Neither, cache(|cache| cache.writes));
-    add("cache_invalidations", "count", Better::Neither, cache(|cache| cache.invalidations));
-    add("cache_culled", "count", Better::Neither, cache(|cache| cache.culled));
-    let full = cache(|cache| cache.writes_without_room + cache.creates_without_room);
+    add("rpc_errors", "count", lower, of.mount(errors));
+    add("rpc_sent", "bytes", lower, of.mount(|mount| sum(mount, |one| one.sent_bytes)));
+    add("rpc_received", "bytes", lower, of.mount(|mount| sum(mount, |one| one.received_bytes)));
+    add("cache_lookups", "count", Better::Neither, of.cache(|cache| cache.acquires));
+    add(CACHE_READS, "count", Better::Neither, of.cache(|cache| cache.reads));
+    add(CACHE_WRITES, "count", Better::Neither, of.cache(|cache| cache.writes));
+    add("cache_invalidations", "count", Better::Neither, of.cache(|cache| cache.invalidations));
+    add(CULLED, "count", Better::Neither, of.culled());
+    let full = of.cache(|cache| cache.writes_without_room + cache.creates_without_room);
     add("cache_without_room", "count", Better::Neither, full);
-    add("cache_objects", "count", Better::Neither, *objects as f64);
-    let last = settled.unwrap_or(after);
-    let disk = |pick: fn(&network_guest::counters::DiskCounters) -> u64| {
-        let of = |counters: &Counters| counters.disk.as_ref().map_or(0, pick);
-        difference(of(before), of(last))
-    };
-    add("disk_reads", "count", lower, disk(|disk| disk.reads));
-    add("disk_read", "bytes", lower, disk(|disk| disk.read_bytes));
-    add("disk_writes", "count", lower, disk(|disk| disk.writes));
-    add("disk_written", "bytes", lower, disk(|disk| disk.written_bytes));
-    let (sent, received) = (
-        difference(before.network.sent_packets, after.network.sent_packets),
-        difference(before.network.received_packets, after.network.received_packets),
-    );
-    add("packets_sent", "count", lower, sent);
-    add("packets_received", "count", lower, received);
-    add(EMULATED_TIME, "ns", Better::Neither, measured.elapsed_ns as f64);
-    add(LINK_BUSY, "%", Better::Neither, link_busy(measured, link));
-    // An RPC is delayed on its way, and its answer on its own.
-    let delayed_ns = all * 2.0 * f64::from(link.delay_us) * 1e3;
-    let delay = delayed_ns / measured.elapsed_ns.max(1) as f64 * 100.0;
-    add(LINK_DELAY, "%", Better::Neither, delay.min(100.0));
-    let idle = |before: &Counters, after: &Counters| {
-        let share = after.processors.idle_share_since(before.processors);
-        share.unwrap_or(0.0).clamp(0.0, 1.0) * 100.0
-    };
-    add(CLIENT_IDLE, "%", Better::Neither, idle(before, after));
-    add(SERVER_IDLE, "%", Better::Neither, idle(server.0, server.1));
-    rows
-}
-
-/// For which share of the time, in percent, the link is busy with what went over it one way.
-fn link_busy(measured: &Measured, link: &Shape) -> f64 {
-    let (before, after) = (measured.before.network, measured.after.network);
-    let received = difference(before.received_bytes, after.received_bytes);
-    let sent = difference(before.sent_bytes, after.sent_bytes);
-    let seconds = measured.elapsed_ns as f64 / 1e9;
-    let bits = received.max(sent) * 8.0;
-    match link.rate_bits_per_s {
-        Some(rate) if seconds > 0.0 => (bits / rate as f64 / seconds * 100.0).min(100.0),
-        _ => 0.0,
+    add(OBJECTS, "count", Better::Neither, of.held(|settled| settled.objects));
+    add(HELD, "bytes", Better::Neither, of.held(|settled| settled.bytes));
+    add("disk_reads", "count", lower, of.disk(|disk| disk.reads));
+    add("disk_read", "bytes", lower, of.disk(|disk| disk.read_bytes));
+    add("disk_writes", "count", lower, of.disk(|disk| disk.writes));
+    add("disk_written", "bytes", lower, of.disk(|disk| disk.written_bytes));
+    add("packets_sent", "count", lower, of.network(|network| network.sent_packets));
+    add("packets_received", "count", lower, of.network(|network| network.received_packets));
+    add(EMULATED_TIME, "ns", Better::Neither, of.slowest_ns());
+    add(LINK_BUSY, "%", Better::Neither, of.least(Observed::link_busy));
+    add(LINK_DELAY, "%", Better::Neither, of.least(Observed::delayed));
+    add(CLIENT_IDLE, "%", Better::Neither, of.least(Observed::idle));
+    add(SERVER_IDLE, "%", Better::Neither, of.server_idle());
+    if of.benchmark == NetworkBenchmark::Cull {
+        add(CACHE_HIT, "%", Better::Higher, of.cache_hit());
     }
-}
-
-fn of_mount(
-    (before, after): (&Option<MountCounters>, &Option<MountCounters>),
-    pick: impl Fn(&MountCounters) -> u64,
-) -> f64 {
-    difference(before.as_ref().map_or(0, &pick), after.as_ref().map_or(0, &pick))
-}
-
-fn all_requests(mount: &MountCounters) -> u64 {
-    sum(mount, |one| one.requests)
-}
-
-fn sum(mount: &MountCounters, pick: fn(&network_guest::counters::OperationCounters) -> u64) -> u64 {
-    mount.operations.values().map(pick).fold(0, u64::saturating_add)
-}
-
-fn difference(before: u64, after: u64) -> f64 {
-    after.saturating_sub(before) as f64
+    if of.readers.len() > 1 {
+        add("overlap", "%", Better::Neither, of.overlap());
+        for (number, client) in of.each().enumerate() {
+            let mut own = |name: &str, unit, value| {
+                add(&format!("client_{}_{name}", number + 1), unit, Better::Neither, value);
+            };
+            own(RPCS, "count", client.mount(all_requests));
+            own("rpc_read", "count", client.mount(|mount| mount.requests("READ")));
+            own(SERVER_BYTES, "bytes", client.mount(|mount| mount.server_read_bytes));
+            own(CACHE_READS, "count", client.cache(|cache| cache.reads));
+            own(CACHE_WRITES, "count", client.cache(|cache| cache.writes));
+            own(EMULATED_TIME, "ns", client.slowest_ns());
+        }
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -221,12 +177,15 @@ mod tests {
 
     #[test]
     fn the_first_metric_counts_all_calls_and_names_are_not_repeated() {
-        let definitions = definitions();
-        assert_eq!(definitions[0].name, RPCS);
-        let mut names: Vec<&str> = definitions.iter().map(|one| one.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), definitions.len());
+        for benchmark in NetworkBenchmark::ALL {
+            let definitions = definitions(benchmark);
+            assert_eq!(definitions[0].name, RPCS);
+            let mut names: Vec<&str> = definitions.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names.contains(&"client_2_rpc_read"), benchmark.clients() == 2);
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), definitions.len());
+        }
     }
 
     #[test]

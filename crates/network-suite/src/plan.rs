@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use file_system::FileSystem;
 use lab::rig::Shape;
-use network_guest::Version;
 use network_guest::content::Content;
 use network_guest::task::Task;
+use network_guest::{CachePlace, Version};
 
 use crate::state::NetworkState;
 
@@ -53,6 +53,18 @@ pub enum PlanRefusal {
         /// The most.
         most: u64,
     },
+    /// A cache that holds what is to be culled.
+    #[error(
+        "cull needs a tree that its cache cannot hold, but the cache's disk has {disk_bytes} bytes \
+         and the tree {tree_bytes}: choose a larger --tree, a smaller --cache-size, or --cache-fs \
+         ext4"
+    )]
+    CacheHoldsAll {
+        /// Bytes of the disk.
+        disk_bytes: u64,
+        /// Bytes of the tree.
+        tree_bytes: u64,
+    },
     /// More directories than files, or more files than can be.
     #[error("--tree must have 1 to 100000 files in 1 directory to as many as it has files")]
     Tree,
@@ -63,8 +75,12 @@ pub enum PlanRefusal {
 pub enum NetworkBenchmark {
     /// One large file is read once.
     File,
+    /// Two clients read the same large file at the same time.
+    TwoClients,
     /// A tree of smaller files is read.
     Tree,
+    /// A tree is read into a cache that is too small for it, then again.
+    Cull,
     /// A tree is listed and looked at.
     Stat,
     /// A large file is read at random places.
@@ -78,8 +94,8 @@ pub enum NetworkBenchmark {
 /// A benchmark that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no benchmark {0:?} in fscache: choose from file, tree, stat, random, rewrite \
-         and coherence"
+    "there is no benchmark {0:?} in fscache: choose from file, two-clients, tree, cull, stat, \
+     random, rewrite and coherence"
 )]
 pub struct WrongBenchmark(String);
 
@@ -88,15 +104,25 @@ const RANDOM_READS: u32 = 500;
 
 impl NetworkBenchmark {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::File, Self::Tree, Self::Stat, Self::Random, Self::Rewrite, Self::Coherence];
+    pub const ALL: [Self; 8] = [
+        Self::File,
+        Self::TwoClients,
+        Self::Tree,
+        Self::Cull,
+        Self::Stat,
+        Self::Random,
+        Self::Rewrite,
+        Self::Coherence,
+    ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::File => "file",
+            Self::TwoClients => "two-clients",
             Self::Tree => "tree",
+            Self::Cull => "cull",
             Self::Stat => "stat",
             Self::Random => "random",
             Self::Rewrite => "rewrite",
@@ -109,7 +135,9 @@ impl NetworkBenchmark {
     pub fn title(self) -> &'static str {
         match self {
             Self::File => "Read one large file",
+            Self::TwoClients => "Read one large file from two clients at once (counts of both)",
             Self::Tree => "Read a tree of smaller files",
+            Self::Cull => "Read a tree that the cache cannot hold",
             Self::Stat => "List a tree and stat each entry",
             Self::Random => "Read a large file at random places",
             Self::Rewrite => "Write a large file again and sync it",
@@ -121,25 +149,74 @@ impl NetworkBenchmark {
     #[must_use]
     pub fn task(self) -> Task {
         match self {
-            Self::File | Self::Coherence => Task::ReadFile,
+            Self::File | Self::TwoClients | Self::Coherence => Task::ReadFile,
             Self::Rewrite => Task::Rewrite,
-            Self::Tree => Task::ReadTree,
+            Self::Tree | Self::Cull => Task::ReadTree,
             Self::Stat => Task::StatTree,
             Self::Random => Task::ReadRandom(RANDOM_READS),
         }
+    }
+
+    /// How many clients do it at the same time.
+    #[must_use]
+    pub fn clients(self) -> usize {
+        match self {
+            Self::TwoClients => 2,
+            Self::File
+            | Self::Tree
+            | Self::Cull
+            | Self::Stat
+            | Self::Random
+            | Self::Rewrite
+            | Self::Coherence => 1,
+        }
+    }
+
+    /// Bytes of the files that each client handles, each once.
+    pub(crate) fn bytes(self, content: &Content) -> u64 {
+        match self {
+            Self::File | Self::TwoClients | Self::Random | Self::Rewrite | Self::Coherence => {
+                content.file_bytes
+            }
+            Self::Tree | Self::Cull | Self::Stat => content.tree.bytes(),
+        }
+    }
+
+    /// What its cache lies on. In one that is too small, inodes have room for what the cache notes
+    /// of each file: blocks for that may be lacking, which would end the cache.
+    pub(crate) fn cache_place(self, file_system: &str) -> CachePlace {
+        let row = FileSystem::named(file_system).map(FileSystem::row);
+        let is_extended = row.and_then(|row| row.mkfs.as_ref()?.extended.as_ref()).is_some();
+        let (disk, mkfs) = match self {
+            Self::Cull if is_extended => (1, vec!["-I".to_owned(), "512".to_owned()]),
+            Self::Cull => (1, Vec::new()),
+            Self::File
+            | Self::TwoClients
+            | Self::Tree
+            | Self::Stat
+            | Self::Random
+            | Self::Rewrite
+            | Self::Coherence => (0, Vec::new()),
+        };
+        CachePlace { file_system: file_system.to_owned(), disk, mkfs }
     }
 
     /// Why a state means nothing to it, if that is so.
     #[must_use]
     pub fn lacks(self, state: NetworkState) -> Option<&'static str> {
         match (self, state) {
-            (Self::File | Self::Tree | Self::Random, _)
+            (Self::TwoClients, NetworkState::Server) => {
+                Some("it is about two clients, and the server is none")
+            }
+            (Self::File | Self::TwoClients | Self::Tree | Self::Random, _)
             | (Self::Stat, NetworkState::Server | NetworkState::None | NetworkState::PageCache)
+            | (Self::Cull, NetworkState::Cold | NetworkState::Hot)
             | (Self::Rewrite, NetworkState::None)
             | (Self::Coherence, NetworkState::Hot) => None,
             (Self::Stat, NetworkState::Cold | NetworkState::Hot) => {
                 Some("it reads no content that a cache could hold")
             }
+            (Self::Cull, _) => Some("it is about a cache that is too small"),
             (Self::Rewrite, _) => Some("what is written goes to the server, past the cache"),
             (Self::Coherence, _) => Some("it needs a cache that holds what was there before"),
         }
@@ -176,6 +253,8 @@ pub struct Target {
 /// The largest content: guests must hold it in memory.
 const BYTES_MAX: u64 = 4 << 30;
 const FILES_MAX: u32 = 100_000;
+/// The smallest disk of ext2, ext3 and ext4 with a journal and blocks of 4 KiB.
+const EXTENDED_LEAST_BYTES: u64 = 8 << 20;
 
 impl Plan {
     /// Refuses what cannot be measured.
@@ -206,7 +285,32 @@ impl Plan {
         if bytes > BYTES_MAX {
             return Err(PlanRefusal::TooLarge { bytes, most: BYTES_MAX });
         }
+        let (disk_bytes, tree_bytes) = (self.small_cache_bytes().unwrap_or(0), tree.bytes());
+        if disk_bytes > tree_bytes {
+            return Err(PlanRefusal::CacheHoldsAll { disk_bytes, tree_bytes });
+        }
         Ok(())
+    }
+
+    /// Clients that there must be.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.benchmarks.iter().map(|benchmark| benchmark.clients()).max().unwrap_or(1)
+    }
+
+    /// Bytes of the disk of a cache that is too small for the tree: half of it, and what the file
+    /// system needs for itself; none where no benchmark has one.
+    pub(crate) fn small_cache_bytes(&self) -> Option<u64> {
+        self.benchmarks.contains(&NetworkBenchmark::Cull).then(|| {
+            let rows = self.caches.iter().filter_map(|cache| FileSystem::named(cache));
+            let programs = rows.filter_map(|one| one.row().mkfs.as_ref());
+            let least = programs.map(|mkfs| match mkfs.extended {
+                Some(_) => EXTENDED_LEAST_BYTES,
+                None => mkfs.least_bytes,
+            });
+            let half = self.content.tree.bytes() / 2;
+            self.cache_bytes.unwrap_or_else(|| half + least.max().unwrap_or(0))
+        })
     }
 
     /// All targets, in the order of the tables.
@@ -310,6 +414,10 @@ pub(crate) mod tests {
         let mut large = plan();
         large.content.file_bytes = u64::MAX;
         assert!(refusal(large).contains("--file"));
+        let benchmarks = vec![NetworkBenchmark::Cull];
+        let small = Plan { benchmarks, ..plan() };
+        assert!(refusal(small.clone()).contains("cull"));
+        Plan { cache_bytes: Some(100 << 10), ..small }.check().unwrap();
         let mut flat = plan();
         flat.content.tree.directories = 0;
         assert!(refusal(flat).contains("--tree"));

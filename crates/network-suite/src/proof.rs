@@ -1,22 +1,46 @@
 //! Whether a replicate was in the state that it was meant to be in, by what was counted.
 
+use network_guest::counters::Counters;
 use network_guest::{Measured, Settled};
 
+use crate::observed::Reader;
 use crate::plan::NetworkBenchmark;
 use crate::state::NetworkState;
 
-/// What is known of a replicate.
-pub(crate) struct Evidence<'a> {
-    pub(crate) benchmark: NetworkBenchmark,
-    pub(crate) measured: &'a Measured,
+/// What is known of what one reader did.
+struct Evidence<'a> {
+    benchmark: NetworkBenchmark,
+    measured: &'a Measured,
     /// The cache once it had written all, if there was one and it was stopped.
-    pub(crate) settled: Option<&'a Settled>,
+    settled: Option<&'a Settled>,
     /// Bytes of the files that the benchmark reads, each once.
-    pub(crate) content_bytes: u64,
+    content_bytes: u64,
 }
 
-/// Refuses a replicate whose state is not proved; why not.
-pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
+/// Refuses a replicate in which the state of a reader is not proved, or whose readers did not all
+/// read the same; why. `content_bytes` are those of the files that each reads, each once.
+pub(crate) fn prove_all(
+    state: NetworkState,
+    (benchmark, content_bytes): (NetworkBenchmark, u64),
+    readers: &[Reader],
+) -> Result<(), String> {
+    for (number, Reader { measured, settled }) in readers.iter().enumerate() {
+        let settled = settled.as_ref();
+        let evidence = Evidence { benchmark, measured, settled, content_bytes };
+        prove(state, &evidence).map_err(|why| match readers.len() {
+            1 => why,
+            _ => format!("{}: {why}", network_guest::client(number)),
+        })?;
+    }
+    let mut sums = readers.windows(2).map(|two| [&two[0], &two[1]].map(|one| one.measured.did.sum));
+    if sums.any(|[one, other]| one != other) {
+        return Err("the clients did not read the same bytes".to_owned());
+    }
+    Ok(())
+}
+
+/// Refuses a reader whose state is not proved; why not.
+fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
     let seen = Seen::of(evidence.measured);
     let whole = evidence.reads_whole().then_some(evidence.content_bytes);
     if let Some(whole) = whole
@@ -26,9 +50,11 @@ pub(crate) fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), 
     }
     match evidence.benchmark {
         NetworkBenchmark::Rewrite => return seen.writes_all(evidence),
+        NetworkBenchmark::Cull => return seen.is_of_small_cache(state, evidence),
         // What was read is compared with what the server has by who asked for the change.
         NetworkBenchmark::Coherence => return seen.reads_all_from_server(evidence),
         NetworkBenchmark::File
+        | NetworkBenchmark::TwoClients
         | NetworkBenchmark::Tree
         | NetworkBenchmark::Stat
         | NetworkBenchmark::Random => {}
@@ -73,6 +99,7 @@ struct Seen {
     cache_reads: u64,
     cache_writes: u64,
     disk_reads: u64,
+    disk_read_bytes: u64,
 }
 
 impl Seen {
@@ -86,8 +113,9 @@ impl Seen {
             let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
             of(&after.cache).saturating_sub(of(&before.cache))
         };
-        let disk = |one: &Option<network_guest::counters::DiskCounters>| {
-            one.as_ref().map_or(0, |disk| disk.reads)
+        let disk = |pick: fn(&network_guest::counters::DiskCounters) -> u64| {
+            let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
+            of(&after.disk).saturating_sub(of(&before.disk))
         };
         Self {
             did_bytes: measured.did.bytes,
@@ -98,7 +126,8 @@ impl Seen {
             }),
             cache_reads: cache(|cache| cache.reads),
             cache_writes: cache(|cache| cache.writes),
-            disk_reads: disk(&after.disk).saturating_sub(disk(&before.disk)),
+            disk_reads: disk(|disk| disk.reads),
+            disk_read_bytes: disk(|disk| disk.read_bytes),
         }
     }
 
@@ -129,6 +158,37 @@ impl Seen {
         ))
     }
 
+    /// The first time, everything comes from the server and the cache removes files. The second
+    /// time, the client's memory is new, so that what does not come from the server comes from the
+    /// cache, and its disk is read for it.
+    fn is_of_small_cache(
+        &self,
+        state: NetworkState,
+        evidence: &Evidence<'_>,
+    ) -> Result<(), String> {
+        if state == NetworkState::Cold {
+            self.reads_all_from_server(evidence)?;
+            return match evidence.culled() {
+                0 => Err("the cache did not remove anything".to_owned()),
+                _ => Ok(()),
+            };
+        }
+        let Some(from_cache) = self.did_bytes.checked_sub(self.server_bytes) else {
+            let (server, did) = (self.server_bytes, self.did_bytes);
+            return Err(format!("{server} bytes were read from the server, but only {did} in all"));
+        };
+        if self.server_bytes == 0 {
+            return Err("the cache held everything".to_owned());
+        }
+        if self.disk_read_bytes < from_cache {
+            let disk = self.disk_read_bytes;
+            return Err(format!(
+                "{from_cache} bytes came from the cache, but {disk} from its disk"
+            ));
+        }
+        Ok(())
+    }
+
     fn writes_all(&self, evidence: &Evidence<'_>) -> Result<(), String> {
         if self.server_written == evidence.content_bytes {
             return Ok(());
@@ -153,11 +213,20 @@ impl Evidence<'_> {
     fn reads_whole(&self) -> bool {
         match self.benchmark {
             NetworkBenchmark::File
+            | NetworkBenchmark::TwoClients
             | NetworkBenchmark::Tree
+            | NetworkBenchmark::Cull
             | NetworkBenchmark::Rewrite
             | NetworkBenchmark::Coherence => true,
             NetworkBenchmark::Stat | NetworkBenchmark::Random => false,
         }
+    }
+
+    /// Files that the cache removed until it came to rest.
+    fn culled(&self) -> u64 {
+        let of = |one: &Counters| one.cache.as_ref().map_or(0, |cache| cache.culled);
+        let last = self.settled.map_or(&self.measured.after, |settled| &settled.counters);
+        of(last).saturating_sub(of(&self.measured.before))
     }
 
     fn prove_server(&self, seen: &Seen) -> Result<(), String> {
@@ -175,7 +244,7 @@ impl Evidence<'_> {
 
 #[cfg(test)]
 mod tests {
-    use network_guest::counters::{CacheCounters, Counters, MountCounters, OperationCounters};
+    use network_guest::counters::{CacheCounters, DiskCounters, MountCounters, OperationCounters};
     use network_guest::task::Did;
 
     use super::*;
@@ -235,5 +304,41 @@ mod tests {
             content_bytes: BYTES + 1,
         };
         assert!(prove(NetworkState::None, &evidence).unwrap_err().contains("4096 bytes of 4097"));
+    }
+
+    #[test]
+    fn a_small_cache_removes_files_and_then_has_a_part() {
+        let proved = |state, measured: Measured, culled| {
+            let cache = Some(CacheCounters { culled, ..CacheCounters::default() });
+            let counters = Counters { cache, ..Counters::default() };
+            let settled = Some(Settled { objects: 0, bytes: 0, counters });
+            let benchmark = (NetworkBenchmark::Cull, BYTES);
+            prove_all(state, benchmark, &[Reader { measured, settled }])
+        };
+        proved(NetworkState::Cold, measured(BYTES, 1, 1), 3).unwrap();
+        let whole = proved(NetworkState::Cold, measured(BYTES, 1, 1), 0).unwrap_err();
+        assert!(whole.contains("did not remove"), "{whole}");
+        let mut hot = measured(BYTES / 4, 1, 1);
+        let unread = proved(NetworkState::Hot, hot.clone(), 0).unwrap_err();
+        assert!(unread.contains("3072 bytes came from the cache"), "{unread}");
+        let disk = DiskCounters { read_bytes: BYTES, ..DiskCounters::default() };
+        hot.after.disk = Some(disk);
+        proved(NetworkState::Hot, hot, 0).unwrap();
+        assert!(proved(NetworkState::Hot, measured(0, 1, 0), 0).unwrap_err().contains("held"));
+    }
+
+    #[test]
+    fn each_of_two_clients_is_proved_and_both_read_the_same() {
+        let reader = |measured: Measured| Reader { measured, settled: None };
+        let proved = |readers: &[Reader]| {
+            prove_all(NetworkState::None, (NetworkBenchmark::TwoClients, BYTES), readers)
+        };
+        let none = || reader(measured(BYTES, 0, 0));
+        proved(&[none(), none()]).unwrap();
+        let hot = reader(measured(0, 1, 0));
+        assert!(proved(&[none(), hot]).unwrap_err().starts_with("client-2: "));
+        let mut other = none();
+        other.measured.did.sum = 1;
+        assert!(proved(&[none(), other]).unwrap_err().contains("same bytes"));
     }
 }

@@ -4,6 +4,7 @@ use record::{Cell, Line, Replicate, Run};
 use serde_json::Value;
 use textual::{Layout, paragraph};
 
+use crate::culling;
 use crate::metrics::{
     CACHE_READS, CACHE_WRITES, EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric,
 };
@@ -32,6 +33,13 @@ pub fn text(run: &Run, width: usize) -> String {
     let name_width = textual::widest(run.manifest.cells.iter().map(|cell| &cell.target)).max(6);
     for benchmark in benchmarks {
         text += &table(run, benchmark, name_width);
+        for (number, cell) in run.manifest.cells.iter().enumerate() {
+            if cell.benchmark == benchmark {
+                let replicates: Vec<&Replicate> = replicates(run, number).collect();
+                text += &culling::text(cell, &replicates, width);
+            }
+        }
+        text.push('\n');
     }
     text += &paragraph(
         "",
@@ -68,7 +76,7 @@ fn table(run: &Run, benchmark: &str, name_width: usize) -> String {
         let words = std::iter::once(cell.target.as_str()).chain(row.iter().map(String::as_str));
         text += &(layout.line(words) + "\n");
     }
-    text + "\n"
+    text
 }
 
 /// What the benchmark reads.
@@ -91,7 +99,7 @@ fn replicates(run: &Run, number: usize) -> impl Iterator<Item = &Replicate> {
 }
 
 /// The values of a metric, smallest first.
-fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
+pub(crate) fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
     let place = cell.metrics.iter().position(|metric| metric.name == name);
     let value = |one: &&Replicate| one.metrics.get(place?).copied();
     let mut values: Vec<f64> = replicates.iter().filter_map(value).collect();
@@ -122,7 +130,8 @@ fn row(cell: &Cell, replicates: &[&Replicate]) -> Vec<String> {
     ]
 }
 
-fn counted(values: &[f64]) -> String {
+/// The median, and where they differ the smallest and the largest.
+pub(crate) fn counted(values: &[f64]) -> String {
     match (median(values), values.first(), values.last()) {
         (Some(median), Some(least), Some(most)) if least < most => {
             format!("{median} ({least}-{most})")

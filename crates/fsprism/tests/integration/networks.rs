@@ -23,9 +23,10 @@ fn fsprism(test: &str, arguments: &str) -> Option<(Place, Command)> {
     }
 }
 
-fn values(document: &Value, target: &str, metric: &str) -> Vec<f64> {
+fn values(document: &Value, (benchmark, target): (&str, &str), metric: &str) -> Vec<f64> {
     let cells = document["cells"].as_array().expect("a list");
-    let cell = cells.iter().find(|cell| cell["target"] == target).expect("it is measured");
+    let mut cells = cells.iter().filter(|cell| cell["benchmark"] == benchmark);
+    let cell = cells.find(|cell| cell["target"] == target).expect("it is measured");
     let metrics = cell["metrics"].as_array().expect("a list");
     let metric = metrics.iter().find(|one| one["name"] == metric).expect("it is counted");
     let values = metric["values"].as_array().expect("a list");
@@ -33,16 +34,17 @@ fn values(document: &Value, target: &str, metric: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_file_is_read_over_a_network_in_every_state() {
-    let test = "a_file_is_read_over_a_network_in_every_state";
-    let arguments = "run fscache --benchmark file --file 1m --tree 1x1 --blocks 1 --format json \
-                     --link 50mbit,delay=1ms --out run";
+fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_cache() {
+    let test = "files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_cache";
+    let arguments = "run fscache --benchmark file,two-clients,cull --file 1m --tree 40x600 \
+                     --cache-size 5m --blocks 1 --format json --link 50mbit,delay=1ms --out run";
     let Some((_place, mut command)) = fsprism(test, arguments) else { return };
     let output = command.output().expect("it can be run");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
-    let of = |target: &str, metric: &str| values(&document, target, metric)[0];
+    let of = |target: &str, metric: &str| values(&document, ("file", target), metric)[0];
+    let of_two = |target: &str, metric: &str| values(&document, ("two-clients", target), metric)[0];
     let bytes = f64::from(1 << 20);
     for (target, server, is_read, is_written) in [
         ("server", 0.0, false, false),
@@ -56,9 +58,29 @@ fn a_file_is_read_over_a_network_in_every_state() {
         assert_eq!(of(target, "cache_reads") > 0.0, is_read, "{target}");
         assert_eq!(of(target, "cache_writes") > 0.0, is_written, "{target}");
         assert!(of(target, "emulated_time") > 0.0, "{target}");
+        if target == "server" {
+            continue;
+        }
+        for client in ["client_1", "client_2"] {
+            let of_client = |metric: &str| of_two(target, &format!("{client}_{metric}"));
+            assert_eq!(of_client("read_from_server"), server, "{client} {target}");
+            assert_eq!(of_client("rpc_read"), of(target, "rpc_read"), "{client} {target}");
+            assert_eq!(of_client("cache_reads") > 0.0, is_read, "{client} {target}");
+            assert_eq!(of_client("cache_writes") > 0.0, is_written, "{client} {target}");
+        }
+        assert_eq!(of_two(target, "rpc_read"), 2.0 * of(target, "rpc_read"), "{target}");
     }
     assert_eq!(of("none", "rpc_read"), of("cold", "rpc_read"));
     assert!(of("cold", "disk_written") >= bytes && of("hot", "disk_read") >= bytes);
+    let of_cull = |target: &str, metric: &str| values(&document, ("cull", target), metric)[0];
+    let tree_bytes = of_cull("cold", "read_from_server");
+    assert_eq!(tree_bytes, 600.0 * 11_489.0);
+    assert!(of_cull("cold", "cache_culled") > 0.0);
+    let again = of_cull("hot", "read_from_server");
+    assert!(again > 0.0 && again <= tree_bytes, "{again}");
+    let hit = of_cull("hot", "cache_hit") / 100.0;
+    assert!((again + hit * tree_bytes - tree_bytes).abs() < 1.0, "{hit}");
+    assert!(of_cull("hot", "cache_held") < tree_bytes);
 }
 
 #[test]
@@ -73,6 +95,7 @@ fn what_no_rig_can_do_is_refused() {
         ("run fscache --file 1000g", "--file"),
         ("run fscache --benchmark nothing", "no benchmark"),
         ("run fscache --size 1m", "--file"),
+        ("run fscache --benchmark cull --cache-size 1g", "--cache-size"),
         ("run fscache ext4", "--nfs"),
         ("run fscache --kernel 2.6.18", "2.6.18"),
         ("run nano --link 1mbit", "--link"),

@@ -74,6 +74,8 @@ fn begin() -> Result<(), InsideError> {
     let io = |source| InsideError::Io { path: PART.to_owned(), source };
     let text = fs::read(PART).map_err(io)?;
     let part: Part = serde_json::from_slice(&text).map_err(|error| io(error.into()))?;
+    // NFS tells clients apart by the names of their machines.
+    rustix::system::sethostname(part.role.as_bytes()).map_err(|error| io(error.into()))?;
     for name in ["base", "virtio-net"] {
         load_modules_for(name)?;
     }

@@ -1,0 +1,192 @@
+//! What was counted around one replicate, over all clients that took part in it.
+
+use lab::rig::Shape;
+use network_guest::counters::{
+    CacheCounters, Counters, DiskCounters, MountCounters, NetworkCounters, OperationCounters,
+};
+use network_guest::{Measured, Settled};
+
+use crate::plan::NetworkBenchmark;
+
+/// What one client, or on the server the server itself, did.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reader {
+    pub(crate) measured: Measured,
+    /// Its cache once it had written all, if there was one and it was stopped.
+    pub(crate) settled: Option<Settled>,
+}
+
+/// What happened between two moments on all sides.
+pub(crate) struct Observed<'a> {
+    /// What was done.
+    pub(crate) benchmark: NetworkBenchmark,
+    /// Who did it, all at the same time.
+    pub(crate) readers: &'a [Reader],
+    /// What the server counted before and after.
+    pub(crate) server: &'a (Counters, Counters),
+    /// What each link does.
+    pub(crate) link: Shape,
+}
+
+impl<'a> Observed<'a> {
+    /// Each client by itself.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Observed<'a>> {
+        let Self { benchmark, server, link, .. } = *self;
+        self.readers.chunks(1).map(move |readers| Observed { benchmark, readers, server, link })
+    }
+
+    pub(crate) fn mount(&self, pick: impl Fn(&MountCounters) -> u64) -> f64 {
+        self.sum(|one| {
+            let of = |counters: &Counters| counters.mount.as_ref().map_or(0, &pick);
+            (of(&one.measured.before), of(&one.measured.after))
+        })
+    }
+
+    pub(crate) fn cache(&self, pick: impl Fn(&CacheCounters) -> u64) -> f64 {
+        self.sum(|one| {
+            let of = |counters: &Counters| counters.cache.as_ref().map_or(0, &pick);
+            (of(&one.measured.before), of(&one.measured.after))
+        })
+    }
+
+    /// Files that were removed from the caches until these came to rest.
+    pub(crate) fn culled(&self) -> f64 {
+        self.sum(Reader::culled)
+    }
+
+    /// Which share of the bytes read, in percent, did not have to come from the server.
+    pub(crate) fn cache_hit(&self) -> f64 {
+        let read: u64 = self.readers.iter().map(|one| one.measured.did.bytes).sum();
+        let from_server = self.mount(|mount| mount.server_read_bytes);
+        ((1.0 - from_server / read.max(1) as f64) * 100.0).max(0.0)
+    }
+
+    /// Of the cache's disk, until it had written all.
+    pub(crate) fn disk(&self, pick: impl Fn(&DiskCounters) -> u64) -> f64 {
+        self.sum(|one| {
+            let of = |counters: &Counters| counters.disk.as_ref().map_or(0, &pick);
+            (of(&one.measured.before), of(one.last()))
+        })
+    }
+
+    pub(crate) fn network(&self, pick: impl Fn(&NetworkCounters) -> u64) -> f64 {
+        self.sum(|one| (pick(&one.measured.before.network), pick(&one.measured.after.network)))
+    }
+
+    /// What lies in the caches.
+    pub(crate) fn held(&self, pick: fn(&Settled) -> u64) -> f64 {
+        self.readers.iter().map(|one| one.settled.as_ref().map_or(0, pick) as f64).sum()
+    }
+
+    pub(crate) fn slowest_ns(&self) -> f64 {
+        self.elapsed_ns().max().unwrap_or(0) as f64
+    }
+
+    /// For which share of the time, in percent, all were at it: they begin at the same time.
+    pub(crate) fn overlap(&self) -> f64 {
+        let shortest = self.elapsed_ns().min().unwrap_or(0) as f64;
+        shortest / self.slowest_ns().max(1.0) * 100.0
+    }
+
+    /// The least of a share over the clients.
+    pub(crate) fn least(&self, share: impl Fn(&Observed<'a>) -> f64) -> f64 {
+        self.each().map(|one| share(&one)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// For which share of the time, in percent, the link is busy with what went over it one way.
+    pub(crate) fn link_busy(&self) -> f64 {
+        let received = self.network(|network| network.received_bytes);
+        let sent = self.network(|network| network.sent_bytes);
+        let (bits, seconds) = (received.max(sent) * 8.0, self.slowest_ns() / 1e9);
+        match self.link.rate_bits_per_s {
+            Some(rate) if seconds > 0.0 => (bits / rate as f64 / seconds * 100.0).min(100.0),
+            _ => 0.0,
+        }
+    }
+
+    /// The same of what RPCs wait for the link's delay, at most: as if none overlapped. An RPC is
+    /// delayed on its way, and its answer on its own.
+    pub(crate) fn delayed(&self) -> f64 {
+        let delayed_ns = self.mount(all_requests) * 2.0 * f64::from(self.link.delay_us) * 1e3;
+        (delayed_ns / self.slowest_ns().max(1.0) * 100.0).min(100.0)
+    }
+
+    /// For which share of the time, in percent, the processor of the slowest had nothing to do.
+    pub(crate) fn idle(&self) -> f64 {
+        let slowest = self.readers.iter().max_by_key(|one| one.measured.elapsed_ns);
+        slowest.map_or(0.0, |one| idle_percent(&one.measured.before, &one.measured.after))
+    }
+
+    pub(crate) fn server_idle(&self) -> f64 {
+        idle_percent(&self.server.0, &self.server.1)
+    }
+
+    fn elapsed_ns(&self) -> impl Iterator<Item = u64> {
+        self.readers.iter().map(|one| one.measured.elapsed_ns)
+    }
+
+    fn sum(&self, of: impl Fn(&Reader) -> (u64, u64)) -> f64 {
+        let difference = |(before, after): (u64, u64)| after.saturating_sub(before);
+        self.readers.iter().map(|one| difference(of(one)) as f64).sum()
+    }
+}
+
+impl Reader {
+    /// What had been culled when it began, and when the cache had come to rest.
+    fn culled(&self) -> (u64, u64) {
+        let of = |counters: &Counters| counters.cache.as_ref().map_or(0, |cache| cache.culled);
+        (of(&self.measured.before), of(self.last()))
+    }
+
+    /// What was counted last: once the cache had written all, or else when all was read.
+    fn last(&self) -> &Counters {
+        self.settled.as_ref().map_or(&self.measured.after, |settled| &settled.counters)
+    }
+}
+
+/// All calls to the server.
+pub(crate) fn all_requests(mount: &MountCounters) -> u64 {
+    sum(mount, |one| one.requests)
+}
+
+/// A count over all operations.
+pub(crate) fn sum(mount: &MountCounters, pick: fn(&OperationCounters) -> u64) -> u64 {
+    mount.operations.values().map(pick).fold(0, u64::saturating_add)
+}
+
+fn idle_percent(before: &Counters, after: &Counters) -> f64 {
+    let share = after.processors.idle_share_since(before.processors);
+    share.unwrap_or(0.0).clamp(0.0, 1.0) * 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use network_guest::task::Did;
+
+    use super::*;
+
+    fn reader(elapsed_ns: u64, server_read_bytes: u64) -> Reader {
+        let mount = MountCounters { server_read_bytes, ..Default::default() };
+        let network = NetworkCounters { received_bytes: server_read_bytes, ..Default::default() };
+        let after = Counters { mount: Some(mount), network, ..Counters::default() };
+        let (did, before) = (Did::default(), Counters::default());
+        let measured = Measured { did, elapsed_ns, before, after, resident: None };
+        Reader { measured, settled: None }
+    }
+
+    #[test]
+    fn counts_are_added_and_the_slowest_gives_the_time() {
+        let readers = [reader(1_000_000_000, 1000), reader(2_000_000_000, 1000)];
+        let server = (Counters::default(), Counters::default());
+        let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
+        let benchmark = NetworkBenchmark::TwoClients;
+        let observed = Observed { benchmark, readers: &readers, server: &server, link };
+        assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
+        assert_eq!(observed.slowest_ns(), 2e9);
+        assert_eq!(observed.overlap(), 50.0);
+        // Each has a link of its own, of which one was at rest for half of the time.
+        assert_eq!(observed.least(Observed::link_busy), 50.0);
+        let bytes = |one: Observed<'_>| one.mount(|mount| mount.server_read_bytes);
+        assert_eq!(observed.each().map(bytes).collect::<Vec<_>>(), [1000.0, 1000.0]);
+    }
+}

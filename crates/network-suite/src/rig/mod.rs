@@ -1,0 +1,189 @@
+//! The rig of a server and its clients, and what they are asked, one thing after another; what all
+//! clients are asked, they do at the same time.
+
+mod layout;
+
+use lab::GuestProgram;
+use lab::rig::{Rig, RigConditions, RigError};
+use network_guest::counters::Counters;
+use network_guest::task::Task;
+use network_guest::{Answer, CachePlace, Measured, Question, SERVER, Settled, Version};
+
+use crate::plan::Plan;
+use layout::{Client, PATIENCE};
+
+/// What a kernel must know for this rig, besides the file systems of caches.
+pub const NEEDS: [&str; 6] = ["virtio-net", "virtio-blk", "tbf", "nfs", "nfsd", "cachefiles"];
+
+/// What must be in the guests' image.
+#[must_use]
+pub fn programs() -> Vec<GuestProgram> {
+    lab::rig::PROGRAMS.into_iter().chain(network_guest::PROGRAMS).collect()
+}
+
+/// The rig.
+#[derive(Debug)]
+pub struct NetworkRig {
+    rig: Rig,
+    clients: Vec<Client>,
+    /// How many of the clients were booted last: they are who is asked.
+    booted: usize,
+    /// How long reading everything may take.
+    patience: std::time::Duration,
+    /// Whether the server that was booted last came to serve.
+    serves: bool,
+}
+
+/// What all clients did at the same time.
+pub(crate) struct Together {
+    /// What each did, in the order of the clients.
+    pub(crate) measured: Vec<Measured>,
+    /// What the server counted before and after.
+    pub(crate) server: (Counters, Counters),
+}
+
+impl NetworkRig {
+    /// The rig that a plan needs, of which nothing runs yet.
+    ///
+    /// # Errors
+    /// It cannot be set up.
+    pub fn new(conditions: RigConditions, plan: &Plan) -> Result<Self, RigError> {
+        let (description, clients) = layout::layout(plan);
+        let patience = layout::patience(plan);
+        let rig = Rig::new(conditions, description)?;
+        Ok(Self { rig, clients, booted: 0, patience, serves: false })
+    }
+
+    /// Boots the server, fills it and has it serve.
+    ///
+    /// # Errors
+    /// It does not come up, or cannot be filled or serve.
+    pub fn serve(&mut self, plan: &Plan) -> Result<(), RigError> {
+        self.serves = false;
+        self.rig.boot(SERVER)?;
+        self.done(&Question::Fill(plan.content))?;
+        self.done(&Question::Serve)?;
+        self.serves = true;
+        Ok(())
+    }
+
+    /// Whether the server serves, as far as is known.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.serves && self.rig.process(SERVER).is_some()
+    }
+
+    /// Boots the first so many clients anew, all at once.
+    pub(crate) fn boot_clients(&mut self, count: usize) -> Result<(), RigError> {
+        self.booted = count;
+        let roles = self.booted_roles();
+        roles.iter().try_for_each(|role| self.rig.start(role))?;
+        roles.iter().try_for_each(|role| self.rig.wait(role).map(drop))
+    }
+
+    /// Powers the clients off.
+    pub(crate) fn end_clients(&mut self) -> Result<(), RigError> {
+        let roles = self.booted_roles();
+        self.booted = 0;
+        roles.iter().try_for_each(|role| self.rig.power_off(role, PATIENCE))
+    }
+
+    /// Ends the clients at once.
+    pub(crate) fn give_clients_up(&mut self) {
+        for role in self.booted_roles() {
+            self.rig.end(&role);
+        }
+        self.booted = 0;
+    }
+
+    /// Makes a cache anew on each client, if it is to be, and starts it.
+    pub(crate) fn start_caches(&mut self, at: &CachePlace, is_new: bool) -> Result<(), RigError> {
+        if is_new {
+            self.all_done(|_| Question::MakeCache(at.clone()))?;
+        }
+        self.all_done(|_| Question::StartCache(at.clone()))
+    }
+
+    pub(crate) fn mount(&mut self, version: Version) -> Result<(), RigError> {
+        self.all_done(|client| Question::Mount {
+            version,
+            server: client.server_address(),
+            client: client.address(),
+        })
+    }
+
+    /// Has all clients do something at the same time.
+    pub(crate) fn perform(&mut self, task: Task) -> Result<Together, RigError> {
+        let before = self.count_server()?;
+        let measured = self.ask_all(|_| Question::Do(task), measured_of)?;
+        Ok(Together { measured, server: (before, self.count_server()?) })
+    }
+
+    /// Has the server do something on its own files.
+    pub(crate) fn perform_locally(&mut self, task: Task) -> Result<Measured, RigError> {
+        let answer = self.rig.ask(SERVER, &Question::DoLocally(task), self.patience)?;
+        measured_of(answer).ok_or_else(|| unexpected(SERVER))
+    }
+
+    /// Has the server change the large file; the sum of what is in it then.
+    pub(crate) fn change(&mut self, seed: u64) -> Result<u64, RigError> {
+        self.done(&Question::Change(seed))?;
+        Ok(self.perform_locally(Task::ReadFile)?.did.sum)
+    }
+
+    /// Unmounts and stops the caches.
+    pub(crate) fn settle(&mut self) -> Result<Vec<Settled>, RigError> {
+        self.ask_all(
+            |_| Question::Settle,
+            |answer| {
+                if let Answer::Settled(settled) = answer { Some(*settled) } else { None }
+            },
+        )
+    }
+
+    fn booted_roles(&self) -> Vec<String> {
+        self.clients[..self.booted].iter().map(|client| client.role.clone()).collect()
+    }
+
+    fn count_server(&mut self) -> Result<Counters, RigError> {
+        let answer = self.rig.ask(SERVER, &Question::Count, PATIENCE)?;
+        let Answer::Counted(counters) = answer else { return Err(unexpected(SERVER)) };
+        Ok(*counters)
+    }
+
+    /// Has the server do something.
+    fn done(&mut self, question: &Question) -> Result<(), RigError> {
+        let answer: Answer = self.rig.ask(SERVER, question, self.patience)?;
+        if answer == Answer::Done { Ok(()) } else { Err(unexpected(SERVER)) }
+    }
+
+    /// Has all clients do something.
+    fn all_done(&mut self, question: impl Fn(&Client) -> Question) -> Result<(), RigError> {
+        self.ask_all(question, |answer| (answer == Answer::Done).then_some(())).map(drop)
+    }
+
+    /// Asks all clients before the answer of the first is waited for.
+    fn ask_all<T>(
+        &mut self,
+        question: impl Fn(&Client) -> Question,
+        of: impl Fn(Answer) -> Option<T>,
+    ) -> Result<Vec<T>, RigError> {
+        let clients = &self.clients[..self.booted];
+        for client in clients {
+            self.rig.tell(&client.role, &question(client))?;
+        }
+        let mut answers = Vec::new();
+        for Client { role, .. } in clients {
+            let answer = self.rig.hear(role, self.patience)?;
+            answers.push(of(answer).ok_or_else(|| unexpected(role))?);
+        }
+        Ok(answers)
+    }
+}
+
+fn measured_of(answer: Answer) -> Option<Measured> {
+    if let Answer::Measured(measured) = answer { Some(*measured) } else { None }
+}
+
+fn unexpected(role: &str) -> RigError {
+    RigError::Garbled { role: role.to_owned(), why: "it answers another question".to_owned() }
+}
