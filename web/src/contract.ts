@@ -3563,6 +3563,10 @@ title: string
  */
 export interface NetworkState {
 /**
+ * What came of a cache that is too small.
+ */
+culled?: (string | null)
+/**
  * What they counted.
  */
 figures?: (NetworkFigures | null)

@@ -11,22 +11,17 @@
 mod as_run;
 mod cells;
 mod conduct;
-mod culling;
 mod metrics;
 mod observed;
 mod plan;
 mod proof;
 mod rig;
 mod state;
-mod table;
 
 pub use as_run::{Recorded, manifest, skipped};
 pub use conduct::{Ended, conduct};
 pub use metrics::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 pub use plan::{NetworkBenchmark, Plan, PlanRefusal, Target};
+pub use record::network::SUITE;
 pub use rig::{NEEDS, NetworkRig, programs};
 pub use state::NetworkState;
-pub use table::text;
-
-/// The suite's name.
-pub const SUITE: &str = "fscache";

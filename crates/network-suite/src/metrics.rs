@@ -8,32 +8,11 @@ use record::{Better, MetricDefinition};
 use crate::observed::{Observed, Reader, all_requests, sum};
 use crate::plan::NetworkBenchmark;
 
-/// All RPCs: the primary metric.
-pub const RPCS: &str = "rpcs";
-/// Bytes of files that were read from the server.
-pub const SERVER_BYTES: &str = "read_from_server";
-/// Reads from the cache.
-pub(crate) const CACHE_READS: &str = "cache_reads";
-/// Writes to the cache.
-pub(crate) const CACHE_WRITES: &str = "cache_writes";
-/// Files that were removed from the cache to make room.
-pub(crate) const CULLED: &str = "cache_culled";
-/// Files in the cache once it had come to rest.
-pub(crate) const OBJECTS: &str = "cache_objects";
-/// Bytes of the blocks of these files.
-pub(crate) const HELD: &str = "cache_held";
-/// The share of bytes that the cache had.
-pub(crate) const CACHE_HIT: &str = "cache_hit";
-/// Time by the client's clock, which is emulated.
-pub const EMULATED_TIME: &str = "emulated_time";
-/// The share of that time for which the link is busy with what went over it.
-pub(crate) const LINK_BUSY: &str = "link_busy";
-/// The share of that time that RPCs wait for the link's delay, at most: as if none overlapped.
-pub(crate) const LINK_DELAY: &str = "link_delay";
-/// The share of that time in which the client's processor had nothing to do.
-pub(crate) const CLIENT_IDLE: &str = "client_idle";
-/// The same of the server's.
-pub(crate) const SERVER_IDLE: &str = "server_idle";
+pub(crate) use record::network::{
+    CACHE_HIT, CACHE_READS, CACHE_WRITES, CLIENT_IDLE, CULLED, HELD, LINK_BUSY, LINK_DELAY,
+    OBJECTS, OTHER_RPCS, SERVER_IDLE,
+};
+pub use record::network::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 
 /// Operations that have a metric of their own; what else was asked for is counted together.
 const OPERATIONS: [&str; 14] = [
@@ -52,29 +31,6 @@ const OPERATIONS: [&str; 14] = [
     "CLOSE",
     "DELEGRETURN",
 ];
-const OTHER_RPCS: &str = "rpc_other";
-/// The share of time that a link must be busy to be what takes the time.
-const LINK_BUSY_LEAST_PERCENT: f64 = 90.0;
-/// The share of time that emulated processors may be busy, both together, where what takes the time
-/// is the network: half of it.
-const BUSY_MOST_PERCENT: f64 = 50.0;
-
-/// The metric of one operation.
-#[must_use]
-pub fn rpc_metric(operation: &str) -> String {
-    format!("rpc_{}", operation.to_lowercase())
-}
-
-/// Whether a time passed in the network and not in emulation: then how it compares with another
-/// such time does not depend on how fast guests are. `value` gives those of a replicate's metrics
-/// by their names. Either the link was never at rest; or it and its delay can take most of the
-/// time, for most of which both guests were idle.
-pub fn is_network_bound(value: impl Fn(&str) -> f64) -> bool {
-    let link_busy = value(LINK_BUSY);
-    let busy = (100.0 - value(CLIENT_IDLE)) + (100.0 - value(SERVER_IDLE));
-    let can_take_most = link_busy + value(LINK_DELAY) >= 100.0 - BUSY_MOST_PERCENT;
-    link_busy >= LINK_BUSY_LEAST_PERCENT || (can_take_most && busy <= BUSY_MOST_PERCENT)
-}
 
 /// A metric with its value.
 struct Row {
@@ -186,23 +142,5 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), definitions.len());
         }
-    }
-
-    #[test]
-    fn a_busy_link_takes_the_time_and_so_does_one_that_idle_guests_wait_for() {
-        let is_bound = |busy: f64, delay: f64, client: f64, server: f64| {
-            is_network_bound(|name| match name {
-                LINK_BUSY => busy,
-                LINK_DELAY => delay,
-                CLIENT_IDLE => client,
-                _ => server,
-            })
-        };
-        assert!(is_bound(95.0, 0.0, 30.0, 80.0));
-        assert!(is_bound(20.0, 60.0, 80.0, 70.0));
-        assert!(!is_bound(20.0, 60.0, 80.0, 60.0), "emulation takes more than half");
-        assert!(!is_bound(20.0, 10.0, 80.0, 70.0), "something else is waited for");
-        assert!(!is_bound(80.0, 0.0, 0.0, 100.0));
-        assert!(!is_bound(0.0, 0.0, 100.0, 100.0), "nothing went over it");
     }
 }

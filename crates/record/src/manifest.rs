@@ -99,7 +99,7 @@ impl RunRecord {
     /// rig, end with the process.
     #[must_use]
     pub fn can_be_resumed(&self) -> bool {
-        self.command != "cliff" && self.suite != "fscache"
+        self.command != "cliff" && self.suite != crate::network::SUITE
     }
 }
 

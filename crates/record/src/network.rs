@@ -11,6 +11,14 @@ pub const SERVER_BYTES: &str = "read_from_server";
 pub const CACHE_READS: &str = "cache_reads";
 /// Writes to the cache.
 pub const CACHE_WRITES: &str = "cache_writes";
+/// Files that were removed from the cache to make room.
+pub const CULLED: &str = "cache_culled";
+/// Files in the cache once it had come to rest.
+pub const OBJECTS: &str = "cache_objects";
+/// Bytes of the blocks of these files.
+pub const HELD: &str = "cache_held";
+/// The share of bytes that the cache had, in percent; counted where the cache is too small.
+pub const CACHE_HIT: &str = "cache_hit";
 /// Time by the client's clock, which is emulated.
 pub const EMULATED_TIME: &str = "emulated_time";
 /// The share of that time for which the link is busy with what went over it.

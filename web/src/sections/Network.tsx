@@ -114,6 +114,13 @@ function OneBenchmark({ name, title, subject, states }: NetworkBenchmark) {
           </tbody>
         </table>
       </Scrolling>
+      {states
+        .filter(({ culled }) => culled != null)
+        .map(({ target, culled }) => (
+          <p key={target} class="note">
+            {target}: {typeset(culled ?? "")}
+          </p>
+        ))}
     </>
   );
 }

@@ -6,14 +6,17 @@ mod answers;
 mod tests;
 mod text;
 
+use std::fmt;
+
 use record::network::{
-    CACHE_READS, CACHE_WRITES, EMULATED_TIME, OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES,
-    SUITE, is_network_bound, rpc_metric,
+    CACHE_HIT, CACHE_READS, CACHE_WRITES, CULLED, EMULATED_TIME, HELD, OBJECTS, OPERATION_PREFIX,
+    OTHER_RPCS, RPCS, SERVER_BYTES, SUITE, is_network_bound, rpc_metric,
 };
 use record::{Cell, Line, Replicate, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use textual::grouped;
 
 pub use text::render_network;
 
@@ -52,6 +55,9 @@ pub struct NetworkState {
     pub replicates: u32,
     /// What they counted.
     pub figures: Option<NetworkFigures>,
+    /// What came of a cache that is too small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub culled: Option<String>,
 }
 
 /// The counts of a state.
@@ -95,6 +101,15 @@ pub struct Counted {
     pub most: f64,
 }
 
+/// The median, and where they differ the smallest and the largest.
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median, least, most } = self;
+        f.write_str(&grouped(*median))?;
+        if least < most { write!(f, " [{}, {}]", grouped(*least), grouped(*most)) } else { Ok(()) }
+    }
+}
+
 /// What a run of the suite shows; none of another.
 #[must_use]
 pub fn network(run: &Run) -> Option<NetworkDocument> {
@@ -131,9 +146,9 @@ fn subject(cell: &Cell) -> String {
 }
 
 fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> NetworkState {
-    let of_cell = |line: &'a Line| match line {
-        Line::Replicate(one) if one.cell == number => Some(&**one),
-        _ => None,
+    let of_cell = |line: &'a Line| {
+        let Line::Replicate(one) = line else { return None };
+        (one.cell == number).then_some(&**one)
     };
     let replicates: Vec<&Replicate> = run.lines.iter().filter_map(of_cell).collect();
     NetworkState {
@@ -141,7 +156,26 @@ fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> NetworkState {
         state: cell.parameters.get("state").and_then(Value::as_str).unwrap_or_default().to_owned(),
         replicates: u32::try_from(replicates.len()).unwrap_or(u32::MAX),
         figures: figures(cell, &replicates),
+        culled: culled(cell, &replicates),
     }
+}
+
+/// How many files a cache that is too small removed and held, and what it had.
+fn culled(cell: &Cell, replicates: &[&Replicate]) -> Option<String> {
+    let count = |name: &str| counted(&values(cell, replicates, name));
+    let tenths = |count: Counted, unit: f64| {
+        let rounded = |value: f64| (value / unit * 10.0).round() / 10.0;
+        let Counted { median, least, most } = count;
+        Counted { median: rounded(median), least: rounded(least), most: rounded(most) }
+    };
+    Some(format!(
+        "{} % of the bytes came from the cache; it culled {} files and held {} in the end, with {} \
+         MB of content",
+        tenths(count(CACHE_HIT)?, 1.0),
+        count(CULLED)?,
+        count(OBJECTS)?,
+        tenths(count(HELD)?, 1e6),
+    ))
 }
 
 fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {

@@ -1,8 +1,8 @@
 //! The answers and the tables as text.
 
-use textual::{Columns, grouped, paragraph};
+use textual::{Columns, paragraph};
 
-use super::{Counted, NetworkBenchmark, NetworkDocument, NetworkState};
+use super::{NetworkBenchmark, NetworkDocument, NetworkState};
 use crate::Options;
 
 /// What stands above the columns.
@@ -22,7 +22,12 @@ pub fn render_network(document: &NetworkDocument, options: &Options) -> String {
     }
     for benchmark in &document.benchmarks {
         text += &format!("{}: {}\n", benchmark.title, benchmark.subject);
-        text += &(table(benchmark).render() + "\n");
+        text += &table(benchmark).render();
+        for state in &benchmark.states {
+            let Some(culled) = &state.culled else { continue };
+            text += &paragraph("  ", "  ", &format!("{}: {culled}", state.target), width);
+        }
+        text.push('\n');
     }
     text += &paragraph(
         "",
@@ -54,18 +59,12 @@ fn row(state: &NetworkState) -> Vec<String> {
     let time = format!("{:.2} s", figures.emulated_time_ns / 1e9);
     vec![
         state.target.clone(),
-        shown(figures.rpcs),
-        shown(figures.reads),
-        shown(figures.server_bytes),
-        shown(figures.cache_reads),
-        shown(figures.cache_writes),
+        figures.rpcs.to_string(),
+        figures.reads.to_string(),
+        figures.server_bytes.to_string(),
+        figures.cache_reads.to_string(),
+        figures.cache_writes.to_string(),
         time,
         if figures.is_time_of_link { "link" } else { "" }.to_owned(),
     ]
-}
-
-fn shown(count: Counted) -> String {
-    let Counted { median, least, most } = count;
-    let median = grouped(median);
-    if least < most { format!("{median} [{}, {}]", grouped(least), grouped(most)) } else { median }
 }
