@@ -3536,6 +3536,10 @@ benchmarks: NetworkBenchmark[]
  * What was not measured, or thrown away, and why.
  */
 left_out: string[]
+/**
+ * What the figures are.
+ */
+notes: string
 }
 /**
  * What was counted of one benchmark.
@@ -3548,7 +3552,7 @@ name: string
 /**
  * The states, in their order.
  */
-states: NetworkState[]
+states: StateCounts[]
 /**
  * How much it reads or writes.
  */
@@ -3561,7 +3565,7 @@ title: string
 /**
  * What was counted in one state.
  */
-export interface NetworkState {
+export interface StateCounts {
 /**
  * What came of a cache that is too small.
  */
@@ -3594,16 +3598,16 @@ by_operation: OperationCount[]
 cache_reads: Counted
 cache_writes: Counted
 /**
- * Time by the guests' clock, in nanoseconds: the median.
- */
-emulated_time_ns: number
-/**
  * Whether it was the link that took this time, in every replicate.
  */
 is_time_of_link: boolean
 reads: Counted
 rpcs: Counted
 server_bytes: Counted
+/**
+ * Time in nanoseconds, in guests by their clock: the median.
+ */
+time_ns: number
 }
 /**
  * How often an operation was asked for.

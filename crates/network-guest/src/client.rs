@@ -40,7 +40,7 @@ pub(crate) fn mount_served(version: Version, server: &str, client: &str) -> Resu
 /// Does something on the mount; the cache's disk is counted.
 pub(crate) fn perform(task: Task, disk: &str) -> Result<Measured, String> {
     let root = Path::new(MOUNT);
-    measured(Some(root), disk, || task.perform(root))
+    measured(Some(root), Some(disk), || task.perform(root))
 }
 
 /// Unmounts, by which what was cached is committed.

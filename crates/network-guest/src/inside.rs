@@ -8,7 +8,7 @@ use crate::cache::{self, Cache};
 use crate::client;
 use crate::counters::Counters;
 use crate::messages::{Answer, Question, Settled};
-use crate::server;
+use crate::{programs, server};
 
 /// Whether the guest that this process is in belongs to a rig.
 #[must_use]
@@ -48,6 +48,7 @@ impl Guest {
             Question::Do(task) => {
                 return Ok(Answer::Measured(Box::new(client::perform(task, self.disk())?)));
             }
+            Question::Run(words) => return Ok(Answer::Ran(programs::run_words(&words)?)),
             Question::Settle => return Ok(Answer::Settled(Box::new(self.settle()?))),
         }
         Ok(Answer::Done)

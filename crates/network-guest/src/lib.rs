@@ -17,8 +17,9 @@ mod programs;
 mod server;
 pub mod task;
 
-pub use messages::{Answer, CachePlace, Measured, Question, Settled, Version};
+pub use messages::{Answer, CachePlace, Measured, Question, Ran, Settled, Version};
 pub use programs::PROGRAMS;
+pub use server::measured;
 
 /// The role of the guest that serves.
 pub const SERVER: &str = "server";

@@ -37,6 +37,8 @@ pub enum Question {
     },
     /// The client does this on the mount.
     Do(Task),
+    /// The client runs a program of its own with these words.
+    Run(Vec<String>),
     /// The client unmounts, which commits what it has cached, and stops the cache.
     Settle,
 }
@@ -63,6 +65,19 @@ pub enum Answer {
     Counted(Box<Counters>),
     /// What lies in the cache.
     Settled(Box<Settled>),
+    /// How a command ended, and what it printed.
+    Ran(Ran),
+}
+
+/// A command that was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Its exit status; none if a signal ended it.
+    pub status: Option<i32>,
+    /// What it wrote to standard output.
+    pub printed: String,
+    /// What it wrote to standard error.
+    pub said: String,
 }
 
 /// Something that was done, and what was counted around it.

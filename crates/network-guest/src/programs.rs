@@ -5,6 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use lab::GuestProgram;
 
+use crate::messages::Ran;
+
 /// What must be in the guests' image.
 pub const PROGRAMS: [GuestProgram; 5] = [
     GuestProgram { name: "rpcbind", package: "rpcbind" },
@@ -51,6 +53,17 @@ pub(crate) fn run(name: &str, arguments: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     Err(failed(last_lines(&said).unwrap_or_else(|| status.to_string())))
+}
+
+/// Runs a program, and hands back what it printed.
+pub(crate) fn run_words(words: &[String]) -> Result<Ran, String> {
+    let (program, arguments) = words.split_first().ok_or("there is nothing to run")?;
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().env("PATH", "/sbin:/bin").current_dir("/tmp");
+    let output = command.output().map_err(|error| format!("cannot run {program}: {error}"))?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let (printed, said) = (text(output.stdout), text(output.stderr));
+    Ok(Ran { status: output.status.code(), printed, said })
 }
 
 /// Starts a program, whose words go to a file.

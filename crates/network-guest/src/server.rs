@@ -129,16 +129,20 @@ pub(crate) fn do_locally(task: Task) -> Result<Measured, String> {
     let failed = |error: io::Error| format!("cannot read on the server: {error}");
     task.perform(root).map_err(failed)?;
     let resident = resident(root).map_err(failed)?;
-    Ok(Measured { resident: Some(resident), ..measured(None, DISK, || task.perform(root))? })
+    Ok(Measured { resident: Some(resident), ..measured(None, Some(DISK), || task.perform(root))? })
 }
 
-/// Does something, and counts around it.
-pub(crate) fn measured(
+/// Does something, and counts around it: what was asked of the server of the mount at a directory,
+/// and what a disk did.
+///
+/// # Errors
+/// It cannot be done, or something cannot be counted.
+pub fn measured(
     mount: Option<&Path>,
-    disk: &str,
+    disk: Option<&str>,
     work: impl FnOnce() -> io::Result<Did>,
 ) -> Result<Measured, String> {
-    let count = || Counters::now(mount, Some(disk)).map_err(|error| error.to_string());
+    let count = || Counters::now(mount, disk).map_err(|error| error.to_string());
     let before = count()?;
     let begun = Instant::now();
     let did = work().map_err(|error| format!("cannot read: {error}"))?;

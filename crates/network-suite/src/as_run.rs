@@ -37,24 +37,33 @@ pub fn skipped(plan: &Plan) -> Vec<Skipped> {
             }
         }
     }
+    for (state, why) in plan.mount.iter().flat_map(|mount| &mount.lacks) {
+        let target = format!("{state}: all benchmarks");
+        skipped.push(Skipped { target, why: (*why).to_owned() });
+    }
     skipped
 }
 
 fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
     let version = target.version.map(|version| format!("version={version}"));
-    let link = target.version.map(|_| format!("link={}", plan.link));
+    let is_own = plan.mount.is_some();
+    let link = target.version.filter(|_| !is_own).map(|_| format!("link={}", plan.link));
     let cache = target.cache.as_ref().map(|cache| format!("cache={cache}"));
     let state = Some(format!("state={}", target.state));
     let words: Vec<String> = [version, link, cache, state].into_iter().flatten().collect();
-    let file_system = if target.version.is_some() { "nfs" } else { "ext4" };
+    let file_system = match &plan.mount {
+        Some(mount) => &mount.file_system,
+        None if target.version.is_some() => "nfs",
+        None => "ext4",
+    };
     TargetRecord {
         label: target.label.clone(),
         specification: format!("{file_system}:{}", words.join(",")),
         file_system: file_system.to_owned(),
-        scratch: true,
+        scratch: !is_own,
         mkfs: None,
         mkfs_version: None,
-        mount_options: String::new(),
+        mount_options: plan.mount.as_ref().map_or_else(String::new, |mount| mount.options.clone()),
         size_bytes: plan.content.bytes(),
         device: None,
         loop_direct_io: None,
@@ -129,7 +138,7 @@ impl<'a> Recorded<'a> {
             order: self.order.1,
             attempt,
             at_s: self.begun.elapsed().as_secs_f64(),
-            metrics: metrics::values(&observed),
+            metrics: metrics::values(&observed, self.plan.mount.is_some()),
             operations: sum(|one| one.did.files + one.did.directories),
             bytes: sum(|one| one.did.bytes),
             elapsed_ns,

@@ -26,7 +26,9 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
     add("state", json!(target.state.name()));
     if let Some(version) = target.version {
         add("nfs", json!(version.to_string()));
-        add("link", json!(plan.link.to_string()));
+        if plan.mount.is_none() {
+            add("link", json!(plan.link.to_string()));
+        }
     }
     if let Some(cache) = &target.cache {
         add("cache_file_system", json!(cache));
@@ -59,7 +61,7 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
             NetworkState::Server | NetworkState::PageCache => CacheState::Warm,
             NetworkState::None | NetworkState::Cold | NetworkState::Hot => CacheState::Cold,
         },
-        metrics: metrics::definitions(benchmark),
+        metrics: metrics::definitions(benchmark, plan.mount.is_some()),
         baseline: None,
         working_set_bytes: Some(bytes),
         curve: None,

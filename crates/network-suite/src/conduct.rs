@@ -15,7 +15,7 @@ use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 
 /// Attempts at a state in a block.
-const ATTEMPTS_MAX: u32 = 3;
+pub(crate) const ATTEMPTS_MAX: u32 = 3;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) struct Performed {
 }
 
 impl Performed {
-    fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
+    pub(crate) fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
         let reader = |measured| Reader { measured, settled: None };
         Self { readers: measured.into_iter().map(reader).collect(), server }
     }
@@ -102,14 +102,14 @@ pub enum RunLost {
 }
 
 /// States that follow from each other, and need each other: targets in their order.
-struct Chain {
-    targets: Vec<Target>,
+pub(crate) struct Chain {
+    pub(crate) targets: Vec<Target>,
     version: Option<Version>,
     cache: Option<String>,
 }
 
 /// The chains of a benchmark: the server; without a cache; each cache.
-fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
+pub(crate) fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
     let mut chains: Vec<Chain> = Vec::new();
     for target in plan.targets().into_iter().filter(|target| benchmark.has(target.state)) {
         let (version, cache) = (target.version, target.cache.clone());
@@ -304,8 +304,8 @@ impl Conductor<'_, '_> {
         replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
     }
 
-    /// Whether what the client has read is, byte by byte, what the server has: what the client reads
-    /// now is what it just read, in its memory.
+    /// Whether what the client has read is, byte by byte, what the server has: what the client
+    /// reads now is what it just read, in its memory.
     fn check_content(&mut self) -> Result<(), Lost> {
         let here = self.rig.perform(Task::SumTree)?.measured;
         let there = self.rig.perform_locally(Task::SumTree)?;

@@ -1,7 +1,7 @@
 //! The suite `fscache`: a network file system measured in every state of its caches.
 //!
-//! A rig of guests, a server and one client or two, does what "FS-Cache Benchmarks" (Howells 2008) did
-//! by hand with two computers, a throttled link, reboots and a cache made anew. Each state is made
+//! A rig of guests, a server and one client or two, does what "FS-Cache Benchmarks" (Howells 2008)
+//! did by hand with two computers, a throttled link, reboots and a cache made anew. Each state is made
 //! and then proved by what the kernel counts; a replicate whose state is not proved is thrown away.
 //! Every count becomes a metric of a cell of an ordinary run: the target is the file system in one
 //! state, and the block is one round of all of them.
@@ -12,6 +12,7 @@ mod as_run;
 mod cells;
 mod conduct;
 mod metrics;
+mod mounted;
 mod observed;
 mod plan;
 mod proof;
@@ -21,7 +22,8 @@ mod state;
 pub use as_run::{Recorded, manifest, skipped};
 pub use conduct::{Ended, conduct};
 pub use metrics::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
-pub use plan::{NetworkBenchmark, Plan, PlanRefusal, Target};
+pub use mounted::{MountLost, MountRefusal, OwnMount, conduct_on_mount};
+pub use plan::{NetworkBenchmark, OnMount, Plan, PlanRefusal, Target};
 pub use record::network::SUITE;
 pub use rig::{NEEDS, NetworkRig, programs};
 pub use state::NetworkState;

@@ -9,8 +9,8 @@ use crate::observed::{Observed, Reader, all_requests, sum};
 use crate::plan::NetworkBenchmark;
 
 pub(crate) use record::network::{
-    CACHE_HIT, CACHE_READS, CACHE_WRITES, CLIENT_IDLE, CULLED, HELD, LINK_BUSY, LINK_DELAY,
-    OBJECTS, OTHER_RPCS, SERVER_IDLE,
+    CACHE_HIT, CACHE_READS, CACHE_WRITES, CLIENT_IDLE, CULLED, ELAPSED_TIME, HELD, LINK_BUSY,
+    LINK_DELAY, OBJECTS, OTHER_RPCS, SERVER_IDLE,
 };
 pub use record::network::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 
@@ -40,8 +40,22 @@ struct Row {
     value: f64,
 }
 
-/// The metrics of every cell of a benchmark, in order.
-pub(crate) fn definitions(benchmark: NetworkBenchmark) -> Vec<MetricDefinition> {
+/// What is known of guests alone: on a mount of the user's own, the disk of the cache, the link and
+/// the server are not in sight.
+const OF_GUESTS: [&str; 9] = [
+    "disk_reads",
+    "disk_read",
+    "disk_writes",
+    "disk_written",
+    "cache_objects",
+    "cache_held",
+    LINK_BUSY,
+    LINK_DELAY,
+    SERVER_IDLE,
+];
+
+/// The metrics of every cell of a benchmark in guests, or on a mount of the user's own, in order.
+pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<MetricDefinition> {
     let nothing = Measured {
         did: network_guest::task::Did::default(),
         elapsed_ns: 0,
@@ -54,12 +68,23 @@ pub(crate) fn definitions(benchmark: NetworkBenchmark) -> Vec<MetricDefinition> 
     let link = Shape::default();
     let observed = Observed { benchmark, readers: &readers, server: &server, link };
     let definition = |row: Row| MetricDefinition::new(&row.name, row.unit, row.better);
-    rows(&observed).into_iter().map(definition).collect()
+    known(rows(&observed), is_own).map(definition).collect()
+}
+
+/// What is known of a mount of the user's own has its time, which is none of an emulation.
+fn known(rows: Vec<Row>, is_own: bool) -> impl Iterator<Item = Row> {
+    let known = move |row: &Row| !(is_own && OF_GUESTS.contains(&row.name.as_str()));
+    rows.into_iter().filter(known).map(move |row| match row.name.as_str() {
+        EMULATED_TIME if is_own => {
+            Row { name: ELAPSED_TIME.to_owned(), better: Better::Lower, ..row }
+        }
+        _ => row,
+    })
 }
 
 /// Their values.
-pub(crate) fn values(observed: &Observed<'_>) -> Vec<f64> {
-    rows(observed).into_iter().map(|row| row.value).collect()
+pub(crate) fn values(observed: &Observed<'_>, is_own: bool) -> Vec<f64> {
+    known(rows(observed), is_own).map(|row| row.value).collect()
 }
 
 /// Counts are sums over the clients, the time is that of the slowest of them, and a share is that
@@ -134,7 +159,7 @@ mod tests {
     #[test]
     fn the_first_metric_counts_all_calls_and_names_are_not_repeated() {
         for benchmark in NetworkBenchmark::ALL {
-            let definitions = definitions(benchmark);
+            let definitions = definitions(benchmark, false);
             assert_eq!(definitions[0].name, RPCS);
             let mut names: Vec<&str> = definitions.iter().map(|one| one.name.as_str()).collect();
             assert_eq!(names.contains(&"client_2_rpc_read"), benchmark.clients() == 2);
@@ -142,5 +167,17 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), definitions.len());
         }
+    }
+
+    #[test]
+    fn on_a_mount_of_ones_own_time_is_time_and_guests_are_not_counted() {
+        let of = |is_own| {
+            let definitions = definitions(NetworkBenchmark::File, is_own);
+            definitions.into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        let (own, guests) = (of(true), of(false));
+        assert_eq!(own.len() + OF_GUESTS.len(), guests.len());
+        assert!(own.iter().any(|name| name == ELAPSED_TIME) && own[0] == RPCS);
+        assert!(!guests.iter().any(|name| name == ELAPSED_TIME));
     }
 }

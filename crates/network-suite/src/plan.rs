@@ -30,6 +30,21 @@ pub struct Plan {
     pub content: Content,
     /// Bytes of the disk that caches lie on; none for as many as they need.
     pub cache_bytes: Option<u64>,
+    /// The mount of the user's own that all of it is measured on; none for guests.
+    pub mount: Option<OnMount>,
+}
+
+/// A mount of the user's own, as far as a run tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnMount {
+    /// What it is called.
+    pub label: String,
+    /// The file system's type.
+    pub file_system: String,
+    /// The mount's options.
+    pub options: String,
+    /// The states that cannot be made on it, and why.
+    pub lacks: Vec<(NetworkState, &'static str)>,
 }
 
 /// Something that cannot be measured so.
@@ -172,14 +187,28 @@ impl NetworkBenchmark {
         }
     }
 
+    /// Whether it works on the tree, and not on the large file.
+    pub(crate) fn is_of_tree(self) -> bool {
+        match self {
+            Self::File | Self::TwoClients | Self::Random | Self::Rewrite | Self::Coherence => false,
+            Self::Tree | Self::Cull | Self::Stat => true,
+        }
+    }
+
+    /// Why it cannot be measured on a mount of the user's own, if that is so.
+    #[must_use]
+    pub fn needs_guests(self) -> Option<&'static str> {
+        match self {
+            Self::File | Self::Tree | Self::Stat | Self::Random | Self::Rewrite => None,
+            Self::TwoClients => Some("it needs a second client"),
+            Self::Cull => Some("it needs a cache of a size of its own"),
+            Self::Coherence => Some("it changes a file on the server"),
+        }
+    }
+
     /// Bytes of the files that each client handles, each once.
     pub(crate) fn bytes(self, content: &Content) -> u64 {
-        match self {
-            Self::File | Self::TwoClients | Self::Random | Self::Rewrite | Self::Coherence => {
-                content.file_bytes
-            }
-            Self::Tree | Self::Cull | Self::Stat => content.tree.bytes(),
-        }
+        if self.is_of_tree() { content.tree.bytes() } else { content.file_bytes }
     }
 
     /// What its cache lies on. In one that is too small, inodes have room for what the cache notes
@@ -265,7 +294,7 @@ impl Plan {
         let empty = [
             (self.states.is_empty(), "--states"),
             (self.versions.is_empty(), "--nfs"),
-            (self.caches.is_empty(), "--cache-fs"),
+            (self.caches.is_empty() && self.mount.is_none(), "--cache-fs"),
             (self.benchmarks.is_empty(), "--benchmark"),
         ];
         if let Some((_, option)) = empty.into_iter().find(|(is_empty, _)| *is_empty) {
@@ -316,6 +345,15 @@ impl Plan {
     /// All targets, in the order of the tables.
     #[must_use]
     pub fn targets(&self) -> Vec<Target> {
+        if let Some(mount) = &self.mount {
+            let states = NetworkState::ALL.into_iter().filter(|state| self.states.contains(state));
+            let version = self.versions.first().copied();
+            let target = |state| {
+                let label = format!("{} {state}", mount.label);
+                Target { state, version, cache: None, label }
+            };
+            return states.map(target).collect();
+        }
         let mut targets = Vec::new();
         let mut states = NetworkState::ALL.into_iter().filter(|state| self.states.contains(state));
         if self.states.contains(&NetworkState::Server) {
@@ -376,6 +414,7 @@ pub(crate) mod tests {
             runs: 2,
             content: Content { file_bytes: 1 << 20, tree, seed: 1 },
             cache_bytes: None,
+            mount: None,
         }
     }
 

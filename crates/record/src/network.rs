@@ -19,6 +19,8 @@ pub const OBJECTS: &str = "cache_objects";
 pub const HELD: &str = "cache_held";
 /// The share of bytes that the cache had, in percent; counted where the cache is too small.
 pub const CACHE_HIT: &str = "cache_hit";
+/// Time on a mount of the user's own.
+pub const ELAPSED_TIME: &str = "elapsed_time";
 /// Time by the client's clock, which is emulated.
 pub const EMULATED_TIME: &str = "emulated_time";
 /// The share of that time for which the link is busy with what went over it.

@@ -6,7 +6,7 @@ import type {
   NetworkBenchmark,
   NetworkDocument,
   NetworkFigures,
-  NetworkState,
+  StateCounts,
 } from "../contract";
 import { bytes, count, digits, figure, typeset } from "../format/units";
 import { useView, type View } from "../view";
@@ -39,14 +39,9 @@ export function Network() {
           {network.benchmarks.map((benchmark) => (
             <OneBenchmark key={benchmark.name} {...benchmark} />
           ))}
+          <p class="note">{network.notes}</p>
         </div>
       ))}
-      <p class="note">
-        Counts are medians over the runs; where runs differ, the smallest and the largest stand in
-        brackets. Every count is of a replicate whose state was proved. Times are emulated: they
-        depend on how fast the computer emulates guests. Only times marked “link” are those of the
-        link, and may be compared.
-      </p>
     </>
   );
 }
@@ -134,7 +129,7 @@ interface Drawn {
   operations: string[];
 }
 
-function Row(props: NetworkState & Drawn) {
+function Row(props: StateCounts & Drawn) {
   const { target, figures, most, colours, operations } = props;
   if (figures == null) {
     return (
@@ -158,7 +153,7 @@ function Row(props: NetworkState & Drawn) {
       <Count one={cache_reads} say={count} />
       <Count one={cache_writes} say={count} />
       <td class="number">
-        {figure("ns", figures.emulated_time_ns)}
+        {figure("ns", figures.time_ns)}
         {figures.is_time_of_link && <span class="note"> link</span>}
       </td>
     </tr>

@@ -36,6 +36,18 @@ pub(crate) struct NetworkArguments {
     /// Size of the cache's disk; by default as much as it needs
     #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
     pub(crate) cache_size: Option<u64>,
+    /// Measure on an NFS mount of your own instead of in guests, in the states that can be made
+    /// there
+    #[arg(
+        long,
+        value_name = "[LABEL=]DIR",
+        conflicts_with_all = ["resume", "link", "nfs", "cache_fs", "cache_size", "consoles"]
+    )]
+    pub(crate) at: Option<String>,
+    /// With --at: the command that empties the mount's cache before each cold replicate; without
+    /// it, cold replicates read files that were never read before
+    #[arg(long, value_name = "COMMAND", requires = "at")]
+    pub(crate) drop: Option<String>,
     /// Keep the console of each guest's boot in this directory
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) consoles: Option<PathBuf>,
@@ -52,6 +64,7 @@ impl NetworkArguments {
             ("--nfs", !self.nfs.is_empty()),
             ("--cache-fs", !self.cache_fs.is_empty()),
             ("--cache-size", self.cache_size.is_some()),
+            ("--at", self.at.is_some()),
             ("--consoles", self.consoles.is_some()),
         ];
         all.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)

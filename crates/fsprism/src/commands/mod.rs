@@ -12,6 +12,7 @@ pub(crate) mod lab;
 mod list;
 pub(crate) mod machine;
 pub(crate) mod manual;
+mod mounted;
 pub(crate) mod network;
 pub(crate) mod report;
 pub(crate) mod reproduce;

@@ -15,7 +15,7 @@ use record::{EndReason, Run, RunDirectory, RunRecord};
 
 use crate::arguments::network::NetworkArguments;
 use crate::arguments::{Format, Measuring, Order, RunOptions};
-use crate::commands::lab;
+use crate::commands::{lab, mounted};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output::{self, Form, page};
 use crate::session::start;
@@ -36,6 +36,9 @@ const BOOT_LIMIT: Duration = Duration::from_secs(120);
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     let measuring = &options.measuring;
     refuse_what_has_no_effect(options)?;
+    if let Some(at) = &options.network.at {
+        return mounted::run(options, at);
+    }
     let kernel = options.tracing.kernel.as_deref();
     let made = made("run", (&options.network, kernel), measuring)?;
     print(&made.directory, measuring.output.format)?;
@@ -51,6 +54,13 @@ pub(crate) struct Made {
 }
 
 impl Made {
+    /// A run that ended so.
+    pub(crate) fn of(directory: RunDirectory, ended: Ended) -> anyhow::Result<Self> {
+        let failed = |line: &record::Line| matches!(line, record::Line::CellFailed(_));
+        let failed = directory.read()?.lines.iter().any(failed);
+        Ok(Self { directory, ended, failed })
+    }
+
     /// How the command ends that made it.
     pub(crate) fn done(&self) -> Done {
         match self.ended {
@@ -93,13 +103,11 @@ pub(crate) fn made(
         Ended::Done => EndReason::Blocks,
         Ended::Stopped => EndReason::Interrupted,
     })?;
-    let failed = |line: &record::Line| matches!(line, record::Line::CellFailed(_));
-    let failed = directory.read()?.lines.iter().any(failed);
-    Ok(Made { directory, ended, failed })
+    Made::of(directory, ended)
 }
 
 /// Prints the closing tables, or the run in another format, and writes its page.
-fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
+pub(crate) fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
     let run: Run = directory.read()?;
     let form = Form::full(format);
     let source = form.source(&run, directory.path());
@@ -148,8 +156,6 @@ fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
 }
 
 fn plan(arguments: &NetworkArguments, measuring: &Measuring, seed: u64) -> anyhow::Result<Plan> {
-    let benchmarks = measuring.benchmarks.iter().map(|name| name.parse());
-    let benchmarks: Vec<NetworkBenchmark> = benchmarks.collect::<Result<_, _>>().blame_input()?;
     let plan = Plan {
         states: or_default(&arguments.states, &NetworkState::ALL),
         versions: or_default(&arguments.nfs, &[Version::V42]),
@@ -157,17 +163,35 @@ fn plan(arguments: &NetworkArguments, measuring: &Measuring, seed: u64) -> anyho
         link: arguments
             .link
             .unwrap_or(Shape { rate_bits_per_s: Some(LINK_BITS_PER_S), ..Shape::default() }),
-        benchmarks: or_default(&benchmarks, &[NetworkBenchmark::File, NetworkBenchmark::Tree]),
-        runs: measuring.runs.or(measuring.blocks).unwrap_or(RUNS),
-        content: Content {
-            file_bytes: arguments.file.unwrap_or(FILE_BYTES),
-            tree: arguments.tree.unwrap_or(TREE),
-            seed,
-        },
+        benchmarks: benchmarks(measuring)?,
+        runs: runs(measuring),
+        content: content(arguments, seed),
         cache_bytes: arguments.cache_size,
+        mount: None,
     };
     plan.check().blame_input()?;
     Ok(plan)
+}
+
+/// The benchmarks that were asked for.
+pub(crate) fn benchmarks(measuring: &Measuring) -> anyhow::Result<Vec<NetworkBenchmark>> {
+    let benchmarks = measuring.benchmarks.iter().map(|name| name.parse());
+    let benchmarks: Vec<NetworkBenchmark> = benchmarks.collect::<Result<_, _>>().blame_input()?;
+    Ok(or_default(&benchmarks, &[NetworkBenchmark::File, NetworkBenchmark::Tree]))
+}
+
+/// The rounds that were asked for.
+pub(crate) fn runs(measuring: &Measuring) -> u32 {
+    measuring.runs.or(measuring.blocks).unwrap_or(RUNS)
+}
+
+/// The files that were asked for.
+pub(crate) fn content(arguments: &NetworkArguments, seed: u64) -> Content {
+    Content {
+        file_bytes: arguments.file.unwrap_or(FILE_BYTES),
+        tree: arguments.tree.unwrap_or(TREE),
+        seed,
+    }
 }
 
 /// What was given, each once; else the default.
@@ -215,12 +239,13 @@ fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
     }
 }
 
-fn run_record(command: &str, measuring: &Measuring) -> RunRecord {
+/// The record of a run that begins now.
+pub(crate) fn run_record(command: &str, measuring: &Measuring) -> RunRecord {
     RunRecord {
         budget_s: measuring.budget().as_secs_f64(),
         precision_percent: measuring.precision,
         confidence_level: measuring.confidence,
-        blocks: Some(measuring.runs.or(measuring.blocks).unwrap_or(RUNS)),
+        blocks: Some(runs(measuring)),
         ..runner::run_record(command, SUITE, measuring.seed.or(Some(SEED)))
     }
 }

@@ -1,7 +1,14 @@
 //! `fsprism run fscache`: a real server and a real client, in every state of the client's caches.
 
+use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
+use lab::rig::{RigConditions, Shape};
+use lab::{Lab, Parts, image, kernel};
+use network_guest::content::{Content, TreeShape};
+use network_guest::{Ran, Version};
+use network_suite::{NetworkBenchmark, NetworkRig, NetworkState, Plan};
 use serde_json::Value;
 
 use crate::guests::lab;
@@ -83,6 +90,80 @@ fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_
     assert!(of_cull("hot", "cache_held") < tree_bytes);
 }
 
+/// A server that serves, whose client can run this program on a mount of its own.
+fn rig_of_a_mount(lab: &Path) -> NetworkRig {
+    let lab = Lab::at(lab.to_owned());
+    let kernel = kernel::find(&lab, None).expect("it was built");
+    let further = network_suite::programs();
+    let program = Path::new(env!("CARGO_BIN_EXE_fsprism"));
+    let parts = Parts { kernel: &kernel, program, further: &further };
+    let image = image::build(&lab, parts).expect("it was built");
+    let boot_limit = Duration::from_secs(120);
+    let conditions = RigConditions { kernel, image, boot_limit, consoles: None, stop: None };
+    let plan = Plan {
+        states: vec![NetworkState::None],
+        versions: vec![Version::V42],
+        caches: vec!["ext4".to_owned()],
+        link: Shape::default(),
+        benchmarks: vec![NetworkBenchmark::File],
+        runs: 1,
+        content: Content {
+            file_bytes: 16 << 20,
+            tree: TreeShape { directories: 1, files: 1 },
+            seed: 1,
+        },
+        cache_bytes: None,
+        mount: None,
+    };
+    let mut rig = NetworkRig::new(conditions, &plan).expect("it can be set up");
+    rig.serve(&plan).expect("it serves");
+    rig
+}
+
+#[test]
+fn a_mount_of_ones_own_is_measured_in_the_states_that_can_be_made_on_it() {
+    let lab = match lab() {
+        Ok(lab) => lab,
+        Err(why) => return say_skipped("a_mount_of_ones_own", why.trim()),
+    };
+    let mut rig = rig_of_a_mount(&lab);
+    let mut run = |cache, further: &[&str]| {
+        let words = ["/init", "run", "fscache", "--at", "own=/mnt", "--file", "256k", "--tree"];
+        let words = [&words[..], &["2x10", "--blocks", "2", "--out", "/tmp/run"], further].concat();
+        rig.run_on_client(Version::V42, cache, &words).expect("the client comes up")
+    };
+    let document = |ran: &Ran| -> Value {
+        assert_eq!(ran.status, Some(0), "{}", ran.said);
+        serde_json::from_str(&ran.printed).expect("one document")
+    };
+    let json = ["--format", "json", "--drop", "echo >> /tmp/dropped"];
+    let with = document(&run(Some("ext4"), &json));
+    let bytes = f64::from(256 << 10);
+    for (target, server, is_read, is_written) in [
+        ("own cold", bytes, true, true),
+        ("own hot", 0.0, true, false),
+        ("own pgcache", 0.0, false, false),
+    ] {
+        for (benchmark, bytes) in [("file", server), ("tree", server.min(1.0) * 114_890.0)] {
+            let of = |metric: &str| values(&with, (benchmark, target), metric);
+            assert_eq!(of("read_from_server"), [bytes; 2], "{benchmark} {target}");
+            assert_eq!(of("cache_reads")[0] > 0.0, is_read, "{benchmark} {target}");
+            assert_eq!(of("cache_writes")[0] > 0.0, is_written, "{benchmark} {target}");
+            assert!(of("elapsed_time")[0] > 0.0);
+        }
+    }
+    let without = document(&run(None, &json[..2]));
+    let of = |target: &str| values(&without, ("file", target), "read_from_server");
+    assert_eq!((of("own none"), of("own pgcache")), (vec![bytes; 2], vec![0.0; 2]));
+    let skipped = without["skipped"].to_string();
+    for words in ["server: all benchmarks", "the mount has no cache"] {
+        assert!(skipped.contains(words), "{skipped}");
+    }
+    let failed = run(Some("ext4"), &["--drop", "echo no such unit >&2; exit 3"]);
+    assert_eq!(failed.status, Some(1), "{}", failed.said);
+    assert!(failed.said.contains("exit status: 3: no such unit"), "{}", failed.said);
+}
+
 #[test]
 fn what_no_rig_can_do_is_refused() {
     let test = "what_no_rig_can_do_is_refused";
@@ -99,6 +180,10 @@ fn what_no_rig_can_do_is_refused() {
         ("run fscache ext4", "--nfs"),
         ("run fscache --kernel 2.6.18", "2.6.18"),
         ("run nano --link 1mbit", "--link"),
+        ("run fscache --at .", "no network file system"),
+        ("run fscache --at ext4", "no directory"),
+        ("run fscache --drop true", "--at"),
+        ("run fscache --at . --link 1mbit", "--link"),
     ] {
         let Some((place, mut command)) = fsprism(test, arguments) else { return };
         let output = command.output().expect("it can be run");

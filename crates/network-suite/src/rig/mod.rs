@@ -7,9 +7,9 @@ use lab::GuestProgram;
 use lab::rig::{Rig, RigConditions, RigError};
 use network_guest::counters::Counters;
 use network_guest::task::Task;
-use network_guest::{Answer, CachePlace, Measured, Question, SERVER, Settled, Version};
+use network_guest::{Answer, CachePlace, Measured, Question, Ran, SERVER, Settled, Version};
 
-use crate::plan::Plan;
+use crate::plan::{NetworkBenchmark, Plan};
 use layout::{Client, PATIENCE};
 
 /// What a kernel must know for this rig, besides the file systems of caches.
@@ -138,6 +138,30 @@ impl NetworkRig {
                 if let Answer::Settled(settled) = answer { Some(*settled) } else { None }
             },
         )
+    }
+
+    /// Boots a client, has it mount what is served with a cache on this file system, if there is to
+    /// be one, and runs a program there: what is served is at `/mnt`, and fsprism is `/init`.
+    ///
+    /// # Errors
+    /// It does not come up, or cannot mount.
+    pub fn run_on_client(
+        &mut self,
+        version: Version,
+        cache: Option<&str>,
+        words: &[&str],
+    ) -> Result<Ran, RigError> {
+        self.boot_clients(1)?;
+        if let Some(cache) = cache {
+            self.start_caches(&NetworkBenchmark::File.cache_place(cache), true)?;
+        }
+        self.mount(version)?;
+        let ran = self.ask_all(
+            |_| Question::Run(words.iter().map(|&word| word.to_owned()).collect()),
+            |answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None },
+        )?;
+        self.end_clients()?;
+        ran.into_iter().next().ok_or_else(|| unexpected(SERVER))
     }
 
     fn booted_roles(&self) -> Vec<String> {

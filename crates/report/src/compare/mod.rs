@@ -349,4 +349,6 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
 }
 
 #[cfg(test)]
+mod count_tests;
+#[cfg(test)]
 mod tests;

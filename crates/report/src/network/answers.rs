@@ -2,44 +2,44 @@
 
 use textual::grouped;
 
-use super::{Counted, NetworkBenchmark, NetworkFigures, NetworkState};
+use super::{COLD, Counted, HOT, NONE, NetworkBenchmark, NetworkFigures, StateCounts};
 
 /// The sentences of a benchmark: one per cache that was measured hot.
 pub(super) fn of(benchmark: &NetworkBenchmark) -> Vec<String> {
-    let hot = benchmark.states.iter().filter(|state| state.state == "hot");
+    let hot = benchmark.states.iter().filter(|state| state.state == HOT);
     hot.filter_map(|hot| sentence(benchmark, hot)).collect()
 }
 
-fn sentence(benchmark: &NetworkBenchmark, hot: &NetworkState) -> Option<String> {
+fn sentence(benchmark: &NetworkBenchmark, hot: &StateCounts) -> Option<String> {
     let title = &benchmark.title;
     let figures = hot.figures.as_ref()?;
     let own = words(hot);
     let of = if own.is_empty() { String::new() } else { format!(" ({own})") };
-    let none = beside(benchmark, hot, "none").and_then(|none| none.figures.as_ref());
-    let Some(none) = none else {
-        // What has no such state is about what is read, not about what is saved.
+    let of_state = |state| beside(benchmark, hot, state).and_then(|one| one.figures.as_ref());
+    let none = of_state(NONE);
+    // On a mount that has a cache, nothing is read without one.
+    let Some(without) = none.or_else(|| of_state(COLD)) else {
         return Some(format!(
             "{title}{of}: with a hot cache, {} calls to the server, of which {} read content.",
             shown(figures.rpcs),
             shown(figures.reads)
         ));
     };
-    let filling = beside(benchmark, hot, "cold").and_then(|cold| filling(cold, none));
+    let filling = none.zip(of_state(COLD)).and_then(|(none, cold)| filling(cold, none));
     Some(format!(
         "{title}{of}: with a hot cache, {} of {} calls to the server remain, and {} of the {} that \
          read content{}.",
         shown(figures.rpcs),
-        shown(none.rpcs),
+        shown(without.rpcs),
         if figures.reads.most == 0.0 { "none".to_owned() } else { shown(figures.reads) },
-        shown(none.reads),
+        shown(without.reads),
         filling.unwrap_or_default()
     ))
 }
 
 /// What filling the cache costs, where the link took the time with and without it.
-fn filling(cold: &NetworkState, none: &NetworkFigures) -> Option<String> {
-    let cold = cold.figures.as_ref()?;
-    let ratio = cold.emulated_time_ns / none.emulated_time_ns;
+fn filling(cold: &NetworkFigures, none: &NetworkFigures) -> Option<String> {
+    let ratio = cold.time_ns / none.time_ns;
     let is_known = cold.is_time_of_link && none.is_time_of_link && ratio.is_finite();
     is_known.then(|| format!("; filling the cache takes {ratio:.2}x as long as having none"))
 }
@@ -47,19 +47,19 @@ fn filling(cold: &NetworkState, none: &NetworkFigures) -> Option<String> {
 /// The target of another state with the same version and cache, as far as it has either.
 fn beside<'a>(
     benchmark: &'a NetworkBenchmark,
-    one: &NetworkState,
+    one: &StateCounts,
     state: &str,
-) -> Option<&'a NetworkState> {
+) -> Option<&'a StateCounts> {
     let own: Vec<&str> = one.target.split(' ').collect();
-    let of_state = |other: &&NetworkState| other.state == state;
-    let fits = |other: &&NetworkState| {
+    let of_state = |other: &&StateCounts| other.state == state;
+    let fits = |other: &&StateCounts| {
         other.target.split(' ').filter(|word| *word != state).all(|word| own.contains(&word))
     };
     benchmark.states.iter().filter(of_state).find(fits)
 }
 
 /// What its label says besides the state: the version and the cache, where there are several.
-fn words(state: &NetworkState) -> String {
+fn words(state: &StateCounts) -> String {
     let words: Vec<&str> = state.target.split(' ').filter(|word| *word != state.state).collect();
     words.join(" ")
 }

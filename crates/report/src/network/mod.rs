@@ -9,8 +9,8 @@ mod text;
 use std::fmt;
 
 use record::network::{
-    CACHE_HIT, CACHE_READS, CACHE_WRITES, CULLED, EMULATED_TIME, HELD, OBJECTS, OPERATION_PREFIX,
-    OTHER_RPCS, RPCS, SERVER_BYTES, SUITE, is_network_bound, rpc_metric,
+    CACHE_HIT, CACHE_READS, CACHE_WRITES, CULLED, ELAPSED_TIME, EMULATED_TIME, HELD, OBJECTS,
+    OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES, SUITE, is_network_bound, rpc_metric,
 };
 use record::{Cell, Line, Replicate, Run};
 use schemars::JsonSchema;
@@ -19,6 +19,11 @@ use serde_json::Value;
 use textual::grouped;
 
 pub use text::render_network;
+
+/// States by their names.
+const NONE: &str = "none";
+const COLD: &str = "cold";
+const HOT: &str = "hot";
 
 /// What such a run shows.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -29,6 +34,8 @@ pub struct NetworkDocument {
     pub benchmarks: Vec<NetworkBenchmark>,
     /// What was not measured, or thrown away, and why.
     pub left_out: Vec<String>,
+    /// What the figures are.
+    pub notes: String,
 }
 
 /// What was counted of one benchmark.
@@ -41,12 +48,12 @@ pub struct NetworkBenchmark {
     /// How much it reads or writes.
     pub subject: String,
     /// The states, in their order.
-    pub states: Vec<NetworkState>,
+    pub states: Vec<StateCounts>,
 }
 
 /// What was counted in one state.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct NetworkState {
+pub struct StateCounts {
     /// The target: the file system in that state.
     pub target: String,
     /// The state alone.
@@ -73,8 +80,8 @@ pub struct NetworkFigures {
     pub cache_reads: Counted,
     /// Writes to the cache.
     pub cache_writes: Counted,
-    /// Time by the guests' clock, in nanoseconds: the median.
-    pub emulated_time_ns: f64,
+    /// Time in nanoseconds, in guests by their clock: the median.
+    pub time_ns: f64,
     /// Whether it was the link that took this time, in every replicate.
     pub is_time_of_link: bool,
     /// Calls by operation, the most frequent first: medians.
@@ -130,7 +137,27 @@ pub fn network(run: &Run) -> Option<NetworkDocument> {
         }
     }
     let answers = benchmarks.iter().flat_map(answers::of).collect();
-    Some(NetworkDocument { answers, benchmarks, left_out: left_out(run) })
+    let notes = notes(run.manifest.cells.iter().any(is_emulated));
+    Some(NetworkDocument { answers, benchmarks, left_out: left_out(run), notes })
+}
+
+fn is_emulated(cell: &Cell) -> bool {
+    cell.metrics.iter().any(|metric| metric.name == EMULATED_TIME)
+}
+
+/// What the figures are.
+fn notes(is_emulated: bool) -> String {
+    let counts = "Counts are medians over the runs; where runs differ, the smallest and the \
+                  largest stand in brackets. Every count is of a replicate whose state was \
+                  proved. ";
+    let times = match is_emulated {
+        true => {
+            "Times are emulated: they depend on how fast this computer emulates guests. Only where \
+             \"link\" stands behind a time did the link take it; such times may be compared."
+        }
+        false => "Times are medians, too.",
+    };
+    format!("{counts}{times}")
 }
 
 /// How much a benchmark works on.
@@ -145,33 +172,38 @@ fn subject(cell: &Cell) -> String {
     }
 }
 
-fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> NetworkState {
+fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> StateCounts {
     let of_cell = |line: &'a Line| {
         let Line::Replicate(one) = line else { return None };
         (one.cell == number).then_some(&**one)
     };
     let replicates: Vec<&Replicate> = run.lines.iter().filter_map(of_cell).collect();
-    NetworkState {
+    let state = cell.parameters.get("state").and_then(Value::as_str).unwrap_or_default();
+    StateCounts {
         target: cell.target.clone(),
-        state: cell.parameters.get("state").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        state: state.to_owned(),
         replicates: u32::try_from(replicates.len()).unwrap_or(u32::MAX),
         figures: figures(cell, &replicates),
-        culled: culled(cell, &replicates),
+        culled: culled(cell, &replicates, state),
     }
 }
 
 /// How many files a cache that is too small removed and held, and what it had.
-fn culled(cell: &Cell, replicates: &[&Replicate]) -> Option<String> {
+fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String> {
     let count = |name: &str| counted(&values(cell, replicates, name));
     let tenths = |count: Counted, unit: f64| {
         let rounded = |value: f64| (value / unit * 10.0).round() / 10.0;
         let Counted { median, least, most } = count;
         Counted { median: rounded(median), least: rounded(least), most: rounded(most) }
     };
+    let hit = tenths(count(CACHE_HIT)?, 1.0);
+    // A new cache has nothing to give.
+    let had = match state {
+        COLD => String::new(),
+        _ => format!("{hit} % of the bytes came from the cache; "),
+    };
     Some(format!(
-        "{} % of the bytes came from the cache; it culled {} files and held {} in the end, with {} \
-         MB of content",
-        tenths(count(CACHE_HIT)?, 1.0),
+        "{had}it culled {} files and held {} in the end, with {} MB of content",
         count(CULLED)?,
         count(OBJECTS)?,
         tenths(count(HELD)?, 1e6),
@@ -190,7 +222,7 @@ fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
         server_bytes: count(SERVER_BYTES).unwrap_or(none),
         cache_reads: count(CACHE_READS).unwrap_or(none),
         cache_writes: count(CACHE_WRITES).unwrap_or(none),
-        emulated_time_ns: count(EMULATED_TIME)?.median,
+        time_ns: count(EMULATED_TIME).or_else(|| count(ELAPSED_TIME))?.median,
         is_time_of_link: replicates.iter().all(is_bound),
         by_operation: by_operation(cell, replicates),
     })

@@ -2,7 +2,7 @@
 
 use textual::{Columns, paragraph};
 
-use super::{NetworkBenchmark, NetworkDocument, NetworkState};
+use super::{NetworkBenchmark, NetworkDocument, StateCounts};
 use crate::Options;
 
 /// What stands above the columns.
@@ -29,15 +29,7 @@ pub fn render_network(document: &NetworkDocument, options: &Options) -> String {
         }
         text.push('\n');
     }
-    text += &paragraph(
-        "",
-        "",
-        "Counts are medians over the runs; where runs differ, the smallest and the largest stand \
-         in brackets. Every count is of a replicate whose state was proved. Times are emulated: \
-         they depend on how fast this computer emulates guests. Only where \"link\" stands behind \
-         a time did the link take it; such times may be compared.",
-        width,
-    );
+    text += &paragraph("", "", &document.notes, width);
     for line in &document.left_out {
         text += &paragraph("- ", "  ", line, width);
     }
@@ -52,11 +44,11 @@ fn table(benchmark: &NetworkBenchmark) -> Columns {
     columns
 }
 
-fn row(state: &NetworkState) -> Vec<String> {
+fn row(state: &StateCounts) -> Vec<String> {
     let Some(figures) = &state.figures else {
         return vec![state.target.clone(), "not measured".to_owned()];
     };
-    let time = format!("{:.2} s", figures.emulated_time_ns / 1e9);
+    let time = format!("{:.2} s", figures.time_ns / 1e9);
     vec![
         state.target.clone(),
         figures.rpcs.to_string(),

@@ -1,0 +1,74 @@
+//! `fsprism run fscache --at`: a network file system that is mounted here, in the states that can
+//! be made on it.
+
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use network_suite::{Ended, NetworkBenchmark, OwnMount, Recorded};
+use record::{EndReason, RunDirectory};
+use suites::Testbed;
+use targets::{Location, TargetSpec};
+
+use crate::arguments::{Measuring, RunOptions};
+use crate::commands::network::{self, Made};
+use crate::exit::{Blame, Done};
+use crate::output;
+use crate::session::start;
+use crate::session::targets::Choice;
+
+/// Measures on the mount that `at` names, and prints the run.
+pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
+    let (arguments, measuring) = (&options.network, &options.measuring);
+    let spec: TargetSpec = at.parse().blame_input()?;
+    let Location::Directory(path) = &spec.location else {
+        let why = anyhow::anyhow!("--at {at} names no directory: name one on an NFS mount");
+        return Err(why).blame_input();
+    };
+    let mount = OwnMount::at(path, &spec.label).blame_input()?;
+    let run = network::run_record("run", measuring);
+    let content = network::content(arguments, run.seed);
+    let plan =
+        mount.plan(&arguments.states, (benchmarks(measuring)?, network::runs(measuring)), content);
+    let plan = plan.blame_input()?;
+    plan.check().blame_input()?;
+    if let Some(path) = &measuring.out {
+        RunDirectory::check_new(path).blame_input()?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let (testbed, _) = start::make(Choice::Asked(slice::from_ref(at)), &measuring.making, &stop)?;
+    let Testbed { live, workshop } = testbed;
+    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let (_, _, clock) = start::clock();
+    let base = runner::manifest(run, measuring.making.scratch(), clock);
+    let mut directory = RunDirectory::create(&path, &network_suite::manifest(base, &plan))?;
+    let mut recorded = Recorded::begin(&mut directory, plan)?;
+    let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
+    let where_to = (root.as_path(), arguments.drop.as_deref());
+    let outcome =
+        network_suite::conduct_on_mount(&mount, where_to, &mut recorded, &stop, &output::say);
+    let closed = Testbed::close(live, workshop);
+    recorded.end(match &outcome {
+        Ok(Ended::Done) => EndReason::Blocks,
+        Ok(Ended::Stopped) | Err(_) => EndReason::Interrupted,
+    })?;
+    let made = Made::of(directory, *outcome.as_ref().unwrap_or(&Ended::Stopped))?;
+    network::print(&made.directory, measuring.output.format)?;
+    closed?;
+    outcome?;
+    Ok(made.done())
+}
+
+/// What is measured, of what needs no guests.
+fn benchmarks(measuring: &Measuring) -> anyhow::Result<Vec<NetworkBenchmark>> {
+    let benchmarks = network::benchmarks(measuring)?;
+    let refused = benchmarks.iter().find_map(|one| Some((one.name(), one.needs_guests()?)));
+    match refused {
+        Some((name, why)) => {
+            let why =
+                anyhow::anyhow!("{name} cannot be measured on a mount: {why}; leave out --at");
+            Err(why).blame_input()
+        }
+        None => Ok(benchmarks),
+    }
+}

@@ -1,0 +1,441 @@
+//! A mount of the user's own, measured in the states that can be made on it.
+//!
+//! The files are made through the mount itself, anew for each attempt, so that its cache cannot
+//! have them. What the kernel's memory holds of them is dropped before each state but the last.
+//! Whether that sufficed, and whether somebody else used the mount meanwhile, the proof of each
+//! state tells, as in guests.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use machine::describe::Sources;
+use machine::describe::mounts::{MountEntry, entry_of};
+use network_guest::content::{Content, TreeShape};
+use network_guest::counters::Counters;
+use network_guest::{Version, measured};
+use rustix::fs::{Advice, fadvise};
+
+use crate::as_run::Recorded;
+use crate::conduct::{ATTEMPTS_MAX, Ended, Performed, chains};
+use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
+use crate::proof::prove_all;
+use crate::state::NetworkState;
+
+/// Where the kernel lists the caches that there are.
+const CACHES: &str = "/proc/fs/fscache/caches";
+/// Writing this there drops the names and inodes that nobody uses.
+const DROP_CACHES: (&str, &str) = ("/proc/sys/vm/drop_caches", "2");
+
+const BY_SERVER: &str = "only the server itself can read its own files";
+const HAS_CACHE: &str = "the mount has a cache, which takes in what is read: mount it without fsc";
+const HAS_NO_CACHE: &str =
+    "the mount has no cache: mount it with fsc, on a machine on which cachefilesd runs";
+
+/// A network file system that is mounted.
+#[derive(Clone, Debug)]
+pub struct OwnMount {
+    entry: MountEntry,
+    label: String,
+    version: Version,
+    has_cache: bool,
+}
+
+/// Why a mount cannot be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MountRefusal {
+    /// It cannot be looked at.
+    #[error(transparent)]
+    Unknown(#[from] machine::describe::DescribeError),
+    /// No network is between it and what it stores.
+    #[error(
+        "--at {path}: it lies on {file_system}, which is no network file system: name a directory \
+         on an NFS mount",
+        path = path.display()
+    )]
+    NoNetwork {
+        /// What was named.
+        path: PathBuf,
+        /// What it lies on.
+        file_system: String,
+    },
+    /// The kernel does not count what it asks its server for.
+    #[error(
+        "--at {path}: it lies on {file_system}, of which the kernel does not count what it asks \
+         its server for: name a directory on an NFS mount",
+        path = path.display()
+    )]
+    NotCounted {
+        /// What was named.
+        path: PathBuf,
+        /// What it lies on.
+        file_system: String,
+    },
+    /// Its options name no version that is known.
+    #[error(
+        "--at: the options of the mount at {path} name no version of NFS that is known: mount it \
+         with vers=3, 4.0, 4.1 or 4.2",
+        path = path.display()
+    )]
+    NoVersion {
+        /// Where it is mounted.
+        path: PathBuf,
+    },
+    /// All that was asked for cannot be made on it.
+    #[error("--states names nothing that can be made on {label}: {state}: {why}")]
+    NoState {
+        /// What the mount is called.
+        label: String,
+        /// The first state that cannot be made.
+        state: NetworkState,
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+/// Why a run on a mount cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MountLost {
+    /// The user's own command did not do what it was to do.
+    #[error("--drop {command:?} failed: {why}")]
+    Drop {
+        /// The command.
+        command: String,
+        /// How it ended, or why it did not begin.
+        why: String,
+    },
+    /// The run directory cannot be written.
+    #[error(transparent)]
+    Record(#[from] record::RecordError),
+}
+
+/// Network file systems by their names in the kernel.
+const OF_NETWORKS: [&str; 11] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "9p",
+    "ceph",
+    "afs",
+    "fuse.sshfs",
+    "fuse.glusterfs",
+    "lustre",
+    "orangefs",
+];
+
+impl OwnMount {
+    /// The mount that holds a directory, called by this label.
+    ///
+    /// # Errors
+    /// It is no network file system, or nothing is counted of it.
+    pub fn at(path: &Path, label: &str) -> Result<Self, MountRefusal> {
+        let entry = entry_of(&Sources::default(), path)?;
+        let (path, file_system) = (path.to_owned(), entry.file_system.clone());
+        if !OF_NETWORKS.contains(&file_system.as_str()) {
+            return Err(MountRefusal::NoNetwork { path, file_system });
+        }
+        if !file_system.starts_with("nfs") {
+            return Err(MountRefusal::NotCounted { path, file_system });
+        }
+        let options = entry.all_options();
+        let version = options.iter().find_map(|option| option.strip_prefix("vers="));
+        let version = version.and_then(|version| version.parse().ok());
+        let version =
+            version.ok_or_else(|| MountRefusal::NoVersion { path: entry.mount_point.clone() })?;
+        // A heading, and a line for each cache.
+        let caches = fs::read_to_string(CACHES).unwrap_or_default();
+        let has_cache = options.contains(&"fsc") && caches.lines().any(|line| line.contains(" A "));
+        Ok(Self { version, has_cache, label: label.to_owned(), entry })
+    }
+
+    /// What of these states is measured on it: all that can be made, if none is named.
+    ///
+    /// # Errors
+    /// None of them can be made.
+    pub fn plan(
+        &self,
+        states: &[NetworkState],
+        (benchmarks, runs): (Vec<NetworkBenchmark>, u32),
+        content: Content,
+    ) -> Result<Plan, MountRefusal> {
+        let wanted = if states.is_empty() { &NetworkState::ALL } else { states };
+        let lacks: Vec<(NetworkState, &'static str)> =
+            wanted.iter().filter_map(|&state| Some((state, self.lacks(state)?))).collect();
+        let states: Vec<NetworkState> =
+            wanted.iter().copied().filter(|&state| self.lacks(state).is_none()).collect();
+        if let (true, Some(&(state, why))) = (states.is_empty(), lacks.first()) {
+            return Err(MountRefusal::NoState { label: self.label.clone(), state, why });
+        }
+        let mount = OnMount {
+            label: self.label.clone(),
+            file_system: self.entry.file_system.clone(),
+            options: self.entry.all_options().join(","),
+            lacks,
+        };
+        Ok(Plan {
+            states,
+            versions: vec![self.version],
+            caches: Vec::new(),
+            link: lab::rig::Shape::default(),
+            benchmarks,
+            runs,
+            content,
+            cache_bytes: None,
+            mount: Some(mount),
+        })
+    }
+
+    /// Why a state cannot be made on it.
+    fn lacks(&self, state: NetworkState) -> Option<&'static str> {
+        match state {
+            NetworkState::Server => Some(BY_SERVER),
+            NetworkState::None => self.has_cache.then_some(HAS_CACHE),
+            NetworkState::Cold | NetworkState::Hot => (!self.has_cache).then_some(HAS_NO_CACHE),
+            NetworkState::PageCache => None,
+        }
+    }
+}
+
+/// Measures all of a plan on a mount, in a directory of its own there, and records each replicate
+/// as it comes; `drop` is the command that empties the mount's cache before it is to be cold.
+///
+/// # Errors
+/// The command fails, or the run directory cannot be written.
+pub fn conduct_on_mount(
+    mount: &OwnMount,
+    (directory, drop): (&Path, Option<&str>),
+    recorded: &mut Recorded<'_>,
+    stop: &AtomicBool,
+    say: &dyn Fn(&str),
+) -> Result<Ended, MountLost> {
+    let plan = recorded.plan().clone();
+    let mut conductor =
+        Conductor { mount, directory, drop, plan: &plan, recorded, say, attempts: 0 };
+    for block in 0..plan.runs {
+        for &benchmark in &plan.benchmarks {
+            for chain in chains(&plan, benchmark) {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Ended::Stopped);
+                }
+                conductor.measure(block, benchmark, &chain.targets)?;
+            }
+        }
+    }
+    Ok(Ended::Done)
+}
+
+struct Conductor<'a, 'b> {
+    mount: &'a OwnMount,
+    directory: &'a Path,
+    drop: Option<&'a str>,
+    plan: &'a Plan,
+    recorded: &'a mut Recorded<'b>,
+    say: &'a dyn Fn(&str),
+    /// So far: each has files of its own.
+    attempts: u64,
+}
+
+/// Why an attempt ended early.
+enum Lost {
+    /// With this state; why.
+    State(NetworkState, String),
+    Run(MountLost),
+}
+
+impl Conductor<'_, '_> {
+    /// Measures these targets, as often as it takes until each is proved.
+    fn measure(
+        &mut self,
+        block: u32,
+        benchmark: NetworkBenchmark,
+        targets: &[Target],
+    ) -> Result<(), MountLost> {
+        let mut open: Vec<&Target> = targets.iter().collect();
+        for attempt in 1..=ATTEMPTS_MAX {
+            let mut made = Vec::new();
+            let outcome = self.attempt(benchmark, targets, &mut made);
+            for (state, replicate) in &made {
+                let found = open.iter().position(|target| target.state == *state);
+                let Some(target) = found.map(|place| open.remove(place)) else { continue };
+                self.recorded.keep((block, attempt), benchmark, target, replicate)?;
+                let seconds = replicate.elapsed_ns() as f64 / 1e9;
+                let (run, name) = (block + 1, benchmark.name());
+                (self.say)(&format!("run {run}: {name} {target}: {seconds:.3} s"));
+            }
+            let (state, why) = match outcome {
+                Ok(()) => break,
+                Err(Lost::Run(lost)) => return Err(lost),
+                Err(Lost::State(state, why)) => (state, why),
+            };
+            let of_state = open.iter().find(|target| target.state == state);
+            let Some(&target) = of_state.or(open.first()) else { break };
+            (self.say)(&format!("{} {target}: discarded: {why}", benchmark.name()));
+            self.recorded.discard((block, attempt), benchmark, target, &why)?;
+            if attempt == ATTEMPTS_MAX {
+                self.recorded.give_up(block, benchmark, &open, &why)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes files that were never read, and the states one after another; what is proved is in
+    /// `made`.
+    fn attempt(
+        &mut self,
+        benchmark: NetworkBenchmark,
+        targets: &[Target],
+        made: &mut Vec<(NetworkState, Performed)>,
+    ) -> Result<(), Lost> {
+        self.attempts += 1;
+        let root = self.directory.join(format!("files-{}", self.attempts));
+        let outcome = self.states(benchmark, targets, (&root, made));
+        let removed = fs::remove_dir_all(&root);
+        outcome?;
+        removed.map_err(|error| {
+            let state = targets.last().map_or(NetworkState::None, |target| target.state);
+            Lost::State(state, format!("cannot remove {}: {error}", root.display()))
+        })
+    }
+
+    fn states(
+        &self,
+        benchmark: NetworkBenchmark,
+        targets: &[Target],
+        (root, made): (&Path, &mut Vec<(NetworkState, Performed)>),
+    ) -> Result<(), Lost> {
+        // The page cache needs a read before it, and a hot cache one that fills it.
+        let first = if self.mount.has_cache { NetworkState::Cold } else { NetworkState::None };
+        let states = [first, NetworkState::Hot, NetworkState::PageCache];
+        let last = targets
+            .iter()
+            .filter_map(|one| states.iter().position(|state| *state == one.state))
+            .max();
+        let states = states.into_iter().take(last.map_or(0, |last| last + 1));
+        let states = states.filter(|state| self.mount.lacks(*state).is_none());
+        let states = states.filter(|state| benchmark.has(*state));
+        self.make(benchmark, root).map_err(|error| {
+            Lost::State(first, format!("cannot make files in {}: {error}", root.display()))
+        })?;
+        for state in states {
+            if state != NetworkState::PageCache {
+                forget(root)
+                    .map_err(|error| Lost::State(state, format!("cannot evict: {error}")))?;
+            }
+            if let (NetworkState::Cold, Some(command)) = (state, self.drop) {
+                run(command).map_err(Lost::Run)?;
+            }
+            let replicate = self.perform(benchmark, root).map_err(|why| Lost::State(state, why))?;
+            let of = (benchmark, benchmark.bytes(&self.plan.content));
+            prove_all(state, of, &replicate.readers).map_err(|why| Lost::State(state, why))?;
+            made.push((state, replicate));
+        }
+        Ok(())
+    }
+
+    /// Makes what the benchmark works on.
+    fn make(&self, benchmark: NetworkBenchmark, root: &Path) -> io::Result<()> {
+        let Content { file_bytes, tree, seed } = self.plan.content;
+        let no_tree = TreeShape { directories: 1, files: 0 };
+        let is_of_tree = benchmark.is_of_tree();
+        fs::create_dir(root)?;
+        Content {
+            file_bytes: if is_of_tree { 0 } else { file_bytes },
+            tree: if is_of_tree { tree } else { no_tree },
+            seed,
+        }
+        .make(root)
+    }
+
+    fn perform(&self, benchmark: NetworkBenchmark, root: &Path) -> Result<Performed, String> {
+        let mount = self.mount.entry.mount_point.as_path();
+        let measured = measured(Some(mount), None, || benchmark.task().perform(root))?;
+        if measured.before.mount.is_none() {
+            return Err(format!("the kernel counts nothing of {}", mount.display()));
+        }
+        Ok(Performed::new(vec![measured], (Counters::default(), Counters::default())))
+    }
+}
+
+/// Drops what the kernel's memory holds of all files below a directory, once it is written; where
+/// that is allowed, their inodes, too: a file that was just written is not cached before.
+fn forget(directory: &Path) -> io::Result<()> {
+    rustix::fs::syncfs(File::open(directory)?)?;
+    forget_files(directory)?;
+    match fs::write(DROP_CACHES.0, DROP_CACHES.1) {
+        // Without it the proof shows what is still there.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        dropped => dropped,
+    }
+}
+
+fn forget_files(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            forget_files(&entry.path())?;
+        } else {
+            fadvise(File::open(entry.path())?, 0, None, Advice::DontNeed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the user's command.
+fn run(command: &str) -> Result<(), MountLost> {
+    let failed = |why: String| MountLost::Drop { command: command.to_owned(), why };
+    let output = Command::new("sh").args(["-c", command]).output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim().lines().next_back().map(|line| format!(": {line}"));
+    Err(failed(format!("{}{}", output.status, said.unwrap_or_default())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_network_is_refused_by_its_name() {
+        let refusal = OwnMount::at(Path::new("/proc"), "proc").unwrap_err().to_string();
+        assert!(refusal.contains("--at /proc: it lies on proc, which is no network"), "{refusal}");
+        let refusal = OwnMount::at(Path::new("/not/there"), "x").unwrap_err().to_string();
+        assert!(refusal.contains("/not/there"), "{refusal}");
+    }
+
+    fn mount(has_cache: bool) -> OwnMount {
+        let entry = entry_of(&Sources::default(), Path::new("/proc")).unwrap();
+        OwnMount { entry, label: "mnt".to_owned(), version: Version::V42, has_cache }
+    }
+
+    #[test]
+    fn states_that_cannot_be_made_are_named() {
+        let content =
+            Content { file_bytes: 1 << 20, tree: TreeShape { directories: 1, files: 1 }, seed: 1 };
+        let plan = |has_cache, states: &[NetworkState]| {
+            mount(has_cache).plan(states, (vec![NetworkBenchmark::File], 1), content)
+        };
+        let labels =
+            |plan: &Plan| plan.targets().into_iter().map(|target| target.label).collect::<Vec<_>>();
+        let without = plan(false, &[]).unwrap();
+        assert_eq!(labels(&without), ["mnt none", "mnt pgcache"]);
+        assert_eq!(crate::skipped(&without).len(), 3);
+        assert_eq!(labels(&plan(true, &[]).unwrap()), ["mnt cold", "mnt hot", "mnt pgcache"]);
+        let refusal = plan(false, &[NetworkState::Hot]).unwrap_err().to_string();
+        assert!(refusal.contains("mnt: hot: the mount has no cache"), "{refusal}");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_with_what_it_said() {
+        run("true").unwrap();
+        let lost = run("echo no such unit >&2; exit 3").unwrap_err().to_string();
+        assert!(lost.contains("exit status: 3: no such unit"), "{lost}");
+    }
+}
