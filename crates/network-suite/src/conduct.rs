@@ -15,7 +15,7 @@ use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 
 /// Attempts at a state in a block.
-const ATTEMPTS_MAX: u32 = 3;
+pub(crate) const ATTEMPTS_MAX: u32 = 3;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) struct Performed {
 }
 
 impl Performed {
-    fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
+    pub(crate) fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
         let reader = |measured| Reader { measured, settled: None };
         Self { readers: measured.into_iter().map(reader).collect(), server }
     }
@@ -47,7 +47,7 @@ impl Performed {
 }
 
 /// Why a replicate does not count.
-enum Lost {
+pub(crate) enum Lost {
     /// Its state was not proved, or a guest failed or went away.
     Replicate(String),
     /// Nothing more can be measured.

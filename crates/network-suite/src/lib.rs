@@ -9,9 +9,11 @@
 #![forbid(unsafe_code)]
 
 mod as_run;
+pub mod break_even;
 mod cells;
 mod conduct;
 mod culling;
+mod journal;
 mod metrics;
 mod observed;
 mod plan;

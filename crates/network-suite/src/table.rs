@@ -146,9 +146,10 @@ fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// What was not measured, or thrown away.
-fn failures(run: &Run) -> Vec<String> {
+pub(crate) fn failures(run: &Run) -> Vec<String> {
+    let cells = run.cells();
     let name = |cell: u32| {
-        let cell = run.manifest.cells.get(cell as usize);
+        let cell = cells.get(cell as usize);
         cell.map_or_else(String::new, |cell| format!("{} {}", cell.benchmark, cell.target))
     };
     let mut lines: Vec<(String, u32)> = Vec::new();
