@@ -48,6 +48,41 @@ pub struct TreeShape {
     pub files: u32,
 }
 
+/// Files of one size in a directory of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileSet {
+    /// Files.
+    pub files: u32,
+    /// Bytes of each; no two sets have the same.
+    pub file_bytes: u64,
+}
+
+impl FileSet {
+    /// Bytes of all its files.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        u64::from(self.files) * self.file_bytes
+    }
+
+    /// The name of its directory.
+    pub(crate) fn name(self) -> String {
+        format!("set-{}", self.file_bytes)
+    }
+
+    /// Makes it in a directory; the seed is that of what its files hold.
+    ///
+    /// # Errors
+    /// Something cannot be written.
+    pub fn make(self, directory: &Path, seed: u64) -> io::Result<()> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ self.file_bytes);
+        let directory = directory.join(self.name());
+        fs::create_dir(&directory)?;
+        (0..self.files).try_for_each(|number| {
+            write(&directory.join(format!("f{number:05}")), self.file_bytes, &mut random)
+        })
+    }
+}
+
 impl TreeShape {
     /// Bytes of all its files.
     #[must_use]
@@ -154,6 +189,15 @@ mod tests {
         assert_eq!((stated.directories, stated.files, stated.bytes), (12, 200, 0));
         let read = Task::ReadFile.perform(directory.path()).unwrap();
         assert_eq!((read.files, read.bytes), (1, 5000));
+    }
+
+    #[test]
+    fn a_set_has_files_of_one_size() {
+        let directory = tempfile::tempdir().unwrap();
+        let set = FileSet { files: 3, file_bytes: 5000 };
+        set.make(directory.path(), 7).unwrap();
+        let read = Task::ReadSet(set).perform(directory.path()).unwrap();
+        assert_eq!((read.directories, read.files, read.bytes), (1, 3, set.bytes()));
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl Guest {
     fn answer(&mut self, question: Question) -> Result<Answer, String> {
         match question {
             Question::Fill(content) => server::fill(&content)?,
+            Question::AddSet(set, seed) => server::add_set(set, seed)?,
             Question::Serve => server::serve()?,
             Question::DoLocally(task) => {
                 return Ok(Answer::Measured(Box::new(server::do_locally(task)?)));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::Content;
+use crate::content::{Content, FileSet};
 use crate::counters::Counters;
 use crate::task::{Did, Task};
 
@@ -14,6 +14,8 @@ use crate::task::{Did, Task};
 pub enum Question {
     /// The server makes its file system on its first disk and fills it.
     Fill(Content),
+    /// The server makes a set of files more, with this seed.
+    AddSet(FileSet, u64),
     /// The server serves it.
     Serve,
     /// The server does this on its own files, once to have them in memory, then again.

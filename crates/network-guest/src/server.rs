@@ -13,7 +13,7 @@ use lab::inside::load_modules_for;
 use rustix::mount::{MountFlags, mount};
 use system_calls::FileMapping;
 
-use crate::content::{Content, FILE};
+use crate::content::{Content, FILE, FileSet};
 use crate::counters::Counters;
 use crate::messages::Measured;
 use crate::programs;
@@ -43,6 +43,14 @@ pub(crate) fn fill(content: &Content) -> Result<(), String> {
     make_file_system(FILE_SYSTEM, DISK, &[])?;
     mount_disk(FILE_SYSTEM, DISK, EXPORT)?;
     content.make(Path::new(EXPORT)).map_err(|error| format!("cannot fill the server: {error}"))?;
+    rustix::fs::sync();
+    Ok(())
+}
+
+/// Makes a set of files more.
+pub(crate) fn add_set(set: FileSet, seed: u64) -> Result<(), String> {
+    set.make(Path::new(EXPORT), seed)
+        .map_err(|error| format!("cannot fill the server: {error}"))?;
     rustix::fs::sync();
     Ok(())
 }

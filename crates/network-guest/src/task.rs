@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::content::{FILE, TREE};
+use crate::content::{FILE, FileSet, TREE};
 
 /// Bytes that are read at a time, as cat and tar do or more.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -25,6 +25,8 @@ pub enum Task {
     ReadFile,
     /// Read the tree as tar does: list each directory, stat each entry, read each file.
     ReadTree,
+    /// Read each file of a set.
+    ReadSet(FileSet),
     /// Read the tree and sum up all its bytes.
     SumTree,
     /// List each directory of the tree and stat each entry.
@@ -60,6 +62,7 @@ impl Task {
         match self {
             Self::ReadFile => doer.read(&directory.join(FILE))?,
             Self::ReadTree | Self::SumTree => doer.walk(&directory.join(TREE), true)?,
+            Self::ReadSet(set) => doer.walk(&directory.join(set.name()), true)?,
             Self::StatTree => doer.walk(&directory.join(TREE), false)?,
             Self::ReadRandom(reads) => doer.read_randomly(&directory.join(FILE), reads)?,
             Self::Rewrite => doer.rewrite(&directory.join(FILE))?,

@@ -1,16 +1,10 @@
-//! What is measured as an ordinary run: its manifest and its journal.
+//! What is measured as an ordinary run: its manifest, and where its replicates go.
 
-use std::time::Instant;
-
-use network_guest::Measured;
-use record::{
-    CacheEvidence, CellFailed, Discarded, End, EndReason, LatencySummary, Line, Manifest,
-    RecordError, RunDirectory, Skipped, Start, TargetRecord,
-};
+use record::{EndReason, Manifest, RecordError, RunDirectory, Skipped, TargetRecord};
 
 use crate::cells;
 use crate::conduct::Performed;
-use crate::metrics;
+use crate::journal::{Journal, Place};
 use crate::observed::Observed;
 use crate::plan::{NetworkBenchmark, Plan, Target};
 
@@ -44,7 +38,7 @@ pub fn skipped(plan: &Plan) -> Vec<Skipped> {
     skipped
 }
 
-fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
+pub(crate) fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
     let version = target.version.map(|version| format!("version={version}"));
     let is_own = plan.mount.is_some();
     let link = target.version.filter(|_| !is_own).map(|_| format!("link={}", plan.link));
@@ -75,14 +69,11 @@ fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
     }
 }
 
-/// A run directory that replicates are written to as they come.
+/// A run directory that replicates of a plan are written to as they come.
 #[derive(Debug)]
 pub struct Recorded<'a> {
-    directory: &'a mut RunDirectory,
+    journal: Journal<'a>,
     plan: Plan,
-    begun: Instant,
-    /// Lines of replicates so far, of this block.
-    order: (u32, u32),
 }
 
 impl<'a> Recorded<'a> {
@@ -91,8 +82,8 @@ impl<'a> Recorded<'a> {
     /// # Errors
     /// The directory cannot be written.
     pub fn begin(directory: &'a mut RunDirectory, plan: Plan) -> Result<Self, RecordError> {
-        directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
-        Ok(Self { directory, plan, begun: Instant::now(), order: (0, 0) })
+        let cells = cells::cells(&plan).len();
+        Ok(Self { journal: Journal::begin(directory, cells)?, plan })
     }
 
     /// What is measured.
@@ -105,77 +96,42 @@ impl<'a> Recorded<'a> {
     /// # Errors
     /// The directory cannot be written.
     pub fn end(self, reason: EndReason) -> Result<(), RecordError> {
-        let used_s = self.begun.elapsed().as_secs_f64();
-        self.directory.append(&Line::End(End { reason, used_s, clock_drift_ppm: 0.0 }))
+        self.journal.end(reason)
     }
 
-    /// The index of a cell in the manifest.
-    fn cell(&self, benchmark: NetworkBenchmark, target: &Target) -> u32 {
+    /// Where a replicate stands.
+    fn place(
+        &self,
+        (block, attempt): (u32, u32),
+        benchmark: NetworkBenchmark,
+        target: &Target,
+    ) -> Place {
         let cells = cells::cells(&self.plan);
         let mut places = (0..).zip(&cells);
         let found = places.find(|(_, (of, one, _))| of == target && *one == benchmark);
-        found.map_or(0, |(place, _)| place)
+        Place { cell: found.map_or(0, |(place, _)| place), block, attempt }
     }
 
     pub(crate) fn keep(
         &mut self,
-        (block, attempt): (u32, u32),
+        attempt: (u32, u32),
         benchmark: NetworkBenchmark,
         target: &Target,
-        replicate: &Performed,
+        Performed { readers, server }: &Performed,
     ) -> Result<(), RecordError> {
-        let Performed { readers, server } = replicate;
-        let observed = Observed { benchmark, readers, server, link: self.plan.link };
-        let sum = |of: fn(&Measured) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
-        let elapsed_ns = replicate.elapsed_ns();
-        let resident = readers.first().and_then(|one| one.measured.resident);
-        if self.order.0 != block {
-            self.order = (block, 0);
-        }
-        let line = record::Replicate {
-            cell: self.cell(benchmark, target),
-            block,
-            order: self.order.1,
-            attempt,
-            at_s: self.begun.elapsed().as_secs_f64(),
-            metrics: metrics::values(&observed, self.plan.mount.is_some()),
-            operations: sum(|one| one.did.files + one.did.directories),
-            bytes: sum(|one| one.did.bytes),
-            elapsed_ns,
-            busy_ns: sum(|one| one.elapsed_ns),
-            latency: LatencySummary::default(),
-            histogram: None,
-            timeline: None,
-            course: None,
-            spent: None,
-            evidence: CacheEvidence {
-                pages: resident.map(|(pages, _)| pages),
-                resident_before: resident.map(|(_, resident)| resident),
-                ..CacheEvidence::default()
-            },
-            steal_ns: 0,
-            warnings: Vec::new(),
-            observations: Vec::new(),
-        };
-        self.order.1 += 1;
-        self.directory.append(&Line::Replicate(Box::new(line)))
+        let (link, is_own) = (self.plan.link, self.plan.mount.is_some());
+        let observed = Observed { benchmark, readers, server, link, is_own };
+        self.journal.keep(self.place(attempt, benchmark, target), &observed)
     }
 
     pub(crate) fn discard(
         &mut self,
-        (block, attempt): (u32, u32),
+        attempt: (u32, u32),
         benchmark: NetworkBenchmark,
         target: &Target,
         why: &str,
     ) -> Result<(), RecordError> {
-        self.directory.append(&Line::Discarded(Discarded {
-            cell: self.cell(benchmark, target),
-            block,
-            attempt,
-            turn_ns: None,
-            why: why.to_owned(),
-            evidence: CacheEvidence::default(),
-        }))
+        self.journal.discard(self.place(attempt, benchmark, target), why)
     }
 
     pub(crate) fn give_up(
@@ -185,11 +141,8 @@ impl<'a> Recorded<'a> {
         targets: &[&Target],
         why: &str,
     ) -> Result<(), RecordError> {
-        for target in targets {
-            let cell = self.cell(benchmark, target);
-            let failed = CellFailed { cell, block, why: why.to_owned() };
-            self.directory.append(&Line::CellFailed(failed))?;
-        }
-        Ok(())
+        targets.iter().try_for_each(|target| {
+            self.journal.give_up(self.place((block, 0), benchmark, target), why)
+        })
     }
 }

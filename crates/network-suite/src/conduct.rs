@@ -47,7 +47,7 @@ impl Performed {
 }
 
 /// Why a replicate does not count.
-enum Lost {
+pub(crate) enum Lost {
     /// Its state was not proved, or a guest failed or went away.
     Replicate(String),
     /// Nothing more can be measured.

@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 
 mod as_run;
+pub mod break_even;
 mod cells;
 mod conduct;
+mod journal;
 mod metrics;
 mod mounted;
 mod observed;

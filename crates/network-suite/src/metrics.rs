@@ -66,7 +66,7 @@ pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<Metr
     let readers = vec![Reader { measured: nothing, settled: None }; benchmark.clients()];
     let server = (Counters::default(), Counters::default());
     let link = Shape::default();
-    let observed = Observed { benchmark, readers: &readers, server: &server, link };
+    let observed = Observed { benchmark, readers: &readers, server: &server, link, is_own };
     let definition = |row: Row| MetricDefinition::new(&row.name, row.unit, row.better);
     known(rows(&observed), is_own).map(definition).collect()
 }
@@ -83,8 +83,8 @@ fn known(rows: Vec<Row>, is_own: bool) -> impl Iterator<Item = Row> {
 }
 
 /// Their values.
-pub(crate) fn values(observed: &Observed<'_>, is_own: bool) -> Vec<f64> {
-    known(rows(observed), is_own).map(|row| row.value).collect()
+pub(crate) fn values(observed: &Observed<'_>) -> Vec<f64> {
+    known(rows(observed), observed.is_own).map(|row| row.value).collect()
 }
 
 /// Counts are sums over the clients, the time is that of the slowest of them, and a share is that

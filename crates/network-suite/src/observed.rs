@@ -26,13 +26,14 @@ pub(crate) struct Observed<'a> {
     pub(crate) server: &'a (Counters, Counters),
     /// What each link does.
     pub(crate) link: Shape,
+    /// Whether it was on a mount of the user's own, not in guests.
+    pub(crate) is_own: bool,
 }
 
 impl<'a> Observed<'a> {
     /// Each client by itself.
     pub(crate) fn each(&self) -> impl Iterator<Item = Observed<'a>> {
-        let Self { benchmark, server, link, .. } = *self;
-        self.readers.chunks(1).map(move |readers| Observed { benchmark, readers, server, link })
+        self.readers.chunks(1).map(|readers| Observed { readers, ..*self })
     }
 
     pub(crate) fn mount(&self, pick: impl Fn(&MountCounters) -> u64) -> f64 {
@@ -180,7 +181,8 @@ mod tests {
         let server = (Counters::default(), Counters::default());
         let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
         let benchmark = NetworkBenchmark::TwoClients;
-        let observed = Observed { benchmark, readers: &readers, server: &server, link };
+        let observed =
+            Observed { benchmark, readers: &readers, server: &server, link, is_own: false };
         assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
         assert_eq!(observed.slowest_ns(), 2e9);
         assert_eq!(observed.overlap(), 50.0);

@@ -19,7 +19,7 @@
 //! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled, and
 //!   [`trend`] whether it rises or falls throughout.
 //! - *How does it grow?* [`scalability`] fits laws to throughput over concurrency; [`cliff`] finds
-//!   the sizes at which a curve falls, probe by probe.
+//!   the sizes at which a curve falls, and [`crossing`] where two become equal, probe by probe.
 //! - *How much more is needed?* [`planning`].
 //!
 //! `docs/coverage.md` shows, by simulation, how often the intervals contain the true value.
@@ -31,6 +31,7 @@ pub mod bootstrap;
 pub mod changepoint;
 pub mod cliff;
 pub mod clustered;
+pub mod crossing;
 pub mod dependence;
 pub mod design;
 pub mod distribution;

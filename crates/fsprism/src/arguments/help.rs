@@ -98,6 +98,7 @@ Examples:
   fsprism run fscache                        NFS without its cache, with a cold one, a hot one
   fsprism run fscache --link 100mbit,delay=5ms --nfs 4.2,3 --cache-fs ext4,xfs
                                              over another link, in other configurations
+  fsprism run fscache --break-even           up to which link rate a cache pays, by size of files
   fsprism run --resume fsprism-runs/20260301T101500Z-run
 ";
 

@@ -24,7 +24,7 @@ pub(crate) struct NetworkArguments {
     #[arg(long, value_name = "DIRSxFILES", value_parser = tree, conflicts_with = "resume")]
     pub(crate) tree: Option<TreeShape>,
     /// The link between client and server: its rate, then delay= and loss=, such as
-    /// 100mbit,delay=5ms; by default 20mbit
+    /// 100mbit,delay=5ms,loss=0.1%; by default 20mbit
     #[arg(long, value_name = "RATE", conflicts_with = "resume")]
     pub(crate) link: Option<Shape>,
     /// Versions of NFS: 3, 4.0, 4.1, 4.2; by default 4.2
@@ -48,6 +48,19 @@ pub(crate) struct NetworkArguments {
     /// it, cold replicates read files that were never read before
     #[arg(long, value_name = "COMMAND", requires = "at")]
     pub(crate) drop: Option<String>,
+    /// Search for the link rate up to which a hot cache pays, for files of these sizes; by default
+    /// 16k,128k,1m
+    #[arg(
+        long,
+        value_name = "SIZES",
+        value_delimiter = ',',
+        value_parser = values::size,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "16k,128k,1m",
+        conflicts_with_all = ["resume", "states", "file", "tree", "cache_size"]
+    )]
+    pub(crate) break_even: Vec<u64>,
     /// Keep the console of each guest's boot in this directory
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) consoles: Option<PathBuf>,
@@ -65,6 +78,7 @@ impl NetworkArguments {
             ("--cache-fs", !self.cache_fs.is_empty()),
             ("--cache-size", self.cache_size.is_some()),
             ("--at", self.at.is_some()),
+            ("--break-even", !self.break_even.is_empty()),
             ("--consoles", self.consoles.is_some()),
         ];
         all.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)

@@ -1,7 +1,7 @@
 //! `fsprism run fscache`: a network file system in every state of its caches, measured in a rig of
 //! guests.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,8 +10,9 @@ use ::lab::rig::{RigConditions, RigError, Shape};
 use ::lab::{Kernel, Lab, LabError, Parts, image, kernel};
 use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
+use network_suite::break_even::{self, BreakEven};
 use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, Recorded, SUITE};
-use record::{EndReason, Run, RunDirectory, RunRecord};
+use record::{EndReason, Manifest, Run, RunDirectory, RunRecord};
 
 use crate::arguments::network::NetworkArguments;
 use crate::arguments::{Format, Measuring, Order, RunOptions};
@@ -40,7 +41,13 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         return mounted::run(options, at);
     }
     let kernel = options.tracing.kernel.as_deref();
-    let made = made("run", (&options.network, kernel), measuring)?;
+    let arguments = &options.network;
+    let made = if arguments.break_even.is_empty() {
+        made("run", (arguments, kernel), measuring)?
+    } else {
+        refuse_what_is_searched(measuring)?;
+        searched((arguments, kernel), measuring)?
+    };
     print(&made.directory, measuring.output.format)?;
     Ok(made.done())
 }
@@ -79,23 +86,13 @@ pub(crate) fn made(
 ) -> anyhow::Result<Made> {
     let run = run_record(command, measuring);
     let plan = plan(arguments, measuring, run.seed)?;
-    if let Some(path) = &measuring.out {
-        RunDirectory::check_new(path).blame_input()?;
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    start::take_signals(&stop)?;
-    start::take_turn(measuring.making.no_wait, &stop)?;
-    let conditions = conditions(release, &plan, arguments, &stop)?;
-    let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
-    let mut rig = NetworkRig::new(conditions, &plan)?;
+    let opened = opened((arguments, release), (run, &plan), measuring)?;
+    let Opened { mut rig, stop, base, path } = opened;
     output::say("booting the server");
     match rig.serve(&plan) {
         Err(RigError::Stopped) => return Err(InterruptedEarly.into()),
         served => served?,
     }
-    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
-    let (_, _, clock) = start::clock();
-    let base = runner::manifest(run, measuring.making.scratch(), clock);
     let mut directory = RunDirectory::create(&path, &network_suite::manifest(base, &plan))?;
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let ended = network_suite::conduct(&mut rig, &mut recorded, &stop, &output::say)?;
@@ -104,6 +101,55 @@ pub(crate) fn made(
         Ended::Stopped => EndReason::Interrupted,
     })?;
     Made::of(directory, ended)
+}
+
+/// Searches for the rates up to which a cache pays.
+fn searched(
+    (arguments, release): (&NetworkArguments, Option<&str>),
+    measuring: &Measuring,
+) -> anyhow::Result<Made> {
+    let run = RunRecord { blocks: None, ..run_record("run", measuring) };
+    let asked = plan(arguments, measuring, run.seed)?;
+    let link = arguments.link.unwrap_or_default();
+    let asked = Plan { link, ..asked };
+    let search = BreakEven::new(&arguments.break_even, &asked, measuring.confidence);
+    let search = search.blame_input()?;
+    let opened = opened((arguments, release), (run, &search.plan()), measuring)?;
+    let Opened { mut rig, stop, base, path } = opened;
+    let mut directory = RunDirectory::create(&path, &search.manifest(base))?;
+    let rig = (&mut rig, &mut directory);
+    let ended = break_even::search(rig, &search, &stop, &output::say)?;
+    Made::of(directory, ended)
+}
+
+/// What a run has when it begins to measure.
+struct Opened {
+    rig: NetworkRig,
+    stop: Arc<AtomicBool>,
+    base: Manifest,
+    /// Where its directory is to be.
+    path: PathBuf,
+}
+
+/// Takes the turn of this computer and sets up the rig that a plan needs.
+fn opened(
+    (arguments, release): (&NetworkArguments, Option<&str>),
+    (run, plan): (RunRecord, &Plan),
+    measuring: &Measuring,
+) -> anyhow::Result<Opened> {
+    if let Some(path) = &measuring.out {
+        RunDirectory::check_new(path).blame_input()?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    start::take_signals(&stop)?;
+    start::take_turn(measuring.making.no_wait, &stop)?;
+    let conditions = conditions(release, plan, arguments, &stop)?;
+    let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
+    let rig = NetworkRig::new(conditions, plan)?;
+    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let (_, _, clock) = start::clock();
+    let base = runner::manifest(run, measuring.making.scratch(), clock);
+    Ok(Opened { rig, stop, base, path })
 }
 
 /// Prints the closing tables, or the run in another format, and writes its page.
@@ -149,6 +195,21 @@ fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => {
             let why = anyhow::anyhow!("run {SUITE} measures in guests and does not take {option}");
+            Err(why).blame_input()
+        }
+        None => Ok(()),
+    }
+}
+
+/// What a search decides itself must not look as if it were asked for.
+fn refuse_what_is_searched(measuring: &Measuring) -> anyhow::Result<()> {
+    let given = [
+        (!measuring.benchmarks.is_empty(), "--benchmark"),
+        (measuring.runs.or(measuring.blocks).is_some(), "--runs or --blocks"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => {
+            let why = anyhow::anyhow!("--break-even does not take {option}: leave it out");
             Err(why).blame_input()
         }
         None => Ok(()),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use ::report::export::{self, BonnieForm, Direction, Export, Latencies};
 use ::report::{Load, Options, Source};
+use network_suite::break_even;
 use record::{Document, Run, RunDirectory};
 use serde::Serialize;
 use textual::plain_text;
@@ -79,6 +80,11 @@ pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
 pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;
     let text = match form.format {
+        Format::Terminal
+            if let Some(searched) = break_even::text(run, terminal_options().width) =>
+        {
+            searched
+        }
         Format::Terminal if let Some(network) = ::report::network(run) => {
             ::report::render_network(&network, &terminal_options())
         }

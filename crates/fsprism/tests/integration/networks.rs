@@ -1,7 +1,9 @@
 //! `fsprism run fscache`: a real server and a real client, in every state of the client's caches.
 
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lab::rig::{RigConditions, Shape};
@@ -9,6 +11,7 @@ use lab::{Lab, Parts, image, kernel};
 use network_guest::content::{Content, TreeShape};
 use network_guest::{Ran, Version};
 use network_suite::{NetworkBenchmark, NetworkRig, NetworkState, Plan};
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 use crate::guests::lab;
@@ -177,6 +180,11 @@ fn what_no_rig_can_do_is_refused() {
         ("run fscache --benchmark nothing", "no benchmark"),
         ("run fscache --size 1m", "--file"),
         ("run fscache --benchmark cull --cache-size 1g", "--cache-size"),
+        ("run fscache --break-even=100m", "--break-even"),
+        ("run fscache --break-even --nfs 3,4.2", "--nfs"),
+        ("run fscache --break-even --benchmark tree", "--benchmark"),
+        ("run fscache --break-even --file 1m", "--file"),
+        ("run nano --break-even", "--break-even"),
         ("run fscache ext4", "--nfs"),
         ("run fscache --kernel 2.6.18", "2.6.18"),
         ("run nano --link 1mbit", "--link"),
@@ -191,5 +199,42 @@ fn what_no_rig_can_do_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
         assert!(said.contains(words), "{arguments}: {said}");
         assert!(!place.path("fsprism-runs").exists(), "{arguments}");
+    }
+}
+
+/// QEMU of the server, started by this process: it has the first end of the first link.
+fn server_of(fsprism: u32) -> Option<i32> {
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.find(|number: &i32| {
+        let text = |name: &str| fs::read(format!("/proc/{number}/{name}")).unwrap_or_default();
+        let status = String::from_utf8_lossy(&text("status")).into_owned();
+        let is_child = status.lines().any(|line| line == format!("PPid:\t{fsprism}"));
+        is_child && String::from_utf8_lossy(&text("cmdline")).contains("52:54:00:77:00:00")
+    })
+}
+
+/// What dies in mid-run is booted anew: here the server, behind a link that loses packets.
+#[test]
+fn a_server_that_goes_away_costs_a_replicate_and_not_the_run() {
+    let test = "a_server_that_goes_away_costs_a_replicate_and_not_the_run";
+    let arguments = "run fscache --benchmark file --file 1m --tree 1x1 --blocks 2 --states none \
+                     --nfs 4.1,4.0 --format json --link 50mbit,loss=1% --out run";
+    let Some((_place, mut command)) = fsprism(test, arguments) else { return };
+    let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let first = said.find(|line| line.starts_with("run 1:")).expect("something is measured");
+    let server = server_of(run.id()).expect("a server runs");
+    rustix::process::kill_process(Pid::from_raw(server).unwrap(), Signal::KILL).unwrap();
+    let said: Vec<String> = [first].into_iter().chain(said).collect();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said:#?}");
+    let lost = said.iter().filter(|line| line.contains("the server stopped early")).count();
+    let booted = said.iter().filter(|line| *line == "booting the server").count();
+    assert_eq!((lost, booted), (1, 1), "{said:#?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    for target in ["nfs4.1 none", "nfs4.0 none"] {
+        let read = values(&document, ("file", target), "read_from_server");
+        assert_eq!(read, [f64::from(1 << 20); 2], "{target}");
     }
 }

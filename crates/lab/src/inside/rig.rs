@@ -60,6 +60,12 @@ where
     while let Ok(order) = wire::read::<Order<Q>>(port) {
         match order {
             Order::PowerOff => return,
+            Order::Shape(interface) => {
+                let shaped = reshape(&interface).map_err(|error| error.to_string());
+                if wire::write(port, &shaped).is_err() {
+                    return;
+                }
+            }
             Order::Do(question) => {
                 if wire::write(port, &answer(question)).is_err() {
                     return;
@@ -86,15 +92,25 @@ fn begin() -> Result<(), InsideError> {
 
 /// Gives an interface its address, and has it do what it must to what it sends.
 fn set_up(interface: &Interface) -> Result<(), InsideError> {
-    let Interface { ethernet, address, shape } = interface;
-    let name = name_of(ethernet).ok_or_else(|| InsideError::Link {
-        address: address.clone(),
-        why: format!("no interface has the Ethernet address {ethernet}"),
-    })?;
+    let name = name_of(interface)?;
     let mut configure = Command::new("/bin/ifconfig");
-    configure.args([&name, address, "netmask", "255.255.255.0", "up"]);
-    run(&mut configure, address)?;
-    for arguments in disciplines(&name, shape) {
+    configure.args([&name, &interface.address, "netmask", "255.255.255.0", "up"]);
+    run(&mut configure, &interface.address)?;
+    shape(&name, interface)
+}
+
+/// Has an interface that is set up do something else to what it sends.
+fn reshape(interface: &Interface) -> Result<(), InsideError> {
+    let name = name_of(interface)?;
+    let mut clear = Command::new("/sbin/tc");
+    clear.args(["qdisc", "del", "dev", &name, "root"]);
+    // Where it did nothing, there is nothing to take away.
+    let _nothing_there = run(&mut clear, &interface.address);
+    shape(&name, interface)
+}
+
+fn shape(name: &str, Interface { address, shape, .. }: &Interface) -> Result<(), InsideError> {
+    for arguments in disciplines(name, shape) {
         let module = if arguments.iter().any(|word| word == "netem") { "netem" } else { "tbf" };
         load_modules_for(module)?;
         run(Command::new("/sbin/tc").args(&arguments), address)?;
@@ -127,12 +143,17 @@ fn disciplines(interface: &str, shape: &Shape) -> Vec<Vec<String>> {
     asked
 }
 
-fn name_of(ethernet: &str) -> Option<String> {
+/// The name that the kernel gave an interface.
+fn name_of(Interface { ethernet, address, .. }: &Interface) -> Result<String, InsideError> {
     let entries = fs::read_dir(INTERFACES).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.find(|name| {
+    let found = names.find(|name| {
         let address = fs::read_to_string(format!("{INTERFACES}/{name}/address"));
         address.is_ok_and(|address| address.trim() == ethernet)
+    });
+    found.ok_or_else(|| InsideError::Link {
+        address: address.clone(),
+        why: format!("no interface has the Ethernet address {ethernet}"),
     })
 }
 

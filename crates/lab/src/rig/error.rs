@@ -12,6 +12,9 @@ pub enum RigError {
     /// A role that the description does not have.
     #[error("the rig has no role {0}")]
     NoRole(String),
+    /// A link that the description does not have.
+    #[error("the rig has no link {0}")]
+    NoLink(usize),
     /// More links than addresses.
     #[error("the rig has {links} links, but can have at most {most}")]
     Links {
@@ -81,9 +84,12 @@ impl RigError {
             | Self::NotRunning(_)
             | Self::Failed { .. }
             | Self::Garbled { .. } => true,
-            Self::NoRole(_) | Self::Links { .. } | Self::Boot(_) | Self::Io(_) | Self::Stopped => {
-                false
-            }
+            Self::NoRole(_)
+            | Self::NoLink(_)
+            | Self::Links { .. }
+            | Self::Boot(_)
+            | Self::Io(_)
+            | Self::Stopped => false,
         }
     }
 
@@ -94,6 +100,7 @@ impl RigError {
             Self::Gone { role, .. } | Self::Late { role, .. } => Some(role),
             Self::NotRunning(role) => Some(role),
             Self::NoRole(_)
+            | Self::NoLink(_)
             | Self::Links { .. }
             | Self::Boot(_)
             | Self::Io(_)

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use super::description::{Description, End};
 use super::error::RigError;
 use super::guest::{RunningGuest, Start};
+use super::shape::Shape;
 use super::wire::{Hello, Interface, Order, PART, Part};
 use crate::image::Image;
 use crate::kernel::Kernel;
@@ -92,14 +93,9 @@ impl Rig {
         let console = console.map(|directory| directory.join(format!("{role}-{boot}.log")));
         let ends = self.description.ends_of(role);
         let of_role = self.description.role(role)?;
-        let interface = |&End { link, end }: &End| Interface {
-            ethernet: format!("52:54:00:77:{link:02x}:{end:02x}"),
-            address: Description::address(link, end),
-            shape: self.description.links[link].shape,
-        };
         let part = Part {
             role: role.to_owned(),
-            interfaces: ends.iter().map(interface).collect(),
+            interfaces: ends.iter().map(|end| self.interface(end)).collect(),
             load: of_role.load.clone(),
         };
         let text = serde_json::to_vec(&part).map_err(io::Error::from)?;
@@ -191,6 +187,24 @@ impl Rig {
         }
     }
 
+    /// Gives a link another shape, at those of its ends whose guests run now, and at others once
+    /// they are booted. Nothing may be on its way: what waits to be sent is lost.
+    ///
+    /// # Errors
+    /// There is no such link, or a guest cannot set it or does not answer in time.
+    pub fn reshape(&mut self, link: usize, shape: Shape, limit: Duration) -> Result<(), RigError> {
+        let of = self.description.links.get_mut(link).ok_or(RigError::NoLink(link))?;
+        of.shape = shape;
+        for (end, role) in of.ends.clone().iter().enumerate() {
+            let order = Order::<()>::Shape(self.interface(&End { link, end }));
+            let Some(guest) = self.guests.get_mut(role) else { continue };
+            let said = guest.say(&order);
+            self.lost_if_gone(role, said)?;
+            self.hear::<()>(role, limit)?;
+        }
+        Ok(())
+    }
+
     /// Has a role's guest power off, and waits for that.
     ///
     /// # Errors
@@ -211,6 +225,15 @@ impl Rig {
     #[must_use]
     pub fn process(&self, role: &str) -> Option<u32> {
         self.guests.get(role).map(RunningGuest::process)
+    }
+
+    /// What a guest is told of its end of a link.
+    fn interface(&self, &End { link, end }: &End) -> Interface {
+        Interface {
+            ethernet: format!("52:54:00:77:{link:02x}:{end:02x}"),
+            address: Description::address(link, end),
+            shape: self.description.links[link].shape,
+        }
     }
 
     /// Ends the guest that no longer answers.

@@ -41,6 +41,8 @@ pub(crate) struct Interface {
 pub(crate) enum Order<Q> {
     /// To do this.
     Do(Q),
+    /// To have an end of a link do something else to what it sends from now on.
+    Shape(Interface),
     /// To power off.
     PowerOff,
 }

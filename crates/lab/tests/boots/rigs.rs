@@ -64,6 +64,14 @@ pub(crate) fn guests_of_a_rig_reach_each_other(place: &Place) {
     assert_eq!(ask(&mut rig, "client", PING).unwrap(), "heard\n");
     let shape = ask(&mut rig, "client", "/sbin/tc qdisc show dev eth0").unwrap();
     assert!(shape.contains("rate 8Mbit") && shape.contains("delay 20ms"), "{shape}");
+    rig.reshape(0, "2mbit,loss=1%".parse().unwrap(), LIMIT).unwrap();
+    for role in ["server", "client"] {
+        let shape = ask(&mut rig, role, "/sbin/tc qdisc show dev eth0").unwrap();
+        let is_new = shape.contains("rate 2Mbit") && shape.contains("loss 1%");
+        assert!(is_new && !shape.contains("delay"), "{role}: {shape}");
+    }
+    rig.reshape(0, Shape::default(), LIMIT).unwrap();
+    assert!(matches!(rig.reshape(1, Shape::default(), LIMIT), Err(RigError::NoLink(1))));
     // A disk is kept, memory is not.
     ask(&mut rig, "client", "echo kept | dd of=/dev/vda conv=notrunc 2>/dev/null; touch /tmp/x")
         .unwrap();

@@ -3,8 +3,11 @@
 
 mod layout;
 
+use std::time::Duration;
+
 use lab::GuestProgram;
-use lab::rig::{Rig, RigConditions, RigError};
+use lab::rig::{Rig, RigConditions, RigError, Shape};
+use network_guest::content::{Content, FileSet};
 use network_guest::counters::Counters;
 use network_guest::task::Task;
 use network_guest::{Answer, CachePlace, Measured, Question, Ran, SERVER, Settled, Version};
@@ -29,7 +32,7 @@ pub struct NetworkRig {
     /// How many of the clients were booted last: they are who is asked.
     booted: usize,
     /// How long reading everything may take.
-    patience: std::time::Duration,
+    patience: Duration,
     /// Whether the server that was booted last came to serve.
     serves: bool,
 }
@@ -59,12 +62,28 @@ impl NetworkRig {
     /// # Errors
     /// It does not come up, or cannot be filled or serve.
     pub fn serve(&mut self, plan: &Plan) -> Result<(), RigError> {
+        self.serve_content(plan.content)
+    }
+
+    /// The same with other content.
+    pub(crate) fn serve_content(&mut self, content: Content) -> Result<(), RigError> {
         self.serves = false;
         self.rig.boot(SERVER)?;
-        self.done(&Question::Fill(plan.content))?;
+        self.done(&Question::Fill(content))?;
         self.done(&Question::Serve)?;
         self.serves = true;
         Ok(())
+    }
+
+    /// Has the server make a set of files more.
+    pub(crate) fn add_set(&mut self, set: FileSet, seed: u64) -> Result<(), RigError> {
+        self.done(&Question::AddSet(set, seed))
+    }
+
+    /// Gives all links another shape.
+    pub(crate) fn reshape(&mut self, shape: Shape) -> Result<(), RigError> {
+        let mut clients = self.clients.iter();
+        clients.try_for_each(|client| self.rig.reshape(client.link, shape, PATIENCE))
     }
 
     /// Whether the server serves, as far as is known.

@@ -6,17 +6,15 @@ mod answers;
 mod tests;
 mod text;
 
-use std::fmt;
-
 use record::network::{
-    CACHE_HIT, CACHE_READS, CACHE_WRITES, CULLED, ELAPSED_TIME, EMULATED_TIME, HELD, OBJECTS,
-    OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES, SUITE, is_network_bound, rpc_metric,
+    CACHE_HIT, CACHE_READS, CACHE_WRITES, CULLED, Counted, ELAPSED_TIME, EMULATED_TIME, HELD,
+    OBJECTS, OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES, SUITE, is_network_bound, left_out,
+    rpc_metric, values,
 };
 use record::{Cell, Line, Replicate, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use textual::grouped;
 
 pub use text::render_network;
 
@@ -97,30 +95,11 @@ pub struct OperationCount {
     pub count: f64,
 }
 
-/// A count over replicates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Counted {
-    /// The median.
-    pub median: f64,
-    /// The smallest.
-    pub least: f64,
-    /// The largest.
-    pub most: f64,
-}
-
-/// The median, and where they differ the smallest and the largest.
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median, least, most } = self;
-        f.write_str(&grouped(*median))?;
-        if least < most { write!(f, " [{}, {}]", grouped(*least), grouped(*most)) } else { Ok(()) }
-    }
-}
-
 /// What a run of the suite shows; none of another.
 #[must_use]
 pub fn network(run: &Run) -> Option<NetworkDocument> {
-    if run.manifest.run.suite != SUITE {
+    // A search has its cells by and by, and an answer of its own.
+    if run.manifest.run.suite != SUITE || run.manifest.cells.is_empty() {
         return None;
     }
     let mut benchmarks: Vec<NetworkBenchmark> = Vec::new();
@@ -190,7 +169,7 @@ fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> StateCounts {
 
 /// How many files a cache that is too small removed and held, and what it had.
 fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String> {
-    let count = |name: &str| counted(&values(cell, replicates, name));
+    let count = |name: &str| Counted::of(&values(cell, replicates, name));
     let tenths = |count: Counted, unit: f64| {
         let rounded = |value: f64| (value / unit * 10.0).round() / 10.0;
         let Counted { median, least, most } = count;
@@ -211,7 +190,7 @@ fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String>
 }
 
 fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
-    let count = |name: &str| counted(&values(cell, replicates, name));
+    let count = |name: &str| Counted::of(&values(cell, replicates, name));
     let none = Counted { median: 0.0, least: 0.0, most: 0.0 };
     let is_bound = |one: &&Replicate| {
         is_network_bound(|name| values(cell, &[one], name).first().copied().unwrap_or(0.0))
@@ -239,69 +218,11 @@ fn by_operation(cell: &Cell, replicates: &[&Replicate]) -> Vec<OperationCount> {
         }
         let operation =
             if name == OTHER_RPCS { "others".to_owned() } else { operation.to_uppercase() };
-        let count = counted(&values(cell, replicates, name))?.median;
+        let count = Counted::of(&values(cell, replicates, name))?.median;
         (count > 0.0).then_some(OperationCount { operation, count })
     };
     let mut counts: Vec<OperationCount> =
         cell.metrics.iter().filter_map(|metric| of_metric(&metric.name)).collect();
     counts.sort_by(|one, other| other.count.total_cmp(&one.count));
     counts
-}
-
-/// The values of a metric, smallest first.
-fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
-    let place = cell.metrics.iter().position(|metric| metric.name == name);
-    let value = |one: &&Replicate| one.metrics.get(place?).copied();
-    let mut values: Vec<f64> = replicates.iter().filter_map(value).collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-fn counted(values: &[f64]) -> Option<Counted> {
-    let median = stats::Sample::new(values).ok()?.median();
-    Some(Counted { median, least: *values.first()?, most: *values.last()? })
-}
-
-/// What was left out benchmark by benchmark, not measured, or thrown away.
-fn left_out(run: &Run) -> Vec<String> {
-    let name = |cell: u32| {
-        let cell = run.manifest.cells.get(cell as usize);
-        cell.map_or_else(String::new, |cell| format!("{} {}", cell.benchmark, cell.target))
-    };
-    let mut lines: Vec<(String, u32)> = Vec::new();
-    for line in &run.lines {
-        let text = if let Line::CellFailed(failed) = line {
-            format!("{}: not measured: {}", name(failed.cell), failed.why)
-        } else if let Line::Discarded(one) = line {
-            format!("{}: discarded: {}", name(one.cell), one.why)
-        } else {
-            continue;
-        };
-        match lines.iter_mut().find(|(same, _)| *same == text) {
-            Some((_, times)) => *times += 1,
-            None => lines.push((text, 1)),
-        }
-    }
-    let counted = |(text, times): (String, u32)| match times {
-        1 => text,
-        times => format!("{text} ({times} times)"),
-    };
-    skipped(run).into_iter().chain(lines.into_iter().map(counted)).collect()
-}
-
-/// What was left out, benchmark by benchmark.
-fn skipped(run: &Run) -> Vec<String> {
-    let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for skipped in &run.manifest.skipped {
-        let (target, benchmark) = skipped.target.rsplit_once(": ").unwrap_or((&skipped.target, ""));
-        let why = skipped.why.as_str();
-        match groups.iter_mut().find(|(of, reason, _)| (*of, *reason) == (benchmark, why)) {
-            Some((_, _, targets)) => targets.push(target),
-            None => groups.push((benchmark, why, vec![target])),
-        }
-    }
-    let line = |(benchmark, why, targets): (&str, &str, Vec<&str>)| {
-        format!("{benchmark} left out for {}: {why}", targets.join(", "))
-    };
-    groups.into_iter().map(line).collect()
 }

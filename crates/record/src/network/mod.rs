@@ -1,6 +1,10 @@
 //! The metrics of the suite `fscache` that others than the suite know by name, and what follows
 //! from them.
 
+mod counted;
+
+pub use counted::{Counted, left_out, values};
+
 /// The suite's name.
 pub const SUITE: &str = "fscache";
 /// All RPCs: the primary metric.

@@ -1,0 +1,254 @@
+//! Measuring: at one rate after another, the same files without a cache and from a hot one. The
+//! client runs on: what it held in memory goes when the mount and the cache are taken away, which
+//! the counts of each reading prove.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lab::rig::{RigError, Shape};
+use network_guest::content::{Content, FileSet, TreeShape};
+use network_guest::task::Task;
+use record::{CacheState, Cell, Dimension, EndReason, RunDirectory};
+use serde_json::json;
+
+use super::course::Course;
+use super::{BENCHMARK, BreakEven};
+use crate::conduct::{ATTEMPTS_MAX, Ended, Lost, Performed, RunLost};
+use crate::journal::{Journal, Place};
+use crate::observed::Observed;
+use crate::plan::NetworkBenchmark;
+use crate::proof::prove_all;
+use crate::rig::{NetworkRig, Together};
+use crate::state::NetworkState;
+use crate::{SUITE, metrics};
+
+/// What is proved of a reading is what is proved of a tree.
+const AS: NetworkBenchmark = NetworkBenchmark::Tree;
+
+/// Searches, size by size, with the rig of the search's plan, and records each reading as it comes;
+/// `say` is told of what was found.
+///
+/// # Errors
+/// The rig or the run directory cannot be used any more.
+pub fn search(
+    (rig, directory): (&mut NetworkRig, &mut RunDirectory),
+    search: &BreakEven,
+    stop: &AtomicBool,
+    say: &dyn Fn(&str),
+) -> Result<Ended, RunLost> {
+    let journal = Journal::begin(directory, 0)?;
+    let mut prober =
+        Prober { rig, search, journal, say, cells: BTreeMap::new(), is_ready: false, pairs: 0 };
+    let mut ended = Ended::Done;
+    for set in search.sets() {
+        match prober.search_set(set, stop) {
+            Ok(Ended::Done) => {}
+            Ok(Ended::Stopped) | Err(RunLost::Rig(RigError::Stopped)) => {
+                ended = Ended::Stopped;
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    prober.journal.end(match ended {
+        Ended::Done => EndReason::Searched,
+        Ended::Stopped => EndReason::Interrupted,
+    })?;
+    Ok(ended)
+}
+
+/// A cell by its files, its rate and its state.
+type Key = (FileSet, u64, NetworkState);
+
+fn key(set: FileSet, link: Shape, state: NetworkState) -> Key {
+    (set, link.rate_bits_per_s.unwrap_or(0), state)
+}
+
+struct Prober<'a, 'b> {
+    rig: &'a mut NetworkRig,
+    search: &'a BreakEven,
+    journal: Journal<'b>,
+    say: &'a dyn Fn(&str),
+    /// Index and replicates of each cell.
+    cells: BTreeMap<Key, (u32, u32)>,
+    /// Whether the server serves and the client's cache, which does not run, holds all files.
+    is_ready: bool,
+    pairs: u32,
+}
+
+impl Prober<'_, '_> {
+    fn search_set(&mut self, set: FileSet, stop: &AtomicBool) -> Result<Ended, RunLost> {
+        let files = textual::plural(set.files as usize, "file");
+        let name = format!("{files} of {}", textual::size(set.file_bytes as f64, 0));
+        let Ok(mut course) = Course::new(self.search.level, set.bytes()) else {
+            return Ok(Ended::Done);
+        };
+        while let Some(rate) = course.ask() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Ended::Stopped);
+            }
+            let link = self.search.at(rate);
+            let Some((none_ns, hot_ns)) = self.probe(set, link)? else { break };
+            let (none, hot) = (none_ns / 1e9, hot_ns / 1e9);
+            (self.say)(&format!(
+                "{name} at {:.1} Mbit/s: none {none:.2} s, hot {hot:.2} s (emulated)",
+                rate / 1e6
+            ));
+            if course.tell(none_ns, hot_ns).is_err() {
+                break;
+            }
+        }
+        Ok(Ended::Done)
+    }
+
+    /// Reads in both states, as often as it takes until both are proved; how long each took.
+    fn probe(&mut self, set: FileSet, link: Shape) -> Result<Option<(f64, f64)>, RunLost> {
+        self.pairs += 1;
+        let states = [NetworkState::None, NetworkState::Hot];
+        for attempt in 1..=ATTEMPTS_MAX {
+            match self.attempt(set, link) {
+                Ok(pair) => {
+                    for (state, Performed { readers, server }) in states.into_iter().zip(&pair) {
+                        let cell = self.cell(set, link, state)?;
+                        let observed =
+                            Observed { benchmark: AS, readers, server, link, is_own: false };
+                        self.journal.keep(Place { attempt, ..cell }, &observed)?;
+                        self.cells.insert(key(set, link, state), (cell.cell, cell.block + 1));
+                    }
+                    let [none, hot] = pair.map(|one| one.elapsed_ns() as f64);
+                    return Ok(Some((none, hot)));
+                }
+                Err((_, Lost::Run(error))) => return Err(error.into()),
+                Err((state, Lost::Replicate(why))) => {
+                    self.rig.give_clients_up();
+                    self.is_ready = false;
+                    (self.say)(&format!("{BENCHMARK} {state}: discarded: {why}"));
+                    let cell = self.cell(set, link, state)?;
+                    self.journal.discard(Place { attempt, ..cell }, &why)?;
+                    if attempt == ATTEMPTS_MAX {
+                        self.journal.give_up(cell, &why)?;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn attempt(
+        &mut self,
+        set: FileSet,
+        link: Shape,
+    ) -> Result<[Performed; 2], (NetworkState, Lost)> {
+        let (none, hot) = (NetworkState::None, NetworkState::Hot);
+        if !self.is_ready {
+            self.prepare().map_err(|lost| (hot, lost))?;
+        }
+        self.rig.reshape(link).map_err(|error| (none, error.into()))?;
+        let is_hot_first = self.pairs.is_multiple_of(2);
+        let mut read = |state| self.read(set, state).map_err(|lost| (state, lost));
+        // Neither is always the first.
+        if is_hot_first {
+            let from_cache = read(hot)?;
+            Ok([read(none)?, from_cache])
+        } else {
+            Ok([read(none)?, read(hot)?])
+        }
+    }
+
+    /// Boots who does not run, and has the client's cache take in all files.
+    fn prepare(&mut self) -> Result<(), Lost> {
+        let seed = self.search.seed;
+        if !self.rig.is_serving() {
+            let tree = TreeShape { directories: 1, files: 1 };
+            let content = Content { file_bytes: 0, tree, seed };
+            self.rig.serve_content(content)?;
+            self.search.sets().try_for_each(|set| self.rig.add_set(set, seed))?;
+        }
+        self.rig.boot_clients(1)?;
+        self.rig.reshape(self.search.plan().link)?;
+        self.rig.start_caches(&AS.cache_place(&self.search.cache), true)?;
+        self.rig.mount(self.search.version)?;
+        for set in self.search.sets() {
+            let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
+            let readers = Performed::new(measured, server).readers;
+            prove_all(NetworkState::Cold, (AS, set.bytes()), &readers).map_err(Lost::Replicate)?;
+        }
+        self.rig.settle()?;
+        self.is_ready = true;
+        Ok(())
+    }
+
+    /// Mounts, reads and unmounts, with the cache or without.
+    fn read(&mut self, set: FileSet, state: NetworkState) -> Result<Performed, Lost> {
+        if state == NetworkState::Hot {
+            self.rig.start_caches(&AS.cache_place(&self.search.cache), false)?;
+        }
+        self.rig.mount(self.search.version)?;
+        let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
+        let mut performed = Performed::new(measured, server);
+        for (reader, settled) in performed.readers.iter_mut().zip(self.rig.settle()?) {
+            reader.settled = Some(settled);
+        }
+        let Performed { readers, server } = &performed;
+        prove_all(state, (AS, set.bytes()), readers).map_err(Lost::Replicate)?;
+        let link = Shape::default();
+        let observed = Observed { benchmark: AS, readers, server, link, is_own: false };
+        let from_disk = observed.disk(|disk| disk.read_bytes);
+        if state == NetworkState::Hot && from_disk < set.bytes() as f64 {
+            let bytes = set.bytes();
+            let why = format!("of {bytes} bytes, {from_disk} were read from the cache's disk");
+            return Err(Lost::Replicate(why));
+        }
+        Ok(performed)
+    }
+
+    /// The place of a cell's next replicate, in the journal from now on.
+    fn cell(
+        &mut self,
+        set: FileSet,
+        link: Shape,
+        state: NetworkState,
+    ) -> Result<Place, record::RecordError> {
+        let key = key(set, link, state);
+        if let Some(&(cell, block)) = self.cells.get(&key) {
+            return Ok(Place { cell, block, attempt: 1 });
+        }
+        let cell = self.journal.add_cell(self.definition(set, link, state))?;
+        self.cells.insert(key, (cell, 0));
+        Ok(Place { cell, block: 0, attempt: 1 })
+    }
+
+    fn definition(&self, set: FileSet, link: Shape, state: NetworkState) -> Cell {
+        let mut parameters = [
+            ("state", json!(state.name())),
+            ("nfs", json!(self.search.version.to_string())),
+            ("link", json!(link.to_string())),
+            ("rate_bits_per_s", json!(link.rate_bits_per_s)),
+            ("cache_file_system", json!(self.search.cache)),
+            ("files", json!(set.files)),
+            ("file_bytes", json!(set.file_bytes)),
+            ("bytes", json!(set.bytes())),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec();
+        let asked = self.search.link.rate_bits_per_s;
+        parameters.extend(asked.map(|rate| ("asked_rate_bits_per_s".to_owned(), json!(rate))));
+        Cell {
+            target: state.name().to_owned(),
+            suite: SUITE.to_owned(),
+            benchmark: BENCHMARK.to_owned(),
+            title: "Read files of one size".to_owned(),
+            dimension: Dimension::Caching,
+            exercises: vec![Dimension::Io, Dimension::Metadata],
+            parameters: parameters.into_iter().collect(),
+            cache_state: CacheState::Cold,
+            metrics: metrics::definitions(AS, false),
+            baseline: None,
+            working_set_bytes: Some(set.bytes()),
+            curve: None,
+            floor: None,
+            rank: 0,
+            least: None,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Up to which rate of the link a local cache pays: the position at which reading from a hot cache
+//! takes as long as reading over the link without one, for files of several sizes.
+//!
+//! "FS-Cache Benchmarks" ends with one point of this curve: its link was "at about the break-even
+//! point for a large quantity of medium-small files". What a cache saves is time of the link, which
+//! shrinks as the link gets faster; what it costs is time of processors, which does not. Emulated
+//! processors are slow, so the rate that is found is below that of a real machine.
+
+mod conduct;
+mod course;
+mod text;
+
+use lab::rig::Shape;
+use network_guest::Version;
+use network_guest::content::{Content, FileSet, TreeShape};
+use record::Manifest;
+
+use crate::as_run;
+use crate::plan::{NetworkBenchmark, Plan};
+use crate::state::NetworkState;
+
+pub use conduct::search;
+pub use text::text;
+
+/// The benchmark's name in cells.
+const BENCHMARK: &str = "break-even";
+/// The least and the largest rate, in bits per second, that are tried.
+const RATES: (f64, f64) = (1e6, 1e9);
+/// The width of the interval: 0.2 is 20 %.
+const WIDTH: f64 = 0.2;
+/// Bytes of all files of one size together, where they are not larger each.
+const SET_BYTES: u64 = 2 << 20;
+/// The most files of one size.
+const FILES_MAX: u64 = 128;
+/// The largest size, and the most sizes.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+const SIZES_MAX: usize = 8;
+
+/// What is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BreakEven {
+    /// The sizes of files, ascending.
+    sizes: Vec<u64>,
+    /// The version of NFS.
+    version: Version,
+    /// The file system that the cache lies on.
+    cache: String,
+    /// What the link does besides its rate; the rate, if there is one, is compared with those found.
+    link: Shape,
+    /// The seed of what files hold.
+    seed: u64,
+    /// How often each interval shall hold its position.
+    level: f64,
+}
+
+/// Something that cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BreakEvenRefusal {
+    /// Too many sizes, or too large ones.
+    #[error("--break-even takes up to {SIZES_MAX} sizes of files, each of at most 64m")]
+    Sizes,
+    /// A list where one is needed.
+    #[error("--break-even searches with one of {0} at a time: name one")]
+    Several(&'static str),
+    /// What the plan refuses.
+    #[error(transparent)]
+    Plan(#[from] crate::PlanRefusal),
+}
+
+impl BreakEven {
+    /// A search with files of these sizes, and otherwise as the plan says.
+    ///
+    /// # Errors
+    /// It cannot be searched.
+    pub fn new(sizes: &[u64], plan: &Plan, level: f64) -> Result<Self, BreakEvenRefusal> {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.len() > SIZES_MAX || sizes.iter().any(|&bytes| bytes > FILE_BYTES_MAX) {
+            return Err(BreakEvenRefusal::Sizes);
+        }
+        let [version] = plan.versions[..] else {
+            return Err(BreakEvenRefusal::Several("--nfs"));
+        };
+        let [cache] = &plan.caches[..] else {
+            return Err(BreakEvenRefusal::Several("--cache-fs"));
+        };
+        let (cache, link, seed) = (cache.clone(), plan.link, plan.content.seed);
+        let search = Self { sizes, version, cache, link, seed, level };
+        search.plan().check()?;
+        Ok(search)
+    }
+
+    /// The files of each size.
+    fn sets(&self) -> impl Iterator<Item = FileSet> {
+        self.sizes.iter().map(|&file_bytes| {
+            let files = (SET_BYTES / file_bytes.max(1)).clamp(1, FILES_MAX);
+            FileSet { files: u32::try_from(files).unwrap_or(u32::MAX), file_bytes }
+        })
+    }
+
+    /// The rig's plan: what there is besides the files of each size.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        let file_bytes = self.sets().map(FileSet::bytes).sum();
+        let tree = TreeShape { directories: 1, files: 1 };
+        Plan {
+            states: vec![NetworkState::None, NetworkState::Hot],
+            versions: vec![self.version],
+            caches: vec![self.cache.clone()],
+            link: self.at(RATES.1),
+            benchmarks: vec![NetworkBenchmark::Tree],
+            runs: 1,
+            content: Content { file_bytes, tree, seed: self.seed },
+            cache_bytes: None,
+            mount: None,
+        }
+    }
+
+    /// The link at a rate.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the range")]
+    fn at(&self, bits_per_s: f64) -> Shape {
+        Shape { rate_bits_per_s: Some(bits_per_s.round() as u64), ..self.link }
+    }
+
+    /// The manifest of its run, and otherwise as `base` is. Cells are added as they are needed.
+    #[must_use]
+    pub fn manifest(&self, base: Manifest) -> Manifest {
+        let plan = self.plan();
+        let targets = plan.targets();
+        Manifest {
+            targets: targets.iter().map(|one| as_run::record_of(&plan, one)).collect(),
+            ..base
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::plan;
+
+    #[test]
+    fn each_size_has_as_many_files_as_make_a_reading_long() {
+        let search = BreakEven::new(&[1 << 20, 4096, 4 << 20], &plan(), 0.95).unwrap();
+        let files: Vec<_> = search.sets().map(|set| (set.files, set.file_bytes)).collect();
+        assert_eq!(files, [(128, 4096), (2, 1 << 20), (1, 4 << 20)]);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_refused() {
+        assert!(BreakEven::new(&[65 << 20], &plan(), 0.95).is_err());
+        let two = Plan { versions: vec![Version::V3, Version::V42], ..plan() };
+        let refusal = BreakEven::new(&[4096], &two, 0.95).unwrap_err().to_string();
+        assert!(refusal.contains("--nfs"), "{refusal}");
+    }
+}

@@ -1,0 +1,228 @@
+//! The curve of break-even as text, from what a run has recorded.
+
+use record::network::{Counted, left_out, values};
+use record::{Cell, Line, Replicate, Run};
+use serde_json::Value;
+use stats::crossing::Place;
+use textual::{Columns, paragraph};
+
+use super::BENCHMARK;
+use super::course::Course;
+use crate::metrics::{EMULATED_TIME, RPCS};
+use crate::state::NetworkState;
+
+/// What a run says of files of one size.
+struct Point {
+    files: u64,
+    file_bytes: u64,
+    /// Calls to the server without a cache, and with a hot one.
+    rpcs: [Vec<f64>; 2],
+    place: Place,
+    pairs: usize,
+}
+
+/// The rates at which a cache breaks even, if the run is one that searched for them.
+#[must_use]
+pub fn text(run: &Run, width: usize) -> Option<String> {
+    let points = points(run);
+    if points.is_empty() {
+        return None;
+    }
+    let level = run.manifest.run.confidence_level;
+    let interval = format!("{:.0} % interval", level * 100.0);
+    let heads = ["files", "of", "RPCs: none", "hot", "break-even (emulated)", &interval, "pairs"];
+    let mut columns = Columns::headed(heads);
+    for point in &points {
+        let (rate, interval) = match point.place {
+            Place::Between(low, high) => {
+                let middle = (low * high).sqrt() / 1e6;
+                let ends = format!("{:.1} to {:.1}", low / 1e6, high / 1e6);
+                (format!("{middle:.1} Mbit/s"), ends)
+            }
+            Place::Above(most) => (format!("none up to {:.0} Mbit/s", most / 1e6), String::new()),
+            Place::From(low) => (format!("above {:.1} Mbit/s", low / 1e6), String::new()),
+            Place::Below(least) => {
+                (format!("none down to {:.0} Mbit/s", least / 1e6), String::new())
+            }
+            Place::Unknown => ("not found".to_owned(), String::new()),
+        };
+        columns.row([
+            point.files.to_string(),
+            textual::size(point.file_bytes as f64, 0),
+            shown(&point.rpcs[0]),
+            shown(&point.rpcs[1]),
+            rate,
+            interval,
+            point.pairs.to_string(),
+        ]);
+    }
+    let mut text = "The link rate at which a hot cache takes as long as none\n".to_owned();
+    text += &columns.render();
+    text.push('\n');
+    let mut say = |words: &str| text += &paragraph("", "", words, width);
+    say(
+        "Below its break-even rate, a cache pays: it is quicker to read from it than over the link.",
+    );
+    if let Some(rate) = asked_rate(run) {
+        say(&at_rate(&points, rate));
+    }
+    say(calls(&points));
+    say(
+        "Times are emulated. What a cache costs is time of processors, and emulated ones are perhaps \
+         twenty times slower than real ones; what it saves is time of the link, which passes as \
+         everywhere. So on a real machine the rate is higher, by about as much as its processors \
+         are faster: read each as a lower bound of the rate up to which a cache pays there. This \
+         holds if the cache's disk is fast: here it lies in this computer's memory, and the time \
+         that a real disk takes is not in these figures.",
+    );
+    for line in left_out(run) {
+        text += &paragraph("- ", "  ", &line, width);
+    }
+    Some(text)
+}
+
+fn shown(rpcs: &[f64]) -> String {
+    Counted::of(rpcs).map_or_else(String::new, |counted| counted.to_string())
+}
+
+fn parameter(cell: &Cell, name: &str) -> Option<u64> {
+    cell.parameters.get(name).and_then(Value::as_u64)
+}
+
+fn asked_rate(run: &Run) -> Option<f64> {
+    let rate = run.cells().iter().find_map(|cell| parameter(cell, "asked_rate_bits_per_s"));
+    rate.map(|bits| bits as f64)
+}
+
+/// All sizes, in the order in which they were measured.
+fn points(run: &Run) -> Vec<Point> {
+    let cells = run.cells();
+    let mut sizes: Vec<(u64, u64)> = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.benchmark == BENCHMARK) {
+        let size = (parameter(cell, "file_bytes"), parameter(cell, "files"));
+        if let (Some(file_bytes), Some(files)) = size
+            && !sizes.contains(&(file_bytes, files))
+        {
+            sizes.push((file_bytes, files));
+        }
+    }
+    sizes.into_iter().filter_map(|size| point(run, &cells, size)).collect()
+}
+
+fn point<'r>(run: &'r Run, cells: &[&'r Cell], (file_bytes, files): (u64, u64)) -> Option<Point> {
+    let of_state = |state: NetworkState| -> Vec<(&'r Cell, &'r Replicate)> {
+        let of = |line: &'r Line| {
+            let Line::Replicate(one) = line else { return None };
+            let cell = *cells.get(one.cell as usize)?;
+            let is_state =
+                cell.parameters.get("state").and_then(Value::as_str) == Some(state.name());
+            let is_size = parameter(cell, "file_bytes") == Some(file_bytes);
+            (is_state && is_size).then_some((cell, &**one))
+        };
+        run.lines.iter().filter_map(of).collect()
+    };
+    let states = [NetworkState::None, NetworkState::Hot].map(of_state);
+    let all = |name: &str, number: usize| -> Vec<f64> {
+        let each = states[number].iter().flat_map(|(cell, one)| values(cell, &[*one], name));
+        each.collect()
+    };
+    let mut course = Course::new(run.manifest.run.confidence_level, files * file_bytes).ok()?;
+    let times = [0, 1].map(|number| all(EMULATED_TIME, number));
+    let pairs = times[0].iter().zip(&times[1]);
+    for (none, hot) in pairs.clone() {
+        course.tell(*none, *hot).ok()?;
+    }
+    let rpcs = [0, 1].map(|number| {
+        let mut rpcs = all(RPCS, number);
+        rpcs.sort_by(f64::total_cmp);
+        rpcs
+    });
+    Some(Point { files, file_bytes, rpcs, place: course.place(), pairs: pairs.count() })
+}
+
+/// What is known of one size at a rate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AtRate {
+    Pays,
+    DoesNot,
+    Open,
+}
+
+impl AtRate {
+    fn of(place: Place, rate: f64) -> Self {
+        match place {
+            Place::Between(low, _) | Place::From(low) if rate <= low => Self::Pays,
+            Place::Above(most) if rate <= most => Self::Pays,
+            Place::Between(_, high) if rate >= high => Self::DoesNot,
+            Place::Below(least) if rate >= least => Self::DoesNot,
+            Place::Between(..)
+            | Place::From(_)
+            | Place::Above(_)
+            | Place::Below(_)
+            | Place::Unknown => Self::Open,
+        }
+    }
+}
+
+/// For which sizes a cache pays at a rate.
+fn at_rate(points: &[Point], rate: f64) -> String {
+    let sizes = |wanted: AtRate| {
+        let sizes = points.iter().filter(|point| AtRate::of(point.place, rate) == wanted);
+        let words: Vec<String> =
+            sizes.map(|point| textual::size(point.file_bytes as f64, 0)).collect();
+        (!words.is_empty()).then(|| textual::list(&words, "and"))
+    };
+    let pays = sizes(AtRate::Pays).map(|of| format!("it pays for files of {of}"));
+    let does_not = sizes(AtRate::DoesNot).map(|of| {
+        format!("with processors as slow as emulated ones, it does not for files of {of}")
+    });
+    let open = sizes(AtRate::Open).map(|of| format!("it is too close to tell for files of {of}"));
+    let parts: Vec<String> = [pays, does_not, open].into_iter().flatten().collect();
+    format!("At {} Mbit/s, {}.", rate / 1e6, parts.join("; "))
+}
+
+/// Whether a cache breaks even in calls to the server.
+fn calls(points: &[Point]) -> &'static str {
+    let most = |rpcs: &[f64]| rpcs.last().copied().unwrap_or(0.0);
+    let least = |rpcs: &[f64]| rpcs.first().copied().unwrap_or(0.0);
+    let saves = |point: &Point| most(&point.rpcs[1]) < least(&point.rpcs[0]);
+    let costs = |point: &Point| least(&point.rpcs[1]) >= most(&point.rpcs[0]);
+    if points.iter().all(saves) {
+        "In calls to the server there is no break-even: a cache saves READs at every rate, for every \
+         size."
+    } else if points.iter().all(costs) {
+        "In calls to the server a cache never pays: a hot one asks for as much as none."
+    } else {
+        "In calls to the server a cache pays where a hot one asks for less than none, at every rate."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(file_bytes: u64, place: Place) -> Point {
+        Point { files: 1, file_bytes, rpcs: [vec![9.0, 9.0], vec![2.0, 3.0]], place, pairs: 2 }
+    }
+
+    #[test]
+    fn a_rate_is_compared_with_what_was_found() {
+        let points = [
+            point(16 << 10, Place::Between(10e6, 12e6)),
+            point(1 << 20, Place::Above(1e9)),
+            point(1 << 10, Place::Below(1e6)),
+        ];
+        let said = at_rate(&points, 20e6);
+        assert!(said.starts_with("At 20 Mbit/s, it pays for files of 1 MiB; "), "{said}");
+        assert!(said.ends_with("does not for files of 16 KiB and 1 KiB."), "{said}");
+        let between = at_rate(&points[..1], 11e6);
+        assert_eq!(between, "At 11 Mbit/s, it is too close to tell for files of 16 KiB.");
+    }
+
+    #[test]
+    fn calls_are_saved_or_not() {
+        assert!(calls(&[point(1, Place::Unknown)]).contains("no break-even"));
+        let same = Point { rpcs: [vec![9.0], vec![9.0]], ..point(1, Place::Unknown) };
+        assert!(calls(&[same]).contains("never pays"));
+    }
+}
