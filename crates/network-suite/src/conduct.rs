@@ -304,8 +304,8 @@ impl Conductor<'_, '_> {
         replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
     }
 
-    /// Whether what the client has read is, byte by byte, what the server has: what the client reads
-    /// now is what it just read, in its memory.
+    /// Whether what the client has read is, byte by byte, what the server has: what the client
+    /// reads now is what it just read, in its memory.
     fn check_content(&mut self) -> Result<(), Lost> {
         let here = self.rig.perform(Task::SumTree)?.measured;
         let there = self.rig.perform_locally(Task::SumTree)?;

@@ -18,8 +18,8 @@ pub(crate) fn text(cell: &Cell, replicates: &[&Replicate], width: usize) -> Stri
     let held = values(cell, replicates, HELD);
     let megabytes: Vec<f64> = held.iter().map(|bytes| rounded(&(bytes / 1e6))).collect();
     let line = format!(
-        "{}: {} % of the bytes came from the cache; it culled {} files and held {} in the end, with \
-         {} MB of content",
+        "{}: {} % of the bytes came from the cache; it culled {} files and held {} in the end, \
+         with {} MB of content",
         cell.target,
         counted(&hit),
         count(CULLED),

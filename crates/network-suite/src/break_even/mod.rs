@@ -45,7 +45,8 @@ pub struct BreakEven {
     version: Version,
     /// The file system that the cache lies on.
     cache: String,
-    /// What the link does besides its rate; the rate, if there is one, is compared with those found.
+    /// What the link does besides its rate; the rate, if there is one, is compared with those that
+    /// are found.
     link: Shape,
     /// The seed of what files hold.
     seed: u64,

@@ -60,21 +60,17 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
     text += &columns.render();
     text.push('\n');
     let mut say = |words: &str| text += &paragraph("", "", words, width);
-    say(
-        "Below its break-even rate, a cache pays: it is quicker to read from it than over the link.",
-    );
+    say("Below its break-even rate, a cache pays: reading from it is quicker than over the link.");
     if let Some(rate) = asked_rate(run) {
         say(&at_rate(&points, rate));
     }
     say(calls(&points));
-    say(
-        "Times are emulated. What a cache costs is time of processors, and emulated ones are perhaps \
-         twenty times slower than real ones; what it saves is time of the link, which passes as \
+    say("Times are emulated. What a cache costs is time of processors, and emulated ones are \
+         perhaps twenty times slower than real ones; what it saves is time of the link, which passes as \
          everywhere. So on a real machine the rate is higher, by about as much as its processors \
          are faster: read each as a lower bound of the rate up to which a cache pays there. This \
          holds if the cache's disk is fast: here it lies in this computer's memory, and the time \
-         that a real disk takes is not in these figures.",
-    );
+         that a real disk takes is not in these figures.");
     for line in failures(run) {
         text += &paragraph("- ", "  ", &line, width);
     }
@@ -184,12 +180,13 @@ fn calls(points: &[Point]) -> &'static str {
     let saves = |point: &Point| most(&point.rpcs[1]) < least(&point.rpcs[0]);
     let costs = |point: &Point| least(&point.rpcs[1]) >= most(&point.rpcs[0]);
     if points.iter().all(saves) {
-        "In calls to the server there is no break-even: a cache saves READs at every rate, for every \
-         size."
+        "In calls to the server there is no break-even: a cache saves READs at every rate, for \
+         every size."
     } else if points.iter().all(costs) {
         "In calls to the server a cache never pays: a hot one asks for as much as none."
     } else {
-        "In calls to the server a cache pays where a hot one asks for less than none, at every rate."
+        "In calls to the server a cache pays where a hot one asks for less than none, whatever the \
+         rate."
     }
 }
 
