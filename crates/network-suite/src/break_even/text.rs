@@ -68,9 +68,9 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
     say("Times are emulated. What a cache costs is time of processors, and emulated ones are \
          perhaps twenty times slower than real ones; what it saves is time of the link, which \
          passes as everywhere. So on a real machine the rate is higher, by about as much as its \
-         processors are faster: read each as a lower bound of the rate up to which a cache pays there. This \
-         holds if the cache's disk is fast: here it lies in this computer's memory, and the time \
-         that a real disk takes is not in these figures.");
+         processors are faster: read each as a lower bound of the rate up to which a cache pays \
+         there. This holds if the cache's disk is fast: here it lies in this computer's memory, \
+         and the time that a real disk takes is not in these figures.");
     for line in left_out(run) {
         text += &paragraph("- ", "  ", &line, width);
     }
