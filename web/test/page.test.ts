@@ -182,7 +182,8 @@ describe.skipIf(executable === undefined)("a page", () => {
   });
 
   it("has no fault of accessibility, light and dark, wide and narrow", async () => {
-    for (const run of [runs.survey, runs.curves, runs.cliff, runs.traced, runs.compared]) {
+    const { survey, curves, cliff, traced, compared, network } = runs;
+    for (const run of [survey, curves, cliff, traced, compared, network]) {
       for (const [colorScheme, width] of [
         ["light", 1400],
         ["dark", 1400],

@@ -236,6 +236,31 @@ describe.skipIf(executable === undefined)("a reader", () => {
     await tab.context().close();
   });
 
+  it("sees what a network file system asks for in every state of its caches", async () => {
+    const { page: tab, troubles } = await open(browser, file("network"), WINDOW);
+    expect(await tab.locator("h1").textContent()).toMatch(/with a hot cache, 3 of 11 calls/);
+    expect(await tab.locator(".card.doubts-card").textContent()).toContain("No warnings");
+    const states = tab.locator("#states table.states");
+    expect(await states.count()).toBe(3);
+    expect(await isWhole(tab, "#states table.states tbody tr:last-child")).toBe(true);
+    const widths = await states
+      .first()
+      .locator("tbody .calls")
+      .evaluateAll((all) =>
+        all.map((one) => [...one.children].reduce((sum, part) => sum + part.clientWidth, 0)),
+      );
+    const [server = 1, none = 0, cold = 0, hot = 0] = widths;
+    expect(server).toBe(0);
+    expect(none).toBeCloseTo(cold, 0);
+    expect(hot / none).toBeCloseTo(3 / 11, 1);
+    const row = states.first().locator("tbody tr", { hasText: "none" });
+    expect(await row.locator(".calls").getAttribute("title")).toContain("READ 8");
+    expect(await tab.locator("#states").textContent()).toContain("MB of content");
+    await tab.screenshot({ path: join(screenshots, "network-window.png") });
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
   it("is offered no stacks of bytes never executed, and told what totals are", async () => {
     const view = "#footprint?traced=xfs&operation=create";
     const { page: tab } = await open(browser, file("traced"), WINDOW, view);

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 const root = resolve(import.meta.dirname, "../..");
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
@@ -67,6 +68,8 @@ export interface Runs {
   traced: string;
   /** No run: a page of traces beside each other. */
   compared: string;
+  /** A network file system in every state of its caches, as it was recorded. */
+  network: string;
   /** A survey with a hostile label. */
   hostile: string;
 }
@@ -90,8 +93,21 @@ export function makeRuns(): Runs {
     cliff: measured("cliff", "cliff", limited[0] as string, "--low", "32m", "--high", "128m"),
     traced: withTraces(measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", ...brief)),
     compared: compared(),
+    network: recorded("network", "fscache-run.json.gz"),
     hostile: relabelled(measured("hostile", "survey", "harmless=/dev/shm", ...brief)),
   };
+}
+
+/** A run that was measured elsewhere. */
+function recorded(name: string, fixture: string): string {
+  const packed = readFileSync(new URL(`../fixtures/${fixture}`, import.meta.url));
+  const { manifest, cells } = JSON.parse(gunzipSync(packed).toString("utf8"));
+  const run = join(place, name);
+  mkdirSync(run, { recursive: true });
+  writeFileSync(join(run, "manifest.json"), JSON.stringify(manifest));
+  writeFileSync(join(run, "cells.jsonl"), cells);
+  fsprism("report", name);
+  return run;
 }
 
 /** A run with traces computed by hand, as a run of footprints leaves them. */
