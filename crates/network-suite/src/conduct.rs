@@ -1,6 +1,7 @@
 //! The course of a run: rounds of all benchmarks in all states, each proved.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use lab::rig::RigError;
 use network_guest::counters::Counters;
@@ -8,6 +9,7 @@ use network_guest::task::Task;
 use network_guest::{Measured, Version};
 
 use crate::as_run::Recorded;
+use crate::forecast::Forecast;
 use crate::observed::Reader;
 use crate::plan::{NetworkBenchmark, Plan, Target};
 use crate::proof::prove_all;
@@ -72,21 +74,34 @@ pub fn conduct(
     say: &dyn Fn(&str),
 ) -> Result<Ended, RunLost> {
     let plan = recorded.plan().clone();
+    let round = round(&plan);
+    let mut forecast = Forecast::new(&plan, &round);
     let mut conductor = Conductor { rig, plan: &plan, recorded, say, changes: 0 };
     for block in 0..plan.runs {
-        for &benchmark in &plan.benchmarks {
-            for chain in chains(&plan, benchmark) {
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(Ended::Stopped);
-                }
-                match conductor.measure_chain(block, benchmark, &chain) {
-                    Err(RunLost::Rig(RigError::Stopped)) => return Ok(Ended::Stopped),
-                    other => other?,
-                }
+        for (benchmark, chain) in &round {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Ended::Stopped);
             }
+            if let Some(left) = forecast.left() {
+                say(&left);
+            }
+            let begun = Instant::now();
+            match conductor.measure_chain(block, *benchmark, chain) {
+                Err(RunLost::Rig(RigError::Stopped)) => return Ok(Ended::Stopped),
+                other => other?,
+            }
+            forecast.note(begun.elapsed().as_secs_f64());
         }
     }
     Ok(Ended::Done)
+}
+
+/// The chains of a round, with what is measured in each.
+pub(crate) fn round(plan: &Plan) -> Vec<(NetworkBenchmark, Chain)> {
+    let of = |&benchmark: &NetworkBenchmark| {
+        chains(plan, benchmark).into_iter().map(move |chain| (benchmark, chain))
+    };
+    plan.benchmarks.iter().flat_map(of).collect()
 }
 
 /// Why a run cannot go on.
@@ -109,7 +124,7 @@ pub(crate) struct Chain {
 }
 
 /// The chains of a benchmark: the server; without a cache; each cache.
-pub(crate) fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
+fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
     let mut chains: Vec<Chain> = Vec::new();
     for target in plan.targets().into_iter().filter(|target| benchmark.has(target.state)) {
         let (version, cache) = (target.version, target.cache.clone());

@@ -13,6 +13,7 @@ mod as_run;
 pub mod break_even;
 mod cells;
 mod conduct;
+mod forecast;
 mod journal;
 mod metrics;
 mod mounted;

@@ -19,7 +19,7 @@ use network_guest::{Version, measured};
 use rustix::fs::{Advice, fadvise};
 
 use crate::as_run::Recorded;
-use crate::conduct::{ATTEMPTS_MAX, Ended, Performed, chains};
+use crate::conduct::{ATTEMPTS_MAX, Ended, Performed, round};
 use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
 use crate::proof::prove_all;
 use crate::state::NetworkState;
@@ -30,9 +30,8 @@ const CACHES: &str = "/proc/fs/fscache/caches";
 const DROP_CACHES: (&str, &str) = ("/proc/sys/vm/drop_caches", "2");
 
 const BY_SERVER: &str = "only the server itself can read its own files";
-const HAS_CACHE: &str = "the mount has a cache, which takes in what is read: mount it without fsc";
-const HAS_NO_CACHE: &str =
-    "the mount has no cache: mount it with fsc, on a machine on which cachefilesd runs";
+const HAS_CACHE: &str = "the mount has a cache, which stores what is read: mount it without fsc";
+const HAS_NO_CACHE: &str = "the mount has no cache: start cachefilesd, then mount it with fsc";
 
 /// A network file system that is mounted.
 #[derive(Clone, Debug)]
@@ -64,8 +63,8 @@ pub enum MountRefusal {
     },
     /// The kernel does not count what it asks its server for.
     #[error(
-        "--at {path}: it lies on {file_system}, of which the kernel does not count what it asks \
-         its server for: name a directory on an NFS mount",
+        "--at {path}: it lies on {file_system}, whose calls to the server the kernel does not \
+         count: name a directory on an NFS mount",
         path = path.display()
     )]
     NotCounted {
@@ -76,7 +75,7 @@ pub enum MountRefusal {
     },
     /// Its options name no version that is known.
     #[error(
-        "--at: the options of the mount at {path} name no version of NFS that is known: mount it \
+        "--at: the options of the mount at {path} name no known NFS version: mount it \
          with vers=3, 4.0, 4.1 or 4.2",
         path = path.display()
     )]
@@ -85,7 +84,7 @@ pub enum MountRefusal {
         path: PathBuf,
     },
     /// All that was asked for cannot be made on it.
-    #[error("--states names nothing that can be made on {label}: {state}: {why}")]
+    #[error("--states names no state that can be measured on {label}: {state}: {why}")]
     NoState {
         /// What the mount is called.
         label: String,
@@ -217,13 +216,11 @@ pub fn conduct_on_mount(
     let mut conductor =
         Conductor { mount, directory, drop, plan: &plan, recorded, say, attempts: 0 };
     for block in 0..plan.runs {
-        for &benchmark in &plan.benchmarks {
-            for chain in chains(&plan, benchmark) {
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(Ended::Stopped);
-                }
-                conductor.measure(block, benchmark, &chain.targets)?;
+        for (benchmark, chain) in round(&plan) {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Ended::Stopped);
             }
+            conductor.measure(block, benchmark, &chain.targets)?;
         }
     }
     Ok(Ended::Done)

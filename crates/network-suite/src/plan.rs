@@ -52,14 +52,15 @@ pub struct OnMount {
 #[non_exhaustive]
 pub enum PlanRefusal {
     /// A list without anything.
-    #[error("{0} names nothing: leave it out, or name something")]
+    #[error("{0} is empty: leave it out, or give it a value")]
     Nothing(&'static str),
     /// A file system that no cache can lie on.
     #[error("--cache-fs {0:?}: a cache must lie on a file system on a disk, such as ext4 or xfs")]
     Cache(String),
     /// Larger than guests can be.
     #[error(
-        "the files have {bytes} bytes, but can have at most {most}: choose a smaller --file or \
+        "the files add up to {bytes} bytes, but at most {most} are possible: \
+         choose a smaller --file or \
         --tree"
     )]
     TooLarge {
@@ -81,7 +82,10 @@ pub enum PlanRefusal {
         tree_bytes: u64,
     },
     /// More directories than files, or more files than can be.
-    #[error("--tree must have 1 to 100000 files in 1 directory to as many as it has files")]
+    #[error(
+        "--tree takes 1 to 100000 files, and at least one directory but no more directories \
+             than files"
+    )]
     Tree,
 }
 
@@ -154,8 +158,8 @@ impl NetworkBenchmark {
             Self::Tree => "Read a tree of smaller files",
             Self::Cull => "Read a tree that the cache cannot hold",
             Self::Stat => "List a tree and stat each entry",
-            Self::Random => "Read a large file at random places",
-            Self::Rewrite => "Write a large file again and sync it",
+            Self::Random => "Read a large file at random offsets",
+            Self::Rewrite => "Overwrite a large file and sync it",
             Self::Coherence => "Read a large file that changed on the server since it was cached",
         }
     }
@@ -201,7 +205,7 @@ impl NetworkBenchmark {
         match self {
             Self::File | Self::Tree | Self::Stat | Self::Random | Self::Rewrite => None,
             Self::TwoClients => Some("it needs a second client"),
-            Self::Cull => Some("it needs a cache of a size of its own"),
+            Self::Cull => Some("it needs a cache smaller than the tree"),
             Self::Coherence => Some("it changes a file on the server"),
         }
     }
@@ -235,7 +239,7 @@ impl NetworkBenchmark {
     pub fn lacks(self, state: NetworkState) -> Option<&'static str> {
         match (self, state) {
             (Self::TwoClients, NetworkState::Server) => {
-                Some("it is about two clients, and the server is none")
+                Some("it needs two clients, and the server is not one")
             }
             (Self::File | Self::TwoClients | Self::Tree | Self::Random, _)
             | (Self::Stat, NetworkState::Server | NetworkState::None | NetworkState::PageCache)
@@ -245,9 +249,9 @@ impl NetworkBenchmark {
             (Self::Stat, NetworkState::Cold | NetworkState::Hot) => {
                 Some("it reads no content that a cache could hold")
             }
-            (Self::Cull, _) => Some("it is about a cache that is too small"),
-            (Self::Rewrite, _) => Some("what is written goes to the server, past the cache"),
-            (Self::Coherence, _) => Some("it needs a cache that holds what was there before"),
+            (Self::Cull, _) => Some("it needs a cache that is too small for the tree"),
+            (Self::Rewrite, _) => Some("writes go to the server, bypassing the cache"),
+            (Self::Coherence, _) => Some("it needs a cache that holds the file's old content"),
         }
     }
 

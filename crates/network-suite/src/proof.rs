@@ -175,7 +175,10 @@ impl Seen {
         }
         let Some(from_cache) = self.did_bytes.checked_sub(self.server_bytes) else {
             let (server, did) = (self.server_bytes, self.did_bytes);
-            return Err(format!("{server} bytes were read from the server, but only {did} in all"));
+            return Err(format!(
+                "{server} bytes came from the server, but the benchmark read only \
+                                {did}"
+            ));
         };
         if self.server_bytes == 0 {
             return Err("the cache held everything".to_owned());
@@ -183,7 +186,7 @@ impl Seen {
         if self.disk_read_bytes < from_cache {
             let disk = self.disk_read_bytes;
             return Err(format!(
-                "{from_cache} bytes came from the cache, but {disk} from its disk"
+                "{from_cache} bytes came from the cache, but only {disk} were read from its disk"
             ));
         }
         Ok(())
@@ -233,7 +236,7 @@ impl Evidence<'_> {
         if let Some((pages, resident)) = self.measured.resident
             && resident < pages
         {
-            return Err(format!("the server's memory held {resident} of {pages} pages"));
+            return Err(format!("the server's memory held only {resident} of {pages} pages"));
         }
         if seen.disk_reads > 0 {
             return Err(format!("the server's disk was read {} times", seen.disk_reads));

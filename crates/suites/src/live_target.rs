@@ -203,10 +203,9 @@ fn specification(spec: &TargetSpec) -> String {
 }
 
 /// What ext4's driver does where there is no journal (`recently_deleted` in `fs/ext4/ialloc.c`).
-const WITHOUT_JOURNAL: &str = "without a journal, ext4's driver does not use the inode of a \
-    deleted file again for one to six minutes, and passes over all of these whenever it creates a \
-    file: creating can take ten times as long where many files were just deleted, and blocks \
-    longer than first forecast";
+const WITHOUT_JOURNAL: &str = "without a journal, ext4's driver does not reuse a deleted file's \
+    inode for one to six minutes, and skips all such inodes whenever it creates a file: just after \
+    many deletes, creating can take ten times as long, and a block longer than first forecast";
 
 /// What a run records of a live target.
 #[must_use]

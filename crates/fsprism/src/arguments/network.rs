@@ -30,7 +30,7 @@ pub(crate) struct NetworkArguments {
     /// Versions of NFS: 3, 4.0, 4.1, 4.2; by default 4.2
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) nfs: Vec<Version>,
-    /// File systems that the cache lies on; by default ext4
+    /// File systems to put the cache on; by default ext4
     #[arg(long, value_name = "FS", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) cache_fs: Vec<String>,
     /// Size of the cache's disk; by default as much as it needs
@@ -44,8 +44,8 @@ pub(crate) struct NetworkArguments {
         conflicts_with_all = ["resume", "link", "nfs", "cache_fs", "cache_size", "consoles"]
     )]
     pub(crate) at: Option<String>,
-    /// With --at: the command that empties the mount's cache before each cold replicate; without
-    /// it, cold replicates read files that were never read before
+    /// With --at: a command that empties the mount's cache before each cold replicate; without it,
+    /// cold replicates read files that have never been read
     #[arg(long, value_name = "COMMAND", requires = "at")]
     pub(crate) drop: Option<String>,
     /// Search for the link rate up to which a hot cache pays, for files of these sizes; by default
@@ -61,7 +61,7 @@ pub(crate) struct NetworkArguments {
         conflicts_with_all = ["resume", "states", "file", "tree", "cache_size"]
     )]
     pub(crate) break_even: Vec<u64>,
-    /// Keep the console of each guest's boot in this directory
+    /// Save each guest's console output in this directory
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) consoles: Option<PathBuf>,
 }
@@ -87,7 +87,11 @@ impl NetworkArguments {
 
 /// A tree: `1185x19258`.
 fn tree(text: &str) -> Result<TreeShape, String> {
-    let wrong = || "a tree must be a number of directories and one of files: 123x2000".to_owned();
+    let wrong = || {
+        "a tree must be a number of directories and a number of files, such as \
+                    123x2000"
+            .to_owned()
+    };
     let (directories, files) = text.split_once('x').ok_or_else(wrong)?;
     let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
     Ok(TreeShape { directories: number(directories)?, files: number(files)? })

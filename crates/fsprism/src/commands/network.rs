@@ -194,7 +194,7 @@ fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
     ];
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => {
-            let why = anyhow::anyhow!("run {SUITE} measures in guests and does not take {option}");
+            let why = anyhow::anyhow!("run {SUITE} does not take {option}");
             Err(why).blame_input()
         }
         None => Ok(()),

@@ -59,10 +59,10 @@ pub struct BreakEven {
 #[non_exhaustive]
 pub enum BreakEvenRefusal {
     /// Too many sizes, or too large ones.
-    #[error("--break-even takes up to {SIZES_MAX} sizes of files, each of at most 64m")]
+    #[error("--break-even takes up to {SIZES_MAX} file sizes, none above 64m")]
     Sizes,
     /// A list where one is needed.
-    #[error("--break-even searches with one of {0} at a time: name one")]
+    #[error("--break-even takes only one value of {0}: name one")]
     Several(&'static str),
     /// What the plan refuses.
     #[error(transparent)]

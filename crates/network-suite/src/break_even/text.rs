@@ -56,21 +56,24 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
             point.pairs.to_string(),
         ]);
     }
-    let mut text = "The link rate at which a hot cache takes as long as none\n".to_owned();
+    let mut text = "The link rate at which a hot cache takes as long as no cache\n".to_owned();
     text += &columns.render();
     text.push('\n');
     let mut say = |words: &str| text += &paragraph("", "", words, width);
-    say("Below its break-even rate a cache pays: reading from it is quicker than over the link.");
+    say("Below its break-even rate, a cache \
+         pays: reading from it is quicker than over the link.");
     if let Some(rate) = asked_rate(run) {
         say(&at_rate(&points, rate));
     }
     say(calls(&points));
-    say("Times are emulated. What a cache costs is time of processors, and emulated ones are \
-         perhaps twenty times slower than real ones; what it saves is time of the link, which \
-         passes as everywhere. So on a real machine the rate is higher, by about as much as its \
-         processors are faster: read each as a lower bound of the rate up to which a cache pays \
-         there. This holds if the cache's disk is fast: here it lies in this computer's memory, \
-         and the time that a real disk takes is not in these figures.");
+    say(
+        "Read each rate as a lower bound of the rate up to which a cache pays on a real machine. A \
+         cache costs processor time, and emulated processors are perhaps twenty times slower than \
+         real ones; it saves link time, which is the same anywhere. So on a real machine the rate \
+         is higher, by about as much as its processors are faster. This assumes a fast disk for \
+         the cache: here it is in this computer's memory, and these figures do not include the \
+         time that a real disk takes.",
+    );
     for line in left_out(run) {
         text += &paragraph("- ", "  ", &line, width);
     }
@@ -169,9 +172,8 @@ fn at_rate(points: &[Point], rate: f64) -> String {
         (!words.is_empty()).then(|| textual::list(&words, "and"))
     };
     let pays = sizes(AtRate::Pays).map(|of| format!("it pays for files of {of}"));
-    let does_not = sizes(AtRate::DoesNot).map(|of| {
-        format!("with processors as slow as emulated ones, it does not for files of {of}")
-    });
+    let does_not = sizes(AtRate::DoesNot)
+        .map(|of| format!("with processors as slow as these, it does not for files of {of}"));
     let open = sizes(AtRate::Open).map(|of| format!("it is too close to tell for files of {of}"));
     let parts: Vec<String> = [pays, does_not, open].into_iter().flatten().collect();
     format!("At {} Mbit/s, {}.", rate / 1e6, parts.join("; "))
@@ -187,10 +189,10 @@ fn calls(points: &[Point]) -> &'static str {
         "In calls to the server there is no break-even: a cache saves READs at every rate, for \
          every size."
     } else if points.iter().all(costs) {
-        "In calls to the server a cache never pays: a hot one asks for as much as none."
+        "In calls to the server, a cache never pays: a hot one needs as many as no cache at all."
     } else {
-        "In calls to the server a cache pays, at every rate, where a hot one asks for less than \
-         none."
+        "In calls to the server, a cache pays at every rate for sizes where a hot one needs fewer \
+         calls than no cache."
     }
 }
 

@@ -20,7 +20,8 @@ fn sentence(benchmark: &NetworkBenchmark, hot: &StateCounts) -> Option<String> {
     // On a mount that has a cache, nothing is read without one.
     let Some(without) = none.or_else(|| of_state(COLD)) else {
         return Some(format!(
-            "{title}{of}: with a hot cache, {} calls to the server, of which {} read content.",
+            "{title}{of}: with a hot cache, it takes {} calls to the server, of which {} read \
+             content.",
             shown(figures.rpcs),
             shown(figures.reads)
         ));
@@ -41,7 +42,12 @@ fn sentence(benchmark: &NetworkBenchmark, hot: &StateCounts) -> Option<String> {
 fn filling(cold: &NetworkFigures, none: &NetworkFigures) -> Option<String> {
     let ratio = cold.time_ns / none.time_ns;
     let is_known = cold.is_time_of_link && none.is_time_of_link && ratio.is_finite();
-    is_known.then(|| format!("; filling the cache takes {ratio:.2}x as long as having none"))
+    is_known.then(|| {
+        format!(
+            "; reading while filling it takes {ratio:.2}x as long as without a \
+                              cache"
+        )
+    })
 }
 
 /// The target of another state with the same version and cache, as far as it has either.

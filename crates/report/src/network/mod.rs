@@ -127,12 +127,11 @@ fn is_emulated(cell: &Cell) -> bool {
 /// What the figures are.
 fn notes(is_emulated: bool) -> String {
     let counts = "Counts are medians over the runs; where runs differ, the smallest and the \
-                  largest stand in brackets. Every count is of a replicate whose state was \
-                  proved. ";
+                  largest are in brackets. Only replicates whose state was proved are counted. ";
     let times = match is_emulated {
         true => {
-            "Times are emulated: they depend on how fast this computer emulates guests. Only where \
-             \"link\" stands behind a time did the link take it; such times may be compared."
+            "Times are emulated: they depend on how fast this computer emulates guests. Only times \
+             marked \"link\" were taken by the link; only these can be compared."
         }
         false => "Times are medians, too.",
     };
@@ -182,7 +181,7 @@ fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String>
         _ => format!("{hit} % of the bytes came from the cache; "),
     };
     Some(format!(
-        "{had}it culled {} files and held {} in the end, with {} MB of content",
+        "{had}it culled {} files and held {} at the end, with {} MB of content",
         count(CULLED)?,
         count(OBJECTS)?,
         tenths(count(HELD)?, 1e6),

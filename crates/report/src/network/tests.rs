@@ -45,8 +45,8 @@ fn the_answer_says_what_a_cache_saves_and_what_filling_it_costs() {
         ("hot", [3.0; 3], 0.0, 1.28),
     ]);
     let expected = "Read one large file: with a hot cache, 3 of 163 calls to the server remain, \
-        and none of the 160 that read content; filling the cache takes 1.01x as long as having \
-        none.";
+        and none of the 160 that read content; reading while filling it takes 1.01x as long as \
+        without a cache.";
     assert_eq!(found.answers, [expected]);
     let own = document(&[("mnt cold", [163.0; 3], 160.0, 8.87), ("mnt hot", [3.0; 3], 0.0, 1.28)]);
     assert!(own.answers[0].contains("(mnt): with a hot cache, 3 of 163 calls"), "{own:?}");

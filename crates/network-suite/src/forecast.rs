@@ -1,0 +1,126 @@
+//! How long a run still takes, chain by chain.
+
+use crate::conduct::Chain;
+use crate::plan::{NetworkBenchmark, Plan};
+use crate::state::NetworkState;
+
+/// What booting, mounting and settling take, roughly.
+const BOOT_S: f64 = 6.0;
+/// What a file costs an emulated client besides its content, and one that is in its memory.
+const FILE_S: f64 = 0.009;
+const FILE_IN_MEMORY_S: f64 = 0.001;
+/// Calls for a file that wait for the link's delay.
+const CALLS_PER_FILE: f64 = 3.0;
+/// Bytes of a READ.
+const READ_BYTES: f64 = 131_072.0;
+
+/// What the chains of a round take.
+#[derive(Clone, Debug)]
+pub(crate) struct Forecast {
+    /// Of each chain of a round, what it was expected to take, and what it took each time.
+    chains: Vec<(f64, Vec<f64>)>,
+    rounds: usize,
+    done: usize,
+}
+
+impl Forecast {
+    /// Before anything is measured. `chains` are those of a round, in their order.
+    pub(crate) fn new(plan: &Plan, chains: &[(NetworkBenchmark, Chain)]) -> Self {
+        let expected = |(benchmark, chain): &(NetworkBenchmark, Chain)| {
+            let states = chain.targets.iter().map(|target| target.state);
+            states.map(|state| expected_s(plan, *benchmark, state)).sum::<f64>()
+        };
+        let chains = chains.iter().map(|chain| (expected(chain), Vec::new())).collect();
+        Self { chains, rounds: plan.runs as usize, done: 0 }
+    }
+
+    /// The next chain took so long, in seconds.
+    pub(crate) fn note(&mut self, seconds: f64) {
+        let place = self.done % self.chains.len().max(1);
+        if let Some((_, took)) = self.chains.get_mut(place) {
+            took.push(seconds);
+        }
+        self.done += 1;
+    }
+
+    /// How long the rest takes: each chain as long as before, or where it was not measured yet, as
+    /// much longer than was expected of it as the others were.
+    pub(crate) fn left_s(&self) -> f64 {
+        let (mut expected, mut took) = (0.0, 0.0);
+        for (own, times) in &self.chains {
+            expected += own * times.len() as f64;
+            took += times.iter().sum::<f64>();
+        }
+        let pace = if expected > 0.0 { took / expected } else { 1.0 };
+        let of_chain = |(expected, times): &(f64, Vec<f64>)| match times.len() {
+            0 => expected * pace,
+            count => times.iter().sum::<f64>() / count as f64,
+        };
+        let left = self.done..self.rounds * self.chains.len();
+        left.map(|turn| of_chain(&self.chains[turn % self.chains.len()])).sum()
+    }
+
+    /// The same in words; nothing at the end.
+    pub(crate) fn left(&self) -> Option<String> {
+        let left_s = self.left_s();
+        if self.done >= self.rounds * self.chains.len() {
+            return None;
+        }
+        Some(match left_s {
+            _ if left_s < 90.0 => format!("about {:.0} s to go", left_s.max(1.0)),
+            _ if left_s < 5400.0 => format!("about {:.0} min to go", left_s / 60.0),
+            _ => format!("about {:.1} h to go", left_s / 3600.0),
+        })
+    }
+}
+
+/// What a state of a benchmark takes, roughly.
+fn expected_s(plan: &Plan, benchmark: NetworkBenchmark, state: NetworkState) -> f64 {
+    let files = if benchmark.is_of_tree() { f64::from(plan.content.tree.files) } else { 1.0 };
+    let bytes = benchmark.bytes(&plan.content) as f64;
+    let over_link = || {
+        let rate = plan.link.rate_bits_per_s.map_or(0.0, |rate| bytes * 8.0 / rate.max(1) as f64);
+        let calls = files * CALLS_PER_FILE + bytes / READ_BYTES;
+        rate + calls * 2.0 * f64::from(plan.link.delay_us) / 1e6
+    };
+    match state {
+        NetworkState::Server => 1.0,
+        NetworkState::None | NetworkState::Cold => BOOT_S + over_link() + files * FILE_S,
+        NetworkState::Hot => BOOT_S + files * FILE_S,
+        NetworkState::PageCache => files * FILE_IN_MEMORY_S,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conduct::round;
+    use crate::plan::tests::plan;
+
+    #[test]
+    fn what_was_measured_says_what_the_rest_takes() {
+        let plan = plan();
+        let mut forecast = Forecast::new(&plan, &round(&plan));
+        let chains = forecast.chains.len();
+        assert_eq!(chains, 6, "server, none, and a cache, of two benchmarks");
+        let first = forecast.left_s();
+        assert!(first > 0.0);
+        // All take twice as long as expected: so does the rest.
+        let expected: Vec<f64> = forecast.chains.iter().map(|(expected, _)| *expected).collect();
+        let all: f64 = expected.iter().sum();
+        for seconds in &expected[..3] {
+            forecast.note(2.0 * seconds);
+        }
+        let left = 2.0 * (2.0 * all - expected[..3].iter().sum::<f64>());
+        assert!((forecast.left_s() - left).abs() < 1e-9);
+        // What was measured counts, whatever was expected.
+        for _ in 3..chains {
+            forecast.note(10.0);
+        }
+        let again = 2.0 * expected[..3].iter().sum::<f64>() + 30.0;
+        assert!((forecast.left_s() - again).abs() < 1e-9);
+        assert!(forecast.left().is_some());
+        (0..chains).for_each(|_| forecast.note(1.0));
+        assert_eq!(forecast.left(), None);
+    }
+}
