@@ -9,15 +9,13 @@ use network_guest::task::Task;
 use network_guest::{Measured, Version};
 
 use crate::as_run::Recorded;
+use crate::attempts::{self, Made, Turn};
 use crate::forecast::Forecast;
 use crate::observed::Reader;
 use crate::plan::{NetworkBenchmark, Plan, Target};
 use crate::proof::prove_all;
 use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
-
-/// Attempts at a state in a block.
-pub(crate) const ATTEMPTS_MAX: u32 = 3;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +46,8 @@ impl Performed {
     }
 }
 
-/// Why a replicate does not count.
-pub(crate) enum Lost {
-    /// Its state was not proved, or a guest failed or went away.
-    Replicate(String),
-    /// Nothing more can be measured.
-    Run(RigError),
-}
+/// Why a replicate in guests does not count.
+pub(crate) type Lost = attempts::Lost<RigError>;
 
 impl From<RigError> for Lost {
     fn from(error: RigError) -> Self {
@@ -76,7 +69,8 @@ pub fn conduct(
     let plan = recorded.plan().clone();
     let round = round(&plan);
     let mut forecast = Forecast::new(&plan, &round);
-    let mut conductor = Conductor { rig, plan: &plan, recorded, say, changes: 0 };
+    let mut conductor = Conductor { rig, plan: &plan, say, changes: 0 };
+    let time = |seconds: f64| format!("{seconds:.2} s (emulated)");
     for block in 0..plan.runs {
         for (benchmark, chain) in &round {
             if stop.load(Ordering::Relaxed) {
@@ -86,7 +80,10 @@ pub fn conduct(
                 say(&left);
             }
             let begun = Instant::now();
-            match conductor.measure_chain(block, *benchmark, chain) {
+            let (benchmark, targets) = (*benchmark, &chain.targets);
+            let turn = Turn { block, benchmark, targets, say, time };
+            let attempt = |made: &mut Vec<Made>| conductor.attempt(benchmark, chain, made);
+            match attempts::measure(recorded, &turn, attempt) {
                 Err(RunLost::Rig(RigError::Stopped)) => return Ok(Ended::Stopped),
                 other => other?,
             }
@@ -138,56 +135,17 @@ fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
     chains
 }
 
-struct Conductor<'a, 'b> {
+struct Conductor<'a> {
     rig: &'a mut NetworkRig,
     plan: &'a Plan,
-    recorded: &'a mut Recorded<'b>,
     say: &'a dyn Fn(&str),
     /// How often the server's file was changed.
     changes: u64,
 }
 
-/// A state that was proved, or one that was not and why.
-type Made = (NetworkState, Performed);
-type NotMade = (NetworkState, Lost);
+type NotMade = attempts::NotMade<RigError>;
 
-impl Conductor<'_, '_> {
-    /// Measures the targets of a chain, as often as it takes until each is proved.
-    fn measure_chain(
-        &mut self,
-        block: u32,
-        benchmark: NetworkBenchmark,
-        chain: &Chain,
-    ) -> Result<(), RunLost> {
-        let mut open: Vec<&Target> = chain.targets.iter().collect();
-        for attempt in 1..=ATTEMPTS_MAX {
-            let mut made = Vec::new();
-            let outcome = self.attempt(benchmark, chain, &mut made);
-            for (state, replicate) in &made {
-                let found = open.iter().position(|target| target.state == *state);
-                let Some(target) = found.map(|place| open.remove(place)) else { continue };
-                self.recorded.keep((block, attempt), benchmark, target, replicate)?;
-                let seconds = replicate.elapsed_ns() as f64 / 1e9;
-                let (run, name) = (block + 1, benchmark.name());
-                (self.say)(&format!("run {run}: {name} {target}: {seconds:.2} s (emulated)"));
-            }
-            let (state, why) = match outcome {
-                Ok(()) => break,
-                Err((_, Lost::Run(error))) => return Err(error.into()),
-                Err((state, Lost::Replicate(why))) => (state, why),
-            };
-            // A state that only leads to others counts against the first of them.
-            let of_state = open.iter().find(|target| target.state == state);
-            let Some(&target) = of_state.or(open.first()) else { break };
-            (self.say)(&format!("{} {target}: discarded: {why}", benchmark.name()));
-            self.recorded.discard((block, attempt), benchmark, target, &why)?;
-            if attempt == ATTEMPTS_MAX {
-                self.recorded.give_up(block, benchmark, &open, &why)?;
-            }
-        }
-        Ok(())
-    }
-
+impl Conductor<'_> {
     /// Makes the states of a chain one after another; what is proved is in `made`.
     fn attempt(
         &mut self,

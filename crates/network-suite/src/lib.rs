@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod as_run;
+mod attempts;
 pub mod break_even;
 mod cells;
 mod conduct;

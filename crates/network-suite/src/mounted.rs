@@ -19,7 +19,8 @@ use network_guest::{Version, measured};
 use rustix::fs::{Advice, fadvise};
 
 use crate::as_run::Recorded;
-use crate::conduct::{ATTEMPTS_MAX, Ended, Performed, round};
+use crate::attempts::{self, Lost, Made, NotMade, Turn};
+use crate::conduct::{Ended, Performed, round};
 use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
 use crate::proof::prove_all;
 use crate::state::NetworkState;
@@ -213,81 +214,39 @@ pub fn conduct_on_mount(
     say: &dyn Fn(&str),
 ) -> Result<Ended, MountLost> {
     let plan = recorded.plan().clone();
-    let mut conductor =
-        Conductor { mount, directory, drop, plan: &plan, recorded, say, attempts: 0 };
+    let mut conductor = Conductor { mount, directory, drop, plan: &plan, attempts: 0 };
     for block in 0..plan.runs {
         for (benchmark, chain) in round(&plan) {
             if stop.load(Ordering::Relaxed) {
                 return Ok(Ended::Stopped);
             }
-            conductor.measure(block, benchmark, &chain.targets)?;
+            let targets = &chain.targets;
+            let turn = Turn { block, benchmark, targets, say, time: |s| format!("{s:.3} s") };
+            let attempt = |made: &mut Vec<Made>| conductor.attempt(benchmark, targets, made);
+            attempts::measure::<_, MountLost>(recorded, &turn, attempt)?;
         }
     }
     Ok(Ended::Done)
 }
 
-struct Conductor<'a, 'b> {
+struct Conductor<'a> {
     mount: &'a OwnMount,
     directory: &'a Path,
     drop: Option<&'a str>,
     plan: &'a Plan,
-    recorded: &'a mut Recorded<'b>,
-    say: &'a dyn Fn(&str),
     /// So far: each has files of its own.
     attempts: u64,
 }
 
-/// Why an attempt ended early.
-enum Lost {
-    /// With this state; why.
-    State(NetworkState, String),
-    Run(MountLost),
-}
-
-impl Conductor<'_, '_> {
-    /// Measures these targets, as often as it takes until each is proved.
-    fn measure(
-        &mut self,
-        block: u32,
-        benchmark: NetworkBenchmark,
-        targets: &[Target],
-    ) -> Result<(), MountLost> {
-        let mut open: Vec<&Target> = targets.iter().collect();
-        for attempt in 1..=ATTEMPTS_MAX {
-            let mut made = Vec::new();
-            let outcome = self.attempt(benchmark, targets, &mut made);
-            for (state, replicate) in &made {
-                let found = open.iter().position(|target| target.state == *state);
-                let Some(target) = found.map(|place| open.remove(place)) else { continue };
-                self.recorded.keep((block, attempt), benchmark, target, replicate)?;
-                let seconds = replicate.elapsed_ns() as f64 / 1e9;
-                let (run, name) = (block + 1, benchmark.name());
-                (self.say)(&format!("run {run}: {name} {target}: {seconds:.3} s"));
-            }
-            let (state, why) = match outcome {
-                Ok(()) => break,
-                Err(Lost::Run(lost)) => return Err(lost),
-                Err(Lost::State(state, why)) => (state, why),
-            };
-            let of_state = open.iter().find(|target| target.state == state);
-            let Some(&target) = of_state.or(open.first()) else { break };
-            (self.say)(&format!("{} {target}: discarded: {why}", benchmark.name()));
-            self.recorded.discard((block, attempt), benchmark, target, &why)?;
-            if attempt == ATTEMPTS_MAX {
-                self.recorded.give_up(block, benchmark, &open, &why)?;
-            }
-        }
-        Ok(())
-    }
-
+impl Conductor<'_> {
     /// Makes files that were never read, and the states one after another; what is proved is in
     /// `made`.
     fn attempt(
         &mut self,
         benchmark: NetworkBenchmark,
         targets: &[Target],
-        made: &mut Vec<(NetworkState, Performed)>,
-    ) -> Result<(), Lost> {
+        made: &mut Vec<Made>,
+    ) -> Result<(), NotMade<MountLost>> {
         self.attempts += 1;
         let root = self.directory.join(format!("files-{}", self.attempts));
         let outcome = self.states(benchmark, targets, (&root, made));
@@ -295,7 +254,7 @@ impl Conductor<'_, '_> {
         outcome?;
         removed.map_err(|error| {
             let state = targets.last().map_or(NetworkState::None, |target| target.state);
-            Lost::State(state, format!("cannot remove {}: {error}", root.display()))
+            lost(state, format!("cannot remove {}: {error}", root.display()))
         })
     }
 
@@ -303,8 +262,8 @@ impl Conductor<'_, '_> {
         &self,
         benchmark: NetworkBenchmark,
         targets: &[Target],
-        (root, made): (&Path, &mut Vec<(NetworkState, Performed)>),
-    ) -> Result<(), Lost> {
+        (root, made): (&Path, &mut Vec<Made>),
+    ) -> Result<(), NotMade<MountLost>> {
         // The page cache needs a read before it, and a hot cache one that fills it.
         let first = if self.mount.has_cache { NetworkState::Cold } else { NetworkState::None };
         let states = [first, NetworkState::Hot, NetworkState::PageCache];
@@ -316,19 +275,18 @@ impl Conductor<'_, '_> {
         let states = states.filter(|state| self.mount.lacks(*state).is_none());
         let states = states.filter(|state| benchmark.has(*state));
         self.make(benchmark, root).map_err(|error| {
-            Lost::State(first, format!("cannot make files in {}: {error}", root.display()))
+            lost(first, format!("cannot make files in {}: {error}", root.display()))
         })?;
         for state in states {
             if state != NetworkState::PageCache {
-                forget(root)
-                    .map_err(|error| Lost::State(state, format!("cannot evict: {error}")))?;
+                forget(root).map_err(|error| lost(state, format!("cannot evict: {error}")))?;
             }
             if let (NetworkState::Cold, Some(command)) = (state, self.drop) {
-                run(command).map_err(Lost::Run)?;
+                run(command).map_err(|error| (state, Lost::Run(error)))?;
             }
-            let replicate = self.perform(benchmark, root).map_err(|why| Lost::State(state, why))?;
+            let replicate = self.perform(benchmark, root).map_err(|why| lost(state, why))?;
             let of = (benchmark, benchmark.bytes(&self.plan.content));
-            prove_all(state, of, &replicate.readers).map_err(|why| Lost::State(state, why))?;
+            prove_all(state, of, &replicate.readers).map_err(|why| lost(state, why))?;
             made.push((state, replicate));
         }
         Ok(())
@@ -356,6 +314,10 @@ impl Conductor<'_, '_> {
         }
         Ok(Performed::new(vec![measured], (Counters::default(), Counters::default())))
     }
+}
+
+fn lost(state: NetworkState, why: String) -> NotMade<MountLost> {
+    (state, Lost::Replicate(why))
 }
 
 /// Drops what the kernel's memory holds of all files below a directory, once it is written; where

@@ -13,7 +13,8 @@ use serde_json::json;
 
 use super::course::Course;
 use super::{BENCHMARK, BreakEven};
-use crate::conduct::{ATTEMPTS_MAX, Ended, Lost, Performed, RunLost};
+use crate::attempts::ATTEMPTS_MAX;
+use crate::conduct::{Ended, Lost, Performed, RunLost};
 use crate::journal::{Journal, Place};
 use crate::observed::Observed;
 use crate::plan::NetworkBenchmark;

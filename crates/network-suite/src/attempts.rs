@@ -1,0 +1,72 @@
+//! Attempts at the states of a chain, as many as it takes until each is proved.
+
+use record::RecordError;
+
+use crate::as_run::Recorded;
+use crate::conduct::Performed;
+use crate::plan::{NetworkBenchmark, Target};
+use crate::state::NetworkState;
+
+/// Attempts at a state in a block.
+pub(crate) const ATTEMPTS_MAX: u32 = 3;
+
+/// Why a replicate does not count.
+pub(crate) enum Lost<E> {
+    /// Its state was not proved, or who was to make it failed.
+    Replicate(String),
+    /// Nothing more can be measured.
+    Run(E),
+}
+
+/// A state that was proved.
+pub(crate) type Made = (NetworkState, Performed);
+/// One that was not, and why.
+pub(crate) type NotMade<E> = (NetworkState, Lost<E>);
+
+/// What is measured, and for whom.
+pub(crate) struct Turn<'a> {
+    pub(crate) block: u32,
+    pub(crate) benchmark: NetworkBenchmark,
+    /// The targets of the chain.
+    pub(crate) targets: &'a [Target],
+    /// Is told of each replicate.
+    pub(crate) say: &'a dyn Fn(&str),
+    /// How a time in seconds is told.
+    pub(crate) time: fn(f64) -> String,
+}
+
+/// Has `attempt` make the states of a chain one after another, and records what it proved, until
+/// all are proved.
+pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
+    recorded: &mut Recorded<'_>,
+    Turn { block, benchmark, targets, say, time }: &Turn<'_>,
+    mut attempt: impl FnMut(&mut Vec<Made>) -> Result<(), NotMade<A>>,
+) -> Result<(), E> {
+    let (block, benchmark) = (*block, *benchmark);
+    let mut open: Vec<&Target> = targets.iter().collect();
+    for number in 1..=ATTEMPTS_MAX {
+        let mut made = Vec::new();
+        let outcome = attempt(&mut made);
+        for (state, replicate) in &made {
+            let found = open.iter().position(|target| target.state == *state);
+            let Some(target) = found.map(|place| open.remove(place)) else { continue };
+            recorded.keep((block, number), benchmark, target, replicate)?;
+            let time = time(replicate.elapsed_ns() as f64 / 1e9);
+            say(&format!("run {}: {} {target}: {time}", block + 1, benchmark.name()));
+        }
+        let (state, why) = match outcome {
+            Ok(()) => break,
+            Err((_, Lost::Run(error))) => return Err(error.into()),
+            Err((state, Lost::Replicate(why))) => (state, why),
+        };
+        // A state that only leads to others counts against the first of them.
+        let of_state = open.iter().find(|target| target.state == state);
+        let Some(&target) = of_state.or(open.first()) else { break };
+        say(&format!("{} {target}: discarded: {why}", benchmark.name()));
+        recorded.discard((block, number), benchmark, target, &why)?;
+        if number == ATTEMPTS_MAX {
+            recorded.give_up(block, benchmark, &open, &why)?;
+        }
+    }
+    Ok(())
+}
