@@ -57,43 +57,65 @@ impl<'a> Journal<'a> {
 
     pub(crate) fn keep(
         &mut self,
-        Place { cell, block, attempt }: Place,
+        place: Place,
         observed: &Observed<'_>,
     ) -> Result<(), RecordError> {
         let readers = observed.readers;
         let sum = |of: fn(&Measured) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
         let elapsed_ns = readers.iter().map(|one| one.measured.elapsed_ns).max().unwrap_or(0);
         let resident = readers.first().and_then(|one| one.measured.resident);
-        if self.order.0 != block {
-            self.order = (block, 0);
-        }
         let line = record::Replicate {
-            cell,
-            block,
-            order: self.order.1,
-            attempt,
-            at_s: self.begun.elapsed().as_secs_f64(),
-            metrics: metrics::values(observed),
             operations: sum(|one| one.did.files + one.did.directories),
             bytes: sum(|one| one.did.bytes),
             elapsed_ns,
             busy_ns: sum(|one| one.elapsed_ns),
-            latency: LatencySummary::default(),
-            histogram: None,
-            timeline: None,
-            course: None,
-            spent: None,
             evidence: CacheEvidence {
                 pages: resident.map(|(pages, _)| pages),
                 resident_before: resident.map(|(_, resident)| resident),
                 ..CacheEvidence::default()
             },
+            ..self.replicate(place, metrics::values(observed))
+        };
+        self.directory.append(&Line::Replicate(Box::new(line)))
+    }
+
+    /// Keeps what follows from other replicates, of a cell of its own.
+    pub(crate) fn conclude(&mut self, place: Place, metrics: Vec<f64>) -> Result<(), RecordError> {
+        let line = self.replicate(place, metrics);
+        self.directory.append(&Line::Replicate(Box::new(line)))
+    }
+
+    fn replicate(
+        &mut self,
+        Place { cell, block, attempt }: Place,
+        metrics: Vec<f64>,
+    ) -> record::Replicate {
+        if self.order.0 != block {
+            self.order = (block, 0);
+        }
+        let order = self.order.1;
+        self.order.1 += 1;
+        record::Replicate {
+            cell,
+            block,
+            order,
+            attempt,
+            at_s: self.begun.elapsed().as_secs_f64(),
+            metrics,
+            operations: 1,
+            bytes: 0,
+            elapsed_ns: 0,
+            busy_ns: 0,
+            latency: LatencySummary::default(),
+            histogram: None,
+            timeline: None,
+            course: None,
+            spent: None,
+            evidence: CacheEvidence::default(),
             steal_ns: 0,
             warnings: Vec::new(),
             observations: Vec::new(),
-        };
-        self.order.1 += 1;
-        self.directory.append(&Line::Replicate(Box::new(line)))
+        }
     }
 
     pub(crate) fn discard(

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lab::rig::{RigError, Shape};
 use network_guest::content::{Content, FileSet, TreeShape};
 use network_guest::task::Task;
-use record::{CacheState, Cell, Dimension, EndReason, RunDirectory};
+use record::network::{BREAK_EVEN, BREAK_EVEN_HIGH, BREAK_EVEN_LOW};
+use record::{Better, CacheState, Cell, Dimension, EndReason, MetricDefinition, RunDirectory};
 use serde_json::json;
 
 use super::course::Course;
-use super::{BENCHMARK, BreakEven};
+use super::{BENCHMARK, BreakEven, RATES};
 use crate::attempts::ATTEMPTS_MAX;
 use crate::conduct::{Ended, Lost, Performed, RunLost};
 use crate::journal::{Journal, Place};
@@ -99,7 +100,28 @@ impl Prober<'_, '_> {
                 break;
             }
         }
+        if let Some((low, high)) = course.rates() {
+            let cell = self.journal.add_cell(self.found(set))?;
+            self.journal.conclude(Place { cell, block: 0, attempt: 1 }, vec![low, high])?;
+        }
         Ok(Ended::Done)
+    }
+
+    /// The cell of what was found for files of one size.
+    fn found(&self, set: FileSet) -> Cell {
+        let title = format!(
+            "Link rate up to which a hot cache pays, for files of {}",
+            textual::size(set.file_bytes as f64, 0)
+        );
+        let (least, most) = RATES;
+        let own = [("least_rate", json!(least)), ("most_rate", json!(most))];
+        let mut cell = self.definition(set, self.search.link, NetworkState::Hot);
+        cell.parameters.remove("link");
+        cell.parameters.remove("rate_bits_per_s");
+        cell.parameters.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        let rate = |name| MetricDefinition::new(name, "bit/s", Better::Neither);
+        let metrics = [BREAK_EVEN_LOW, BREAK_EVEN_HIGH].map(rate).to_vec();
+        Cell { benchmark: BREAK_EVEN.to_owned(), title, metrics, ..cell }
     }
 
     /// Reads in both states, as often as it takes until both are proved; how long each took.

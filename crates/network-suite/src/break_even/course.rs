@@ -38,6 +38,19 @@ impl Course {
         Ok(())
     }
 
+    /// Between which rates it lies, as far as is known; an end of the range stands for what lies
+    /// beyond it.
+    pub(super) fn rates(&self) -> Option<(f64, f64)> {
+        let (least, most) = RATES;
+        match self.place() {
+            Place::Between(low, high) => Some((low, high)),
+            Place::Above(_) => Some((most, most)),
+            Place::From(low) => Some((low, most)),
+            Place::Below(_) => Some((least, least)),
+            Place::Unknown => None,
+        }
+    }
+
     pub(super) fn place(&self) -> Place {
         self.crossing.place()
     }

@@ -23,6 +23,12 @@ pub const OBJECTS: &str = "cache_objects";
 pub const HELD: &str = "cache_held";
 /// The share of bytes that the cache had, in percent; counted where the cache is too small.
 pub const CACHE_HIT: &str = "cache_hit";
+/// The benchmark of what a search for break-even found, for files of one size.
+pub const BREAK_EVEN: &str = "break-even-rate";
+/// Where the interval begins of the link rate up to which a hot cache pays ...
+pub const BREAK_EVEN_LOW: &str = "break_even_low";
+/// ... and where it ends.
+pub const BREAK_EVEN_HIGH: &str = "break_even_high";
 /// Time on a mount of the user's own.
 pub const ELAPSED_TIME: &str = "elapsed_time";
 /// Time by the client's clock, which is emulated.

@@ -2,6 +2,7 @@
 //! what a cache saves.
 
 mod answers;
+mod break_even;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -98,9 +99,12 @@ pub struct OperationCount {
 /// What a run of the suite shows; none of another.
 #[must_use]
 pub fn network(run: &Run) -> Option<NetworkDocument> {
-    // A search has its cells by and by, and an answer of its own.
-    if run.manifest.run.suite != SUITE || run.manifest.cells.is_empty() {
+    if run.manifest.run.suite != SUITE {
         return None;
+    }
+    // A search has its cells by and by.
+    if run.manifest.cells.is_empty() {
+        return break_even::document(run);
     }
     let mut benchmarks: Vec<NetworkBenchmark> = Vec::new();
     for (number, cell) in (0..).zip(&run.manifest.cells) {

@@ -101,3 +101,37 @@ fn three_blocks_of_counts_are_no_doubt() {
     assert_eq!(document.warnings, []);
     assert!(document.cells.iter().all(|cell| cell.warnings.is_empty()), "{:?}", document.cells);
 }
+
+/// A search adds its cells as it goes; what it found is a cell of its own.
+#[test]
+fn what_a_search_found_is_a_sentence_per_size() {
+    let found = |low: f64, high: f64| {
+        let mut run = Sample::new(&["none", "hot"]).benchmark("x", &[&[1.0], &[1.0]]).ended().run;
+        run.manifest.run.suite = SUITE.to_owned();
+        let mut definition = run.manifest.cells[1].clone();
+        run.manifest.cells.clear();
+        definition.benchmark = record::network::BREAK_EVEN.to_owned();
+        let names = [record::network::BREAK_EVEN_LOW, record::network::BREAK_EVEN_HIGH];
+        definition.metrics =
+            names.map(|name| MetricDefinition::new(name, "bit/s", Better::Neither)).into();
+        definition.parameters =
+            [("file_bytes", 131_072.0), ("least_rate", 1e6), ("most_rate", 1e9)]
+                .map(|(name, value)| (name.to_owned(), json!(value)))
+                .into();
+        let replicate = run.lines.iter().find_map(|line| {
+            let Line::Replicate(one) = line else { return None };
+            Some(Replicate { cell: 0, metrics: vec![low, high], ..(**one).clone() })
+        });
+        let added = record::CellAdded { cell: 0, definition };
+        run.lines = vec![
+            Line::CellAdded(Box::new(added)),
+            Line::Replicate(Box::new(replicate.expect("one was measured"))),
+        ];
+        network(&run).expect("it found something").answers
+    };
+    let sentence = |said: &str| [format!("For files of 128 KiB, a hot cache {said}.")];
+    assert_eq!(found(44e6, 62e6), sentence("pays up to a link rate of 52 Mbit/s [44, 62]"));
+    assert_eq!(found(14.3e6, 1e9), sentence("pays up to a link rate of at least 14 Mbit/s"));
+    assert_eq!(found(1e9, 1e9), sentence("pays at every link rate up to 1000 Mbit/s"));
+    assert_eq!(found(1e6, 1e6), sentence("does not pay at any link rate from 1 Mbit/s on"));
+}
