@@ -10,8 +10,8 @@
 //!   common about their own means, and at a level that allows for as many looks as there are.
 //!   Until then it is probed again, at most [`REPLICATES_MAX`] times. One that stays undecided lies
 //!   beside the crossing: the search goes on to either side of it.
-//! * **Course.** First the upper end, which also shows the spread. Then downwards by a factor of
-//!   [`STRIDE`] until a position lies before the crossing, or around where the caller
+//! * **Course.** First the upper end, which also shows the spread. Then downwards by a factor
+//!   of 4 until a position lies before the crossing, or around where the caller
 //!   [`Crossing::expect`]s it. Then halving, on the logarithm of the axis.
 //! * **Interval.** From the last position found before the crossing to the first found after it. In
 //!   simulations (noise of 1 to 10 %, level 0.95) it holds the crossing in 95 % or more.
