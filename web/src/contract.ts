@@ -3604,10 +3604,7 @@ is_time_of_link: boolean
 reads: Counted
 rpcs: Counted
 server_bytes: Counted
-/**
- * Time in nanoseconds, in guests by their clock: the median.
- */
-time_ns: number
+time_ns: Counted
 }
 /**
  * How often an operation was asked for.

@@ -153,7 +153,7 @@ function Row(props: StateCounts & Drawn) {
       <Count one={cache_reads} say={count} />
       <Count one={cache_writes} say={count} />
       <td class="number">
-        {figure("ns", figures.time_ns)}
+        {figure("ns", figures.time_ns.median)}
         {figures.is_time_of_link && <span class="note"> link</span>}
       </td>
     </tr>

@@ -38,15 +38,21 @@ fn sentence(benchmark: &NetworkBenchmark, hot: &StateCounts) -> Option<String> {
     ))
 }
 
-/// What filling the cache costs, where the link took the time with and without it.
+/// What filling the cache costs, where the link took the time with and without it: the ratio of the
+/// medians, and how far it can be off as runs differ.
 fn filling(cold: &NetworkFigures, none: &NetworkFigures) -> Option<String> {
-    let ratio = cold.time_ns / none.time_ns;
-    let is_known = cold.is_time_of_link && none.is_time_of_link && ratio.is_finite();
+    let ratio = |one: f64, other: f64| (one / other * 100.0).round() / 100.0;
+    let (with, without) = (cold.time_ns, none.time_ns);
+    let ratio = Counted {
+        median: ratio(with.median, without.median),
+        least: ratio(with.least, without.most),
+        most: ratio(with.most, without.least),
+    };
+    let is_known = cold.is_time_of_link && none.is_time_of_link && ratio.most.is_finite();
+    let Counted { median, least, most } = ratio;
+    let range = if least < most { format!(" [{least:.2}, {most:.2}]") } else { String::new() };
     is_known.then(|| {
-        format!(
-            "; reading while filling it takes {ratio:.2}x as long as without a \
-                              cache"
-        )
+        format!("; reading while filling it takes {median:.2}x{range} as long as without a cache")
     })
 }
 

@@ -79,8 +79,8 @@ pub struct NetworkFigures {
     pub cache_reads: Counted,
     /// Writes to the cache.
     pub cache_writes: Counted,
-    /// Time in nanoseconds, in guests by their clock: the median.
-    pub time_ns: f64,
+    /// Time in nanoseconds, in guests by their clock.
+    pub time_ns: Counted,
     /// Whether it was the link that took this time, in every replicate.
     pub is_time_of_link: bool,
     /// Calls by operation, the most frequent first: medians.
@@ -204,7 +204,7 @@ fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
         server_bytes: count(SERVER_BYTES).unwrap_or(none),
         cache_reads: count(CACHE_READS).unwrap_or(none),
         cache_writes: count(CACHE_WRITES).unwrap_or(none),
-        time_ns: count(EMULATED_TIME).or_else(|| count(ELAPSED_TIME))?.median,
+        time_ns: count(EMULATED_TIME).or_else(|| count(ELAPSED_TIME))?,
         is_time_of_link: replicates.iter().all(is_bound),
         by_operation: by_operation(cell, replicates),
     })

@@ -48,7 +48,7 @@ fn row(state: &StateCounts) -> Vec<String> {
     let Some(figures) = &state.figures else {
         return vec![state.target.clone(), "not measured".to_owned()];
     };
-    let time = format!("{:.2} s", figures.time_ns / 1e9);
+    let time = format!("{:.2} s", figures.time_ns.median / 1e9);
     vec![
         state.target.clone(),
         figures.rpcs.to_string(),
