@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use footprint::trace::Completeness;
 use footprint_guest::{State, TracedCall};
-use record::{
-    CacheEvidence, CacheState, Cell, CellFailed, Dimension, LatencySummary, Line, MetricDefinition,
-    Replicate,
-};
+use record::{CacheState, Cell, CellFailed, Dimension, Line, MetricDefinition, Replicate};
 use serde_json::{Value, json};
 
 use crate::measured::Measured;
@@ -88,27 +85,8 @@ pub(crate) fn lines(
 }
 
 fn replicate(cell: u32, measured: &Measured) -> Line {
-    Line::Replicate(Box::new(Replicate {
-        cell,
-        block: measured.repetition,
-        order: cell,
-        attempt: 1,
-        at_s: 0.0,
-        metrics: measured.values.clone(),
-        operations: 1,
-        bytes: 0,
-        elapsed_ns: 0,
-        busy_ns: 0,
-        latency: LatencySummary::default(),
-        histogram: None,
-        timeline: None,
-        course: None,
-        spent: None,
-        evidence: CacheEvidence::default(),
-        steal_ns: 0,
-        warnings: Vec::new(),
-        observations: Vec::new(),
-    }))
+    let replicate = Replicate::of_metrics(cell, measured.repetition, measured.values.clone());
+    Line::Replicate(Box::new(Replicate { order: cell, ..replicate }))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use network_guest::Measured;
 use record::{
-    CacheEvidence, Cell, CellAdded, CellFailed, Discarded, End, EndReason, LatencySummary, Line,
-    RecordError, RunDirectory, Start,
+    CacheEvidence, Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line, RecordError,
+    RunDirectory, Start,
 };
 
 use crate::metrics;
@@ -95,26 +95,12 @@ impl<'a> Journal<'a> {
         }
         let order = self.order.1;
         self.order.1 += 1;
+        let at_s = self.begun.elapsed().as_secs_f64();
         record::Replicate {
-            cell,
-            block,
             order,
             attempt,
-            at_s: self.begun.elapsed().as_secs_f64(),
-            metrics,
-            operations: 1,
-            bytes: 0,
-            elapsed_ns: 0,
-            busy_ns: 0,
-            latency: LatencySummary::default(),
-            histogram: None,
-            timeline: None,
-            course: None,
-            spent: None,
-            evidence: CacheEvidence::default(),
-            steal_ns: 0,
-            warnings: Vec::new(),
-            observations: Vec::new(),
+            at_s,
+            ..record::Replicate::of_metrics(cell, block, metrics)
         }
     }
 

@@ -172,6 +172,35 @@ pub struct Replicate {
     pub observations: Vec<Observation>,
 }
 
+impl Replicate {
+    /// One operation of which nothing was timed: its metrics are all that is known. The first
+    /// attempt, and the first of its block.
+    #[must_use]
+    pub fn of_metrics(cell: u32, block: u32, metrics: Vec<f64>) -> Self {
+        Self {
+            cell,
+            block,
+            order: 0,
+            attempt: 1,
+            at_s: 0.0,
+            metrics,
+            operations: 1,
+            bytes: 0,
+            elapsed_ns: 0,
+            busy_ns: 0,
+            latency: LatencySummary::default(),
+            histogram: None,
+            timeline: None,
+            course: None,
+            spent: None,
+            evidence: CacheEvidence::default(),
+            steal_ns: 0,
+            warnings: Vec::new(),
+            observations: Vec::new(),
+        }
+    }
+}
+
 /// The operations of one replicate in order, stretch by stretch: how many there are, and the time
 /// spent in them in nanoseconds, all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

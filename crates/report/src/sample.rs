@@ -6,10 +6,10 @@ use std::path::Path;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Better, CacheEvidence, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension,
-    Document, End, EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Pilot,
-    Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
-    StandardMetric, TargetRecord, Tool,
+    Better, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension, Document, End,
+    EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Pilot, Planned,
+    References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped, StandardMetric,
+    TargetRecord, Tool,
 };
 use serde_json::{Value, json};
 
@@ -272,26 +272,14 @@ impl Sample {
         let whole = |nanos: f64| nanos as u64;
         let nanos = whole(time_ns);
         Replicate {
-            cell,
-            block,
             order: cell,
-            attempt: 1,
             at_s: f64::from(block),
-            metrics,
             operations: self.operations,
-            bytes: 0,
             // Speed-ups are of these.
             elapsed_ns: whole((time_ns * self.operations as f64).round()),
             busy_ns: nanos * self.operations,
             latency: LatencySummary { p50_ns: nanos, ..LatencySummary::default() },
-            histogram: None,
-            timeline: None,
-            course: None,
-            spent: None,
-            evidence: CacheEvidence::default(),
-            steal_ns: 0,
-            warnings: Vec::new(),
-            observations: Vec::new(),
+            ..Replicate::of_metrics(cell, block, metrics)
         }
     }
 }

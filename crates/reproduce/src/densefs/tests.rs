@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{
-    CacheEvidence, CacheState, Cell, Dimension, LatencySummary, MetricDefinition, Replicate,
-};
+use record::{CacheState, Cell, Dimension, MetricDefinition, Replicate};
 
 use super::*;
 
@@ -220,27 +218,8 @@ fn footprints_are_medians_over_the_repetitions() {
 
 /// So many data lines, of which half is used, and twice as many of instructions.
 fn replicate(lines: f64) -> Replicate {
-    Replicate {
-        cell: 0,
-        block: 0,
-        order: 0,
-        attempt: 1,
-        at_s: 0.0,
-        metrics: vec![lines, 2.0 * lines, 32.0 * lines, 32.0 * lines, 1.5 * lines, 0.1 * lines],
-        operations: 1,
-        bytes: 0,
-        elapsed_ns: 0,
-        busy_ns: 0,
-        latency: LatencySummary::default(),
-        histogram: None,
-        timeline: None,
-        course: None,
-        spent: None,
-        evidence: CacheEvidence::default(),
-        steal_ns: 0,
-        warnings: Vec::new(),
-        observations: Vec::new(),
-    }
+    let counts = vec![lines, 2.0 * lines, 32.0 * lines, 32.0 * lines, 1.5 * lines, 0.1 * lines];
+    Replicate::of_metrics(0, 0, counts)
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Figures of a few replicates made by hand.
 
-use record::{
-    Better, CacheEvidence, CacheState, CurvePoint, Dimension, LatencySummary, MetricDefinition,
-    StandardMetric,
-};
+use record::{Better, CacheState, CurvePoint, Dimension, MetricDefinition, StandardMetric};
 
 use super::*;
 
@@ -39,27 +36,8 @@ fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
 /// A replicate whose slices of a second hold these latencies.
 fn replicate(value: f64, slices: &[&[(u8, u64)]]) -> Replicate {
     let slices = slices.iter().map(|slice| slice.to_vec()).collect();
-    Replicate {
-        cell: 0,
-        block: 0,
-        order: 0,
-        attempt: 1,
-        at_s: 0.0,
-        metrics: vec![value],
-        operations: 0,
-        bytes: 0,
-        elapsed_ns: 0,
-        busy_ns: 0,
-        latency: LatencySummary::default(),
-        histogram: None,
-        course: None,
-        spent: None,
-        timeline: Some(TimelineRecord { slice_ns: 1_000_000_000, slices }),
-        evidence: CacheEvidence::default(),
-        steal_ns: 0,
-        warnings: Vec::new(),
-        observations: Vec::new(),
-    }
+    let timeline = Some(TimelineRecord { slice_ns: 1_000_000_000, slices });
+    Replicate { operations: 0, timeline, ..Replicate::of_metrics(0, 0, vec![value]) }
 }
 
 fn gathered<'a>(cell: &'a Cell, replicates: &'a [Replicate]) -> Gathered<'a> {
