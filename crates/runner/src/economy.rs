@@ -266,6 +266,12 @@ mod tests {
         let gone = |left_s| left_out(&cells(), &LIVE, &First(100.0), 0, left_s);
         assert_eq!(names(&gone(42.0)), ["two"]);
         assert_eq!(names(&gone(29.0)), ["three", "two"], "the first takes three, the third two");
+        // Each of the last two fits beside the first, but not both.
+        let of = |name: &str, rank| Cell { rank, ..cell(name) };
+        let four = [of("a", 0), of("b", 1), of("long", 1), of("c", 1), of("d", 1)];
+        let live = [0, 1, 2, 3, 4];
+        let gone = left_out(&four, &live, &First(100.0), 0, 24.0);
+        assert_eq!(names(&gone), ["d", "long"]);
     }
 
     #[test]

@@ -121,7 +121,8 @@ impl Prober<'_, '_> {
         cell.parameters.extend(own.map(|(name, value)| (name.to_owned(), value)));
         let rate = |name| MetricDefinition::new(name, "bit/s", Better::Neither);
         let metrics = [BREAK_EVEN_LOW, BREAK_EVEN_HIGH].map(rate).to_vec();
-        Cell { benchmark: BREAK_EVEN.to_owned(), title, metrics, ..cell }
+        let benchmark = format!("{BREAK_EVEN}-{}", set.file_bytes);
+        Cell { benchmark, title, metrics, ..cell }
     }
 
     /// Reads in both states, as often as it takes until both are proved; how long each took.

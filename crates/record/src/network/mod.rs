@@ -23,7 +23,7 @@ pub const OBJECTS: &str = "cache_objects";
 pub const HELD: &str = "cache_held";
 /// The share of bytes that the cache had, in percent; counted where the cache is too small.
 pub const CACHE_HIT: &str = "cache_hit";
-/// The benchmark of what a search for break-even found, for files of one size.
+/// How the benchmark begins of what a search for break-even found; the size of the files follows.
 pub const BREAK_EVEN: &str = "break-even-rate";
 /// Where the interval begins of the link rate up to which a hot cache pays ...
 pub const BREAK_EVEN_LOW: &str = "break_even_low";

@@ -4,38 +4,87 @@ use textual::grouped;
 
 use super::{COLD, Counted, HOT, NONE, NetworkBenchmark, NetworkFigures, StateCounts};
 
-/// The sentences of a benchmark: one per cache that was measured hot.
-pub(super) fn of(benchmark: &NetworkBenchmark) -> Vec<String> {
+/// The sentence of a benchmark; none where no cache was measured hot.
+pub(super) fn of(benchmark: &NetworkBenchmark) -> Option<String> {
+    let title = &benchmark.title;
     let hot = benchmark.states.iter().filter(|state| state.state == HOT);
-    hot.filter_map(|hot| sentence(benchmark, hot)).collect()
+    let caches: Vec<Cache<'_>> = hot.filter_map(|hot| Cache::of(benchmark, hot)).collect();
+    match caches.as_slice() {
+        [] => None,
+        [only] => {
+            Some(format!("{title}{}: with a hot cache, {}.", only.in_brackets(), only.said()))
+        }
+        several => Some(format!("{title}: with a hot cache, {}.", said_of_several(several))),
+    }
 }
 
-fn sentence(benchmark: &NetworkBenchmark, hot: &StateCounts) -> Option<String> {
-    let title = &benchmark.title;
-    let figures = hot.figures.as_ref()?;
-    let own = words(hot);
-    let of = if own.is_empty() { String::new() } else { format!(" ({own})") };
-    let of_state = |state| beside(benchmark, hot, state).and_then(|one| one.figures.as_ref());
-    let none = of_state(NONE);
-    // On a mount that has a cache, nothing is read without one.
-    let Some(without) = none.or_else(|| of_state(COLD)) else {
-        return Some(format!(
-            "{title}{of}: with a hot cache, it takes {} calls to the server, of which {} read \
-             content.",
-            shown(figures.rpcs),
-            shown(figures.reads)
-        ));
+/// A cache that was measured hot, beside what was read without one.
+struct Cache<'a> {
+    /// The version and what it lies on, where there are several.
+    label: String,
+    hot: &'a NetworkFigures,
+    /// On a mount that has a cache, where nothing is read without one, what was read while it was
+    /// filled.
+    without: Option<&'a NetworkFigures>,
+    filling: Option<String>,
+}
+
+impl<'a> Cache<'a> {
+    fn of(benchmark: &'a NetworkBenchmark, state: &'a StateCounts) -> Option<Self> {
+        let of_state = |name| beside(benchmark, state, name).and_then(|one| one.figures.as_ref());
+        let (none, cold) = (of_state(NONE), of_state(COLD));
+        let filling = none.zip(cold).and_then(|(none, cold)| filling(cold, none));
+        let hot = state.figures.as_ref()?;
+        Some(Self { label: words(state), hot, without: none.or(cold), filling })
+    }
+
+    fn in_brackets(&self) -> String {
+        if self.label.is_empty() { String::new() } else { format!(" ({})", self.label) }
+    }
+
+    fn said(&self) -> String {
+        let (rpcs, reads) = (shown(self.hot.rpcs), shown(self.hot.reads));
+        let Some(without) = self.without else {
+            return format!("it takes {rpcs} calls to the server, of which {reads} read content");
+        };
+        format!(
+            "{rpcs} of {} calls to the server remain, and {} of the {} that read content{}",
+            shown(without.rpcs),
+            if self.hot.reads.most == 0.0 { "none" } else { &reads },
+            shown(without.reads),
+            self.filling.as_deref().unwrap_or_default()
+        )
+    }
+
+    /// Which part of a count remains, in whole percent.
+    fn remains_percent(&self, count: fn(&NetworkFigures) -> Counted) -> Option<f64> {
+        let without = count(self.without?).median;
+        (without > 0.0).then(|| (count(self.hot).median / without * 100.0).round())
+    }
+}
+
+/// From where most is saved to where least is; tables say the rest.
+fn said_of_several(caches: &[Cache<'_>]) -> String {
+    let calls = range(caches, |figures| figures.rpcs);
+    let reads = match caches.iter().all(|cache| cache.hot.reads.most == 0.0) {
+        true => "none".to_owned(),
+        false => range(caches, |figures| figures.reads),
     };
-    let filling = none.zip(of_state(COLD)).and_then(|(none, cold)| filling(cold, none));
-    Some(format!(
-        "{title}{of}: with a hot cache, {} of {} calls to the server remain, and {} of the {} that \
-         read content{}.",
-        shown(figures.rpcs),
-        shown(without.rpcs),
-        if figures.reads.most == 0.0 { "none".to_owned() } else { shown(figures.reads) },
-        shown(without.reads),
-        filling.unwrap_or_default()
-    ))
+    format!("{calls} of the calls to the server remain, and {reads} of those that read content")
+}
+
+/// `68 % (nfs3 ext4) to 71 % (nfs4.2 xfs)`, or what is the same for all.
+fn range(caches: &[Cache<'_>], count: fn(&NetworkFigures) -> Counted) -> String {
+    let percent = |cache: &Cache<'_>| cache.remains_percent(count).unwrap_or(100.0);
+    let by_percent = |one: &&Cache<'_>, other: &&Cache<'_>| percent(one).total_cmp(&percent(other));
+    let ends = (caches.iter().min_by(by_percent), caches.iter().max_by(by_percent));
+    let (Some(least), Some(most)) = ends else { return String::new() };
+    match (percent(least), percent(most)) {
+        (low, high) if low < high => {
+            format!("{low} % ({}) to {high} % ({})", least.label, most.label)
+        }
+        (all, _) => format!("{all} %"),
+    }
 }
 
 /// What filling the cache costs, where the link took the time with and without it: the ratio of the

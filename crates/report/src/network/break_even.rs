@@ -17,7 +17,8 @@ pub(super) fn document(run: &Run) -> Option<NetworkDocument> {
     let cells = run.cells();
     let found = run.lines.iter().filter_map(|line| {
         let Line::Replicate(one) = line else { return None };
-        let cell = cells.get(one.cell as usize).filter(|cell| cell.benchmark == BREAK_EVEN)?;
+        let cell =
+            cells.get(one.cell as usize).filter(|cell| cell.benchmark.starts_with(BREAK_EVEN))?;
         let rate = |name| values(cell, &[one], name).first().copied();
         Some(sentence(cell, (rate(BREAK_EVEN_LOW)?, rate(BREAK_EVEN_HIGH)?)))
     });
