@@ -35,17 +35,22 @@ fn sentence(cell: &Cell, (low, high): (f64, f64)) -> String {
     let number = |name: &str| cell.parameters.get(name).and_then(Value::as_f64);
     let (least, most) = (number("least_rate").unwrap_or(0.0), number("most_rate").unwrap_or(high));
     let files = size(number("file_bytes").unwrap_or(0.0), 0);
-    let said = if high <= least {
-        format!("does not pay at any link rate from {} on", rate(least))
-    } else if low >= most {
-        format!("pays at every link rate up to {}", rate(most))
+    if high <= least {
+        let least = rate(least);
+        return format!(
+            "In emulation, a hot cache does not pay for files of {files} at any link rate from \
+             {least} on."
+        );
+    }
+    let said = if low >= most {
+        format!("at every link rate up to {}", rate(most))
     } else if high >= most {
-        format!("pays up to a link rate of at least {}", rate(low))
+        format!("up to a link rate of at least {}", rate(low))
     } else {
         let middle = (low * high).sqrt();
-        format!("pays up to a link rate of {} [{}, {}]", rate(middle), bare(low), bare(high))
+        format!("up to a link rate of {} [{}, {}]", rate(middle), bare(low), bare(high))
     };
-    format!("For files of {files}, a hot cache {said}.")
+    format!("In emulation, a hot cache pays for files of {files} {said}.")
 }
 
 fn bare(bits_per_s: f64) -> String {

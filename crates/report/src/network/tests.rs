@@ -145,9 +145,21 @@ fn what_a_search_found_is_a_sentence_per_size() {
         ];
         network(&run).expect("it found something").answers
     };
-    let sentence = |said: &str| [format!("For files of 128 KiB, a hot cache {said}.")];
-    assert_eq!(found(44e6, 62e6), sentence("pays up to a link rate of 52 Mbit/s [44, 62]"));
-    assert_eq!(found(14.3e6, 1e9), sentence("pays up to a link rate of at least 14 Mbit/s"));
-    assert_eq!(found(1e9, 1e9), sentence("pays at every link rate up to 1000 Mbit/s"));
-    assert_eq!(found(1e6, 1e6), sentence("does not pay at any link rate from 1 Mbit/s on"));
+    let sentence = |said: &str| [format!("In emulation, a hot cache {said}.")];
+    assert_eq!(
+        found(44e6, 62e6),
+        sentence("pays for files of 128 KiB up to a link rate of 52 Mbit/s [44, 62]")
+    );
+    assert_eq!(
+        found(14.3e6, 1e9),
+        sentence("pays for files of 128 KiB up to a link rate of at least 14 Mbit/s")
+    );
+    assert_eq!(
+        found(1e9, 1e9),
+        sentence("pays for files of 128 KiB at every link rate up to 1000 Mbit/s")
+    );
+    assert_eq!(
+        found(1e6, 1e6),
+        sentence("does not pay for files of 128 KiB at any link rate from 1 Mbit/s on")
+    );
 }
