@@ -25,19 +25,19 @@ pub struct RegionFigures {
 }
 
 /// The figures of each region of a trace, repetitions apart, in the order in which they ended. What
-/// is outside of all marks is a region too, the last. The simulated caches hold nothing when a
-/// region begins, as after an application that has filled them.
+/// is outside of all marks is a region too, the last. What the simulated caches hold when a region
+/// begins is given with them.
 ///
 /// # Errors
 /// The trace cannot be read, or is damaged.
 pub fn regions<N: Names>(
     path: &Path,
     names: N,
-    caches: Option<&Hierarchy>,
+    caches: Option<(&Hierarchy, Warmth)>,
 ) -> Result<Vec<RegionFigures>, StudyError> {
     let mut reader = open(path)?;
     let mut walk = Walk::new(*reader.header(), names);
-    let wanted = Wanted { regions: None, caches: caches.map(|caches| (caches, Warmth::Empty)) };
+    let wanted = Wanted { regions: None, caches };
     let mut found = Vec::new();
     for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
         let Footprint { region, completeness, .. } = footprint;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use caches::Hierarchy;
+use footprint::simulated::Warmth;
 use footprint::trace::{Completeness, Names, Region};
 use footprint_guest::TracedCall;
 use footprint_study::{RegionFigures, StudyError, regions};
@@ -32,6 +33,8 @@ pub(crate) fn measure<N: Names>(
     names: N,
     caches: Option<&Hierarchy>,
 ) -> Result<Vec<Measured>, StudyError> {
+    // As after an application that has filled them.
+    let caches = caches.map(|caches| (caches, Warmth::Empty));
     Ok(regions(path, names, caches)?.iter().filter_map(of_region).collect())
 }
 

@@ -34,7 +34,7 @@ pub enum TargetRefusal {
     Spec(#[from] SpecError),
     /// It is a directory, or lies on a device of this machine.
     #[error(
-        "`{label}` is on this machine, but footprints are taken in a guest: name a file system \
+        "`{label}` is on this machine, but traces are taken in a guest: name a file system \
          such as ext4, optionally with size=, mkfs= and mount="
     )]
     NotInGuest {
@@ -43,7 +43,7 @@ pub enum TargetRefusal {
     },
     /// What is traced in a guest is system calls.
     #[error(
-        "{label} is not reached by system calls, of which footprints are taken: name a file system \
+        "{label} is not reached by system calls, and only these are traced: name a file system \
          such as ext4"
     )]
     ByLibrary {
@@ -52,7 +52,7 @@ pub enum TargetRefusal {
     },
     /// It is to be limited or aged.
     #[error(
-        "`{label}` is limited or aged, which changes times but not traced footprints: leave these \
+        "`{label}` is limited or aged, which changes times but not what is traced: leave these \
          options out"
     )]
     Conditions {

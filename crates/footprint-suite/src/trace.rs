@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use footprint::description::{Description, Identity, Named, Repetitions, Subject};
 use footprint_guest::{Failed, Job, JobOutcome, TracedCall, inside};
+use footprint_study::StudyError;
 use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
@@ -15,6 +16,7 @@ use footprint_trace::TraceError;
 use footprint_trace::attachments;
 use footprint_trace::reader::{Cut, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
+use record::RecordError;
 use thiserror::Error;
 
 use crate::{GuestTarget, ProgramRefusal, TracingPlan};
@@ -65,6 +67,12 @@ pub enum TracingError {
     /// What the guest handed back is not what this program's guests do.
     #[error("the guest's account of its job is damaged: {0}")]
     Outcome(#[source] serde_json::Error),
+    /// The trace cannot be studied.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The guest's run cannot be read.
+    #[error("the guest's run: {0}")]
+    Run(#[from] RecordError),
     /// The program cannot be traced.
     #[error(transparent)]
     Program(#[from] ProgramRefusal),
@@ -113,11 +121,7 @@ impl Tracer {
         }
         let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
         let mut boot = self.boot(target, plan)?;
-        boot.plugin = Some(Plugin {
-            library: self.library.clone(),
-            trace: trace.to_owned(),
-            options: vec!["regions=marked".to_owned(), format!("limit={LIMIT_BYTES}")],
-        });
+        boot.plugin = Some(self.plugin(trace));
         let outcome = match perform(&boot, handed.path()) {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -184,12 +188,27 @@ impl Tracer {
             repetitions: plan.repetitions,
             state: plan.state,
         };
-        let mut boot = Boot::new(self.kernel.clone(), self.image.clone());
-        boot.memory_bytes = target.memory_bytes();
+        let mut boot = self.boot_for(target);
         boot.job = vec![(
             inside::JOB.to_owned(),
             serde_json::to_vec(&job).map_err(TracingError::Outcome)?,
         )];
+        Ok(boot)
+    }
+
+    /// The plugin that writes what is marked into a trace.
+    pub(crate) fn plugin(&self, trace: &Path) -> Plugin {
+        Plugin {
+            library: self.library.clone(),
+            trace: trace.to_owned(),
+            options: vec!["regions=marked".to_owned(), format!("limit={LIMIT_BYTES}")],
+        }
+    }
+
+    /// A guest that has memory and a device for the target, and no job.
+    pub(crate) fn boot_for(&self, target: &GuestTarget) -> Boot {
+        let mut boot = Boot::new(self.kernel.clone(), self.image.clone());
+        boot.memory_bytes = target.memory_bytes();
         // How large the guest's device is.
         let size = target.size_bytes() >> 10;
         boot.arguments = vec![
@@ -198,15 +217,26 @@ impl Tracer {
             "no_hash_pointers".to_owned(),
         ];
         boot.stop = Some(Arc::clone(&self.stop));
-        Ok(boot)
+        boot
     }
 
     fn describe(
         &self,
         target: &GuestTarget,
         plan: &TracingPlan,
-        (trace, handed): (&Path, &Path),
+        of: (&Path, &Path),
         outcome: &JobOutcome,
+    ) -> Result<(Description, Option<Cut>), TracingError> {
+        let (Description { functions, inlined, data, types, .. }, cut) = self.named(of)?;
+        let labelled = self.labelled(target, plan, outcome);
+        Ok((Description { functions, inlined, data, types, ..labelled }, cut))
+    }
+
+    /// The names of a trace's addresses, by what the guest has handed back, and why the trace was
+    /// cut if it was.
+    pub(crate) fn named(
+        &self,
+        (trace, handed): (&Path, &Path),
     ) -> Result<(Description, Option<Cut>), TracingError> {
         let file = File::open(trace).map_err(at(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
@@ -232,9 +262,7 @@ impl Tracer {
             mappings: mappings.as_deref(),
         };
         let sources = Sources { kernel: Some(kernel), images: Vec::new() };
-        let Description { functions, inlined, data, types, .. } = describe(&touched, &sources)?;
-        let labelled = self.labelled(target, plan, outcome);
-        Ok((Description { functions, inlined, data, types, ..labelled }, cut))
+        Ok((describe(&touched, &sources)?, cut))
     }
 
     /// What was traced, without the names of any address.
@@ -292,7 +320,7 @@ fn types(directory: &Path) -> Vec<(String, Vec<u8>)> {
     types
 }
 
-fn at(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
+pub(crate) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
     let path = path.to_owned();
     |source| TracingError::File { path, source }
 }

@@ -8,7 +8,8 @@
 //!
 //! [`writer::TraceWriter`] and [`event::EventEncoder`] write a trace, and [`reader::TraceReader`]
 //! reads and checks it, all in bounded memory. [`attachments`] reads and adds what a trace carries
-//! along. [`mark`] and [`x86`] hold the necessary facts about instructions.
+//! along. [`mark`] and [`x86`] hold the necessary facts about instructions; [`marked`] executes
+//! marks.
 
 pub mod attachments;
 mod block;
@@ -18,6 +19,7 @@ pub mod event;
 pub mod header;
 pub mod maps;
 pub mod mark;
+pub mod marked;
 pub mod reader;
 pub mod trace_file;
 pub mod translation;

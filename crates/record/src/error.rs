@@ -17,6 +17,12 @@ pub enum RecordError {
         /// The directory.
         path: PathBuf,
     },
+    /// What was counted of caches is not whole, or is of another run than the one it lies in.
+    #[error("{path} is not whole, or was not counted beside this run: remove it")]
+    NotItsTraffic {
+        /// The directory.
+        path: PathBuf,
+    },
     /// There is no manifest where a run was expected.
     #[error("{path} is not a run directory: it has no manifest.json")]
     NotARun {

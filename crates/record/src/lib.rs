@@ -30,6 +30,7 @@ mod plausible;
 mod probe;
 mod schema;
 mod simulated;
+pub mod traffic;
 mod warning;
 
 pub use cache_benchmark::cache_benchmark;

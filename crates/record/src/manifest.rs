@@ -95,11 +95,12 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Whether a run that was cut off can be resumed: what a search has learnt, and the guests of a
-    /// rig, end with the process.
+    /// Whether a run that was cut off can be resumed: what a search has learnt, and guests, end
+    /// with the process.
     #[must_use]
     pub fn can_be_resumed(&self) -> bool {
-        self.command != "cliff" && self.suite != crate::network::SUITE
+        let is_of_guests = [crate::network::SUITE, crate::traffic::SUITE].contains(&&*self.suite);
+        self.command != "cliff" && !is_of_guests
     }
 }
 

@@ -19,6 +19,7 @@ mod sample;
 #[cfg(test)]
 mod sample_search;
 mod terminal;
+mod traffic;
 
 pub use analysis::{Load, LoadError, known_loads, read_load};
 pub use network::{NetworkDocument, network, render_network};
@@ -26,3 +27,4 @@ pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html}
 pub use terminal::{
     Options, dimension_name, has_answer, reasons, render_answer, render_machine, render_terminal,
 };
+pub use traffic::{traffic_alone, traffic_beside};

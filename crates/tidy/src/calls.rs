@@ -63,6 +63,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-process/src/last_seat.rs", "a word of each thread's own"),
     ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
+    ("crates/footprint-trace/src/marked.rs", "instructions that mark phases"),
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),
     ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),
     ("crates/system-calls/src/lib.rs", "system calls that no library wraps"),

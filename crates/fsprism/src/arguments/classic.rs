@@ -68,6 +68,10 @@ pub(crate) struct ClassicArguments {
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", conflicts_with = "resume")]
     pub(crate) pad_calls: Option<bool>,
+    /// Also count what each phase moves into and out of this machine's caches, or those given with
+    /// --cache: simulated, from traces of guests (run fsprism lab build once to get one)
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) cache_traffic: bool,
     #[command(flatten)]
     pub(crate) bonnie: BonnieArguments,
 }
@@ -198,6 +202,7 @@ impl ClassicArguments {
             ("--random-first", self.random_first.is_some(), OF_SPRITE_LFS),
             ("--align", self.align.is_some(), OF_SPRITE_LFS),
             ("--pad-calls", self.pad_calls.is_some(), OF_SPRITE_LFS),
+            ("--cache-traffic", self.cache_traffic, OF_SPRITE_LFS),
             ("--chunk", own.chunk.is_some(), OF_BONNIE),
             ("--seeks", own.seeks.is_some(), OF_BONNIE),
             ("--seekers", own.seekers.is_some(), OF_BONNIE),
@@ -207,6 +212,31 @@ impl ClassicArguments {
         let given = all.into_iter().filter(|(_, is_given, _)| *is_given);
         given.map(|(name, _, suites)| (name, suites)).collect()
     }
+}
+
+/// The options as words of the command line.
+pub(crate) fn words(options: &SpriteLfsOptions) -> Vec<String> {
+    let is = |name: &str, value: bool| format!("--{name}={value}");
+    let given = |name: &str, value: String| format!("--{name}={value}");
+    let align = match options.alignment {
+        RandomAlignment::Byte => "byte",
+        RandomAlignment::Page => "page",
+    };
+    let mut words = vec![
+        given("file-size", options.file_bytes.to_string()),
+        given("files", options.files.to_string()),
+        is("drop-first", options.drop_first),
+        is("pre-read", options.pre_read),
+        given("repeat-reads", options.repeat_reads.to_string()),
+        given("repeat-writes", options.repeat_writes.to_string()),
+        is("random-first", options.first_write == FirstWrite::Random),
+        given("align", align.to_owned()),
+        is("pad-calls", options.pad_calls),
+    ];
+    if options.write_pause_ns > 0 {
+        words.push(given("write-pause", format!("{}us", options.write_pause_ns.div_ceil(1000))));
+    }
+    words
 }
 
 /// Sizes: `1m`, `128k,1m,64m`, `around-caches`.
@@ -245,6 +275,30 @@ mod tests {
         assert_eq!(file_sizes("around-caches"), Ok(FileSizes::AroundCaches));
         for wrong in ["", "4k,", "0", "around", "4k 8k", &["4k"; 65].join(",")] {
             assert!(file_sizes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn options_come_back_from_their_words() {
+        #[derive(clap::Parser)]
+        struct Words {
+            #[command(flatten)]
+            classic: ClassicArguments,
+            #[arg(long)]
+            resume: Option<String>,
+        }
+        let changed = SpriteLfsOptions {
+            write_pause_ns: 3000,
+            first_write: FirstWrite::Random,
+            repeat_reads: 2,
+            repeat_writes: 3,
+            ..SpriteLfsOptions::corrected()
+        };
+        for options in [SpriteLfsOptions::published(), SpriteLfsOptions::corrected(), changed] {
+            let words = [vec![String::new()], words(&options)].concat();
+            let parsed = <Words as clap::Parser>::try_parse_from(words).unwrap();
+            assert_eq!(parsed.classic.sprite_lfs().options, options);
+            assert!(parsed.resume.is_none());
         }
     }
 

@@ -312,10 +312,9 @@ impl TracingOptions {
         TracingPlan { operations, warm_up: self.warm_up, repetitions, state }
     }
 
-    /// Whether nothing was asked for.
-    pub(crate) fn are_defaults(&self) -> bool {
-        let is_warm = self.warm_up == WARM_UP && !self.cold;
-        self.operations.is_empty() && is_warm && self.kernel.is_none()
+    /// Whether nothing was asked for of what is executed, and how.
+    pub(crate) fn has_default_operations(&self) -> bool {
+        self.operations.is_empty() && self.warm_up == WARM_UP && !self.cold
     }
 }
 

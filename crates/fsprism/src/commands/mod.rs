@@ -19,3 +19,4 @@ pub(crate) mod reproduce;
 pub(crate) mod runs;
 pub(crate) mod stats;
 pub(crate) mod survey;
+mod traffic;

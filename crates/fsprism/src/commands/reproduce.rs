@@ -8,7 +8,7 @@ use ::reproduce::densefs::{self, Part};
 use ::reproduce::{bonnie_anova, fscache, memory_rich, rocket_science};
 use anyhow::Context;
 use network_guest::Version;
-use record::{BonnieOptions, ClassicOptions, EndReason, Run, TRACES};
+use record::{BonnieOptions, ClassicOptions, EndReason, Run, RunDirectory, TRACES};
 use serde_json::json;
 use suites::classic::bonnie;
 
@@ -17,7 +17,7 @@ use crate::arguments::network::NetworkArguments;
 use crate::arguments::{
     Format, Making, Measuring, Offered, Order, OutputOptions, ReproduceOptions,
 };
-use crate::commands::{counted, footprint, network, survey};
+use crate::commands::{counted, footprint, network, survey, traffic};
 use crate::exit::{Blame, Done};
 use crate::output::{self, page};
 use crate::session::targets::{self, Choice};
@@ -160,7 +160,19 @@ fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Don
 fn memory_rich(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
     let targets = &suites::classic::memory_rich::TARGETS;
     let measured = measured(memory_rich::SUITE, (suite, None), targets, options)?;
-    let reproduction = memory_rich::Reproduction::of(&measured.run, &measured.name());
+    let is_whole = measured.reason != EndReason::Interrupted && suite == memory_rich::SUITE;
+    if let Some(directory) = measured.directory.as_ref().filter(|_| is_whole) {
+        // What cannot be counted here is no reason to lose what was timed.
+        if let Err(why) = traffic::of_paper(directory) {
+            output::say(&format!("section 4.6.1 was not counted: {why:#}"));
+        }
+    }
+    let counted = measured.run.traffic(&measured.path).unwrap_or_else(|why| {
+        output::say(&format!("section 4.6.1 is left out: {why}"));
+        None
+    });
+    let reproduction =
+        memory_rich::Reproduction::of(&measured.run, &measured.name(), counted.as_ref());
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
     Ok(measured.end(options))
@@ -169,6 +181,8 @@ fn memory_rich(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> 
 /// A run that was made for a paper.
 struct MeasuredRun {
     path: PathBuf,
+    /// Where it was made now.
+    directory: Option<RunDirectory>,
     run: Run,
     reason: EndReason,
 }
@@ -195,17 +209,19 @@ fn measured(
     targets: &[&str],
     options: &ReproduceOptions,
 ) -> anyhow::Result<MeasuredRun> {
-    let (path, reason) = match &options.run {
-        Some(path) => (path.clone(), EndReason::Blocks),
+    let (path, directory, reason) = match &options.run {
+        Some(path) => (path.clone(), None, EndReason::Blocks),
         None => {
             let targets = owned(targets);
             let choice = Choice::OfPaper(&targets);
-            survey::measure_silently("reproduce", suite, choice, &measuring(options))?
+            let (directory, reason) =
+                survey::measure_silently("reproduce", suite, choice, &measuring(options))?;
+            (directory.path().to_owned(), Some(directory), reason)
         }
     };
     let run = Run::read(&path).blame_input()?;
     check_suite(paper, &path, &run)?;
-    Ok(MeasuredRun { path, run, reason })
+    Ok(MeasuredRun { path, directory, run, reason })
 }
 
 fn owned(targets: &[&str]) -> Vec<String> {

@@ -1,14 +1,15 @@
 //! `fsprism survey` and `fsprism run`: from the command line to a measured run and its report.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use record::{ClassicOptions, EndReason, Run};
+use record::{ClassicOptions, EndReason, Run, RunDirectory};
 use runner::{Ledger, RunError};
 use suites::Suite;
 
 use crate::arguments::{Measuring, Order, RunOptions, SurveyOptions};
+use crate::commands::traffic::Traffic;
 use crate::commands::{dry_run, footprint, list, network};
 use crate::exit::{Blame, Done};
 use crate::output;
@@ -24,7 +25,7 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
     if let Some(runs) = options.measuring.runs {
         return runs::measure("survey", runs, &options.measuring);
     }
-    measure("survey", ("survey", None), &options.targets, &options.measuring)
+    measure("survey", ("survey", None), &options.targets, &options.measuring, None)
 }
 
 /// `fsprism run`.
@@ -67,14 +68,18 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         }
         return footprint::run::run(options);
     }
-    if !options.tracing.are_defaults() || !options.simulated.caches.is_empty() {
-        let why = "--op, --warm-up, --cold, --cache and --kernel apply only to the footprint suite";
+    let is_simulated = options.tracing.kernel.is_some() || !options.simulated.caches.is_empty();
+    if !options.tracing.has_default_operations() || is_simulated && !options.classic.cache_traffic {
+        let why = "--op, --warm-up and --cold apply only to the footprint suite; --cache and \
+                   --kernel also apply to sprite-lfs with --cache-traffic";
         return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
     }
     if let Some(runs) = options.measuring.runs {
         return runs::measure("run", runs, &options.measuring);
     }
-    measure("run", (suite, classic.as_ref()), &options.targets, &options.measuring)
+    let what = (suite, classic.as_ref());
+    let traffic = Traffic::asked_for(options, classic.as_ref())?;
+    measure("run", what, &options.targets, &options.measuring, traffic.as_ref())
 }
 
 fn measure(
@@ -82,6 +87,7 @@ fn measure(
     (suite, classic): (&str, Option<&ClassicOptions>),
     texts: &[String],
     measuring: &Measuring,
+    traffic: Option<&Traffic>,
 ) -> anyhow::Result<Done> {
     let form = measuring.form()?;
     let had_runs = Path::new(runner::RUNS).exists();
@@ -119,6 +125,16 @@ fn measure(
         }
         return ended.map(|_| Done::Well).blame_input();
     }
+    let counted = match traffic {
+        Some(traffic) if ended.as_ref().is_ok_and(|why| *why != EndReason::Interrupted) => {
+            // What cannot be counted is no reason to lose what was timed.
+            traffic.add_to(&directory).unwrap_or_else(|error| {
+                output::say(&format!("cache traffic was not counted: {error:#}"));
+                Done::WithFailures
+            })
+        }
+        _ => Done::Well,
+    };
     let printed = output::print_measured(&directory, &form);
     let (document, reason) = match (printed, ended) {
         // Where nothing can be read any more, what ended the run says why.
@@ -126,7 +142,8 @@ fn measure(
         (printed, ended) => (printed?, ended?),
     };
     output::print_path(directory.path(), &form)?;
-    Ok(Done::of(reason, &document))
+    let done = Done::of(reason, &document);
+    Ok(if done == Done::Well { counted } else { done })
 }
 
 /// Measures a suite and prints nothing: that is left to the command that makes something of it.
@@ -135,13 +152,13 @@ pub(crate) fn measure_silently(
     (suite, classic): (&str, Option<&ClassicOptions>),
     choice: Choice<'_>,
     measuring: &Measuring,
-) -> anyhow::Result<(PathBuf, EndReason)> {
+) -> anyhow::Result<(RunDirectory, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
     let suite = suites::suite(suite).blame_input()?.with_classic(classic).blame_input()?;
     let out = measuring.out.as_deref();
     let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
     let (directory, ended) = session.measure(&stop);
-    Ok((directory.path().to_owned(), ended?))
+    Ok((directory, ended?))
 }
 
 /// Makes the targets, tries everything out, and prints what would be measured.

@@ -88,12 +88,18 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         Format::Terminal if let Some(network) = ::report::network(run) => {
             ::report::render_network(&network, &terminal_options())
         }
+        Format::Terminal
+            if let Some(counted) = ::report::traffic_alone(run, terminal_options().width) =>
+        {
+            counted
+        }
         Format::Terminal if form.is_full || !::report::has_answer(document) => {
-            ::report::render_terminal(document, &terminal_options())
+            ::report::render_terminal(document, &terminal_options()) + &beside(run, path)
         }
         Format::Terminal => {
             let mistakes = ::report::check::of_classic(source).map(|document| document.found);
             ::report::render_answer(document, path, mistakes, &terminal_options())
+                + &beside(run, path)
         }
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
@@ -111,6 +117,11 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
         Format::BonniePlusPlus => of_bonnie(BonnieForm::Csv, document, run)?,
     };
     print(&text)
+}
+
+/// What was counted beside a run.
+fn beside(run: &Run, path: &Path) -> String {
+    ::report::traffic_beside(run, path, terminal_options().width)
 }
 
 /// The text of an export, once what it had to leave out is said.

@@ -4,8 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::caches::Hierarchy;
 use ::lab::{Kernel, Lab, Parts, image, kernel};
-use footprint_suite::{GuestTarget, OfTarget, Tracer, TracingPlan};
+use footprint_suite::{
+    GuestTarget, OfTarget, PhasesPlan, PhasesTraced, Tracer, TracingError, TracingPlan,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
@@ -46,6 +49,16 @@ impl Tracing {
     /// Whether a signal asked for the end.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Counts what the phases of a benchmark move on a target.
+    pub(crate) fn phases(
+        &self,
+        target: &GuestTarget,
+        plan: &PhasesPlan,
+        into: (&Hierarchy, &Path),
+    ) -> Result<PhasesTraced, TracingError> {
+        self.tracer.phases(target, plan, into)
     }
 
     /// Traces the targets into a directory, and says each that is done.

@@ -22,6 +22,7 @@ use crate::manifest::{Cell, Manifest};
 use crate::plain::make_plain;
 use crate::plausible;
 use crate::schema::SCHEMA_VERSION;
+use crate::traffic;
 
 const MANIFEST: &str = "manifest.json";
 const MANIFEST_PART: &str = "manifest.json.part";
@@ -149,6 +150,17 @@ impl RunDirectory {
         Some(beginning)
     }
 
+    /// Keeps the directory for what is counted beside the run, which must be absent or empty.
+    ///
+    /// # Errors
+    /// As [`ReservedDirectory::make`].
+    pub fn reserve_traffic(&self) -> Result<ReservedDirectory, RecordError> {
+        let made = self.held.make_below(traffic::SUITE);
+        ReservedDirectory::hold(
+            made.map_err(RecordError::io("make", self.held.path_of(traffic::SUITE)))?,
+        )
+    }
+
     /// Puts a file beside those of the run, in place of what is there.
     ///
     /// # Errors
@@ -239,6 +251,28 @@ impl Run {
     /// When it is not a run, its manifest is damaged, or it is newer than this program.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         read_run(&open_run(path)?)
+    }
+
+    /// What was counted beside this run, which lies at `path`, of what its phases move into and out
+    /// of caches; none if nothing was.
+    ///
+    /// # Errors
+    /// When it cannot be read, was counted beside another run, or is not whole.
+    pub fn traffic(&self, path: &Path) -> Result<Option<Self>, RecordError> {
+        let held = open_run(path)?;
+        let below = match held.below(traffic::SUITE) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            below => below.map_err(RecordError::io("open", held.path_of(traffic::SUITE)))?,
+        };
+        let run = read_run(&below)?;
+        let (own, its) = (&self.manifest.run, &run.manifest.run);
+        let is_its = its.suite == traffic::SUITE && its.started == own.started;
+        let is_whole = run.damage.is_empty() && matches!(run.lines.last(), Some(Line::End(_)));
+        if is_its && is_whole {
+            Ok(Some(run))
+        } else {
+            Err(RecordError::NotItsTraffic { path: held.path_of(traffic::SUITE) })
+        }
     }
 
     /// All cells by index: those of the manifest, then those that searches added.

@@ -28,7 +28,11 @@ impl ReservedDirectory {
     /// cannot be written.
     pub fn make(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
-        let held = Held::open(path).map_err(RecordError::io("open", path))?;
+        Self::hold(Held::open(path).map_err(RecordError::io("open", path))?)
+    }
+
+    /// Locks a directory, which must be empty.
+    pub(super) fn hold(held: Held) -> Result<Self, RecordError> {
         check_new(&held)?;
         Self::lock(held)
     }
@@ -87,7 +91,11 @@ impl ReservedDirectory {
         Ok(())
     }
 
-    fn remove_traces(&self) -> Result<(), RecordError> {
+    /// Removes the directory for traces.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn remove_traces(&self) -> Result<(), RecordError> {
         match fs::remove_dir_all(self.route().join(TRACES)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(RecordError::io("remove", self.held.path_of(TRACES))(error))

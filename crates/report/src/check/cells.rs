@@ -9,12 +9,15 @@ use serde_json::Value;
 use super::{Evidence, Finding};
 use crate::Source;
 use crate::analysis::{Gathered, gather, summary};
+use crate::traffic::Traffic;
 
 /// A run that is checked.
 pub(super) struct Checked<'a> {
     pub(super) manifest: &'a Manifest,
     /// The cells that were measured.
     pub(super) cells: Vec<CheckedCell<'a>>,
+    /// What was counted beside it in caches like this machine's, if anything was.
+    pub(super) traffic: Option<Traffic>,
 }
 
 /// A cell that was measured.
@@ -29,7 +32,10 @@ impl<'a> Checked<'a> {
         let all = gather(source.run).into_iter().zip(&source.document.cells);
         let all = all.map(|(gathered, report)| CheckedCell { gathered, report });
         let measured = all.filter(|one| one.gathered.count() > 0 && !one.gathered.is_searched);
-        Self { manifest: &source.run.manifest, cells: measured.collect() }
+        // Other caches than this machine's say nothing of its times.
+        let counted = source.run.traffic(source.path).ok().flatten();
+        let traffic = counted.as_ref().and_then(Traffic::of).filter(|one| one.is_of_machine);
+        Self { manifest: &source.run.manifest, cells: measured.collect(), traffic }
     }
 
     /// Confidence level of all intervals.

@@ -6,8 +6,8 @@
 //! pages that were still to be written to the device when a replicate began are the same in
 //! another cache, and counted.
 //!
-//! How many bytes are dirty in a processor's cache, no run records: the paper counted them (230 KB
-//! against 66 KB), `fsprism footprint simulate` computes them.
+//! The paper counted how many bytes a read moves out of a processor's cache (230 KB on one file
+//! system, 66 KB on another). `--cache-traffic` counts them in a simulated cache, beside the run.
 
 use record::Warning;
 
@@ -38,12 +38,19 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         let avoid = checked.sprite_lfs("--files 11 --drop-first");
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
     }
+    findings.extend(moved_out(checked));
     findings.extend(of_arrays(checked));
     findings.extend(dirty_pages(checked));
     let reads = || checked.phases().filter(|one| one.is_read_after_write());
+    let is_counted = |one: &CheckedCell<'_>| {
+        let (cell, traffic) = (one.cell(), checked.traffic.as_ref());
+        traffic.is_some_and(|of| of.inherited_bytes(&cell.target, &cell.benchmark).is_some())
+    };
     let is_told = |one: &CheckedCell<'_>| {
         let is_it = |pair: &pairs::Pair<'_>| pair.of.gathered.index == one.gathered.index;
-        one.drops_first() || repeated.iter().any(|pair| pair.has_ratio() && is_it(pair))
+        one.drops_first()
+            || is_counted(one)
+            || repeated.iter().any(|pair| pair.has_ratio() && is_it(pair))
     };
     let untold = reads().filter(|one| !is_told(one)).count();
     let all = reads().count();
@@ -58,6 +65,39 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         )
     };
     Looked { findings, untold: (untold > 0).then(why), is_told_in_part: untold < all }
+}
+
+/// What the first read after a write moves out of a simulated cache, if it is enough to matter
+/// beside what is read. Where the first file is dropped, the figures do not contain it.
+fn moved_out(checked: &Checked<'_>) -> Vec<Finding> {
+    let Some(traffic) = &checked.traffic else { return Vec::new() };
+    let reads = checked.phases().filter(|one| one.is_read_after_write() && !one.drops_first());
+    let moved = reads.filter_map(|one| {
+        let cell = one.cell();
+        let bytes = traffic.inherited_bytes(&cell.target, &cell.benchmark)?;
+        let is_much = bytes > MARGIN * cell.working_set_bytes? as f64;
+        is_much.then(|| (one, one.evidence(("bytes_moved_out", "bytes"), bytes)))
+    });
+    let mut by_title: Vec<(&str, Vec<(&CheckedCell<'_>, Evidence)>)> = Vec::new();
+    for (one, evidence) in moved {
+        let title = one.title();
+        match by_title.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, all)) => all.push((one, evidence)),
+            None => by_title.push((title, vec![(one, evidence)])),
+        }
+    }
+    let finding = |(title, all): (&str, Vec<(&CheckedCell<'_>, Evidence)>)| {
+        let (cells, evidence): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+        let (cache, moved) = (&traffic.cache, by_target(&evidence));
+        let holds = size(traffic.cache_bytes as f64, 3);
+        let message = format!(
+            "{title}: moves {moved} of dirty data, left by the write before it, out of {cache} \
+             (simulated, {holds})"
+        );
+        let avoid = checked.sprite_lfs("--files 11 --drop-first");
+        Finding::in_cells(&cells, message, evidence, avoid)
+    };
+    by_title.into_iter().map(finding).collect()
 }
 
 /// The array walk's ratio, where its interval lies above 1 by more than does not matter.
@@ -115,7 +155,7 @@ fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
 mod tests {
     use record::{Better, Line, MetricDefinition, Warning};
 
-    use crate::check::sample::{Phases, outcome, outcome_of};
+    use crate::check::sample::{Phases, outcome, outcome_of, outcome_with_traffic};
     use crate::check::{Mistake, Outcome};
     use crate::sample::Sample;
 
@@ -135,6 +175,22 @@ mod tests {
         phases.repeat(1, 1.0);
         assert_eq!(outcome(&phases, Mistake::DirtyCache).outcome, Outcome::Passed);
         assert_eq!(outcome(&Phases::corrected(), Mistake::DirtyCache).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn what_reads_move_out_of_a_cache_is_told_where_it_was_counted() {
+        let of =
+            |phases: &Phases, bytes: f64| outcome_with_traffic(phases, bytes, Mistake::DirtyCache);
+        let found = of(&Phases::published(), 66.0 * 1024.0);
+        assert_eq!((found.outcome, found.findings.len()), (Outcome::Found, 2));
+        assert_eq!(found.cannot_tell, None);
+        let message = &found.findings[0].message;
+        assert!(message.contains("66.0 KiB (tmpfs) of dirty data"), "{message}");
+        assert!(message.contains("out of L2 (simulated, 256 KiB)"), "{message}");
+        assert_eq!(found.findings[1].benchmarks, ["random-read"]);
+        // A fiftieth of 128 KiB is 2,621 bytes.
+        assert_eq!(of(&Phases::published(), 2600.0).outcome, Outcome::Passed);
+        assert_eq!(of(&Phases::corrected(), 1e6).outcome, Outcome::Passed, "the first is dropped");
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Runs of sprite-lfs made by hand, for tests.
 
 use record::machine::{Cache, CacheKind};
-use record::{ClassicOptions, Line, RandomAlignment, SpriteLfsOptions, StandardMetric};
+use record::{
+    Better, CachesOrigin, ClassicOptions, End, EndReason, Line, MetricDefinition, RandomAlignment,
+    Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches, SpriteLfsOptions,
+    StandardMetric, traffic,
+};
 use serde_json::{Value, json};
 
 use super::{Check, CheckDocument, Mistake, check};
@@ -139,16 +143,65 @@ pub(super) fn with_caches(sample: &mut Sample) {
 
 /// What a check says of a run.
 pub(super) fn checked(sample: &Sample) -> CheckDocument {
+    checked_beside(sample, None)
+}
+
+/// What it says of one that has this counted beside it.
+fn checked_beside(sample: &Sample, counted: Option<&Sample>) -> CheckDocument {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("run");
     let run = sample.write(&path);
+    if let Some(Sample { run, .. }) = counted {
+        let mut directory =
+            RunDirectory::create(&path.join(traffic::SUITE), &run.manifest).unwrap();
+        run.lines.iter().for_each(|line| directory.append(line).unwrap());
+    }
     check(&Source::new(&run, &path), "run").unwrap()
 }
 
 /// What it says of one mistake.
 pub(super) fn outcome_of(sample: &Sample, mistake: Mistake) -> Check {
-    let checks = checked(sample).checks;
-    checks.into_iter().find(|check| check.mistake == mistake).unwrap()
+    of_mistake(checked(sample), mistake)
+}
+
+fn of_mistake(document: CheckDocument, mistake: Mistake) -> Check {
+    document.checks.into_iter().find(|check| check.mistake == mistake).unwrap()
+}
+
+/// The same of phases of which each read moves so many bytes out of a cache.
+pub(super) fn outcome_with_traffic(phases: &Phases, bytes_out: f64, mistake: Mistake) -> Check {
+    let mut counted = Sample::new(&["tmpfs"]);
+    counted.run.manifest.run.suite = traffic::SUITE.to_owned();
+    counted.run.manifest.run.simulated_caches = Some(SimulatedCaches {
+        origin: CachesOrigin::Machine,
+        caches: vec![SimulatedCache {
+            name: "l2".to_owned(),
+            size_bytes: 256 << 10,
+            line_bytes: 32,
+            ways: 8,
+            replacement: Replacement::Lru,
+            inclusive: false,
+        }],
+    });
+    for (name, ..) in PHASES {
+        counted = counted.benchmark(name, &[]);
+        counted.change(name, |cell| {
+            let names = ["l2_bytes_in", "l2_bytes_out", "l2_dirty_bytes"];
+            cell.metrics =
+                names.map(|name| MetricDefinition::new(name, "bytes", Better::Lower)).to_vec();
+        });
+    }
+    let replicate = |(cell, (_, operation, _)): (u32, (&str, &str, &str))| {
+        let out = if operation == "read" { bytes_out } else { 1e6 };
+        Line::Replicate(Box::new(Replicate::of_metrics(cell, 0, vec![1e6, out, 2e5])))
+    };
+    counted.run.lines = (0..).zip(PHASES).map(replicate).collect();
+    counted.run.lines.push(Line::End(End {
+        reason: EndReason::Blocks,
+        used_s: 1.0,
+        clock_drift_ppm: 0.0,
+    }));
+    of_mistake(checked_beside(&phases.sample(), Some(&counted)), mistake)
 }
 
 /// The same of phases.

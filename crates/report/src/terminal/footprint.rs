@@ -2,7 +2,7 @@
 
 use record::{
     CachesOrigin, CellReport, Dimension, Document, MetricReport, Replacement, SimulatedCache,
-    SimulatedCaches,
+    SimulatedCaches, traffic,
 };
 
 use super::columns::{self, Row};
@@ -77,6 +77,14 @@ fn shape(cache: &SimulatedCache) -> String {
 
 /// How sure the figures are.
 pub(super) fn closing(document: &Document) -> Vec<String> {
+    if document.run.suite == traffic::SUITE {
+        return vec![
+            "Counts are of the kernel's side of the calls, with its page faults; interrupts and \
+             other tasks are counted separately. Each phase finds the simulated caches as the one \
+             before left them."
+                .to_owned(),
+        ];
+    }
     let level = super::table::percent(document.run.confidence_level);
     vec![
         format!(
@@ -107,14 +115,22 @@ const COLUMNS: [Column; 3] = [
     }),
 ];
 
+/// The columns of what phases move into and out of caches.
+const TRAFFIC_COLUMNS: [Column; 2] = [
+    ("out of it", |cell| median(cell, &cell.metrics.get(1)?.name)),
+    ("left dirty", |cell| median(cell, &cell.metrics.get(2)?.name)),
+];
+
 /// The targets of each benchmark with the figures beside its primary metric, and the misses of
 /// each simulated cache.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     let levels = levels(benchmarks);
-    let heads = COLUMNS.iter().map(|(head, _)| (*head).to_owned());
+    let is_traffic = benchmarks.iter().flatten().any(|cell| cell.suite == traffic::SUITE);
+    let columns: &[Column] = if is_traffic { &TRAFFIC_COLUMNS } else { &COLUMNS };
+    let heads = columns.iter().map(|(head, _)| (*head).to_owned());
     let heads = heads.chain(levels.iter().map(|level| format!("{level} miss"))).collect();
     let row = |cell: &&CellReport| {
-        let counted = COLUMNS.iter().map(|(_, of)| of(cell));
+        let counted = columns.iter().map(|(_, of)| of(cell));
         let missed = levels.iter().map(|level| median(cell, &format!("{level}{MISSES}")));
         let figures = counted.chain(missed).map(|one| one.unwrap_or_else(|| "-".to_owned()));
         Row::new(&format!("  {}", names::label(&cell.target)), figures.collect())

@@ -3,12 +3,14 @@
 //!
 //! As published, the first run is dropped, and means of the others stand with their intervals at
 //! 90 % by Student's t. Ratios are of two phases in the same block, which cancels what a block has
-//! of its own. Table 7 comes from the paper's model of a cache, computed again.
+//! of its own. Table 7 comes from the paper's model of a cache, computed again. What the paper
+//! counted in its processor's cache is counted in a simulated one.
 
 mod claims;
 mod figure_8;
 mod published;
 mod text;
+mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +20,7 @@ use serde::Serialize;
 use stats::{Sample, interval};
 
 use self::published::Unit;
+pub use self::traffic::{Traffic, TrafficRow};
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
 
@@ -39,6 +42,8 @@ pub struct Reproduction {
     pub items: Vec<ItemFigures>,
     /// Table 7, and Figures 2 and 3 with it.
     pub model: Vec<ModelRow>,
+    /// Section 4.6.1, if it was counted beside the run.
+    pub traffic: Option<Traffic>,
     /// What the paper says, and what came out.
     pub statements: Vec<Statement>,
     /// What could not be measured, with why.
@@ -94,11 +99,15 @@ pub struct ModelRow {
 }
 
 impl Reproduction {
-    /// The tables and figures as the run measured them; `name` is what the run is called.
+    /// The tables and figures as the run measured them, and what was counted beside it; `name` is
+    /// what the run is called.
     #[must_use]
-    pub fn of(run: &Run, name: &str) -> Self {
+    pub fn of(run: &Run, name: &str, counted: Option<&Run>) -> Self {
         let gathered = Gathered::of(run);
         let measured = Measured::of(&gathered);
+        let traffic = counted.and_then(Traffic::of);
+        let mut statements = claims::all(&measured);
+        statements.extend(traffic.as_ref().and_then(Traffic::statement));
         Self {
             paper: "Wang et al., The Effects of Memory-Rich Environments on File System \
                     Microbenchmarks",
@@ -106,7 +115,8 @@ impl Reproduction {
             level: LEVEL,
             items: published::ITEMS.iter().filter_map(|one| figures(one, &gathered)).collect(),
             model: model(),
-            statements: claims::all(&measured),
+            traffic,
+            statements,
             missing: gathered::missing(run),
         }
     }

@@ -1,8 +1,8 @@
 //! The reproduction as text: each table and figure, then what the paper says beside what came out.
 
-use textual::{Columns, paragraph};
+use textual::{Columns, paragraph, size};
 
-use super::{ItemFigures, PhaseFigure, PhaseRow, Reproduction};
+use super::{ItemFigures, PhaseFigure, PhaseRow, Reproduction, Traffic};
 use crate::statement;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
@@ -14,11 +14,12 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &how, width);
     text += &of.items.iter().map(item).collect::<String>();
     text += &model(of);
+    text += &of.traffic.as_ref().map(|one| traffic(one, width)).unwrap_or_default();
     text += &statement::text(&of.statements, "measured here", width);
     text += &paragraph(
         "- ",
         "  ",
-        "what is measured of a statement is a ratio of rates, paired by run",
+        "what is measured of a statement is a ratio of rates, paired by run, or a count of bytes",
         width,
     );
     for what in &of.missing {
@@ -85,4 +86,34 @@ fn model(of: &Reproduction) -> String {
         "\nTable 7, Figures 2 and 3: the paper's model of a cache, file of 16 lines\n{}",
         columns.render()
     )
+}
+
+fn traffic(of: &Traffic, width: usize) -> String {
+    let what = format!(
+        "Section 4.6.1: what each phase moves into and out of an L2 cache like the paper's ({}), \
+         simulated, from a trace of a guest with Linux {}",
+        size(of.cache_bytes as f64, 3),
+        of.kernel
+    );
+    let heading = ["phase", "target", "out, paper", "out, here", "in", "left dirty"];
+    let mut columns = Columns::headed(heading);
+    let mut phases: Vec<&str> = Vec::new();
+    for row in &of.rows {
+        if !phases.contains(&row.phase.as_str()) {
+            phases.push(&row.phase);
+        }
+    }
+    for phase in phases {
+        for (at, row) in of.rows.iter().filter(|row| row.phase == phase).enumerate() {
+            columns.row([
+                if at == 0 { phase } else { "" }.to_owned(),
+                row.target.clone(),
+                row.published_out.unwrap_or("").to_owned(),
+                size(row.bytes_out, 3),
+                size(row.bytes_in, 3),
+                size(row.dirty_bytes, 3),
+            ]);
+        }
+    }
+    format!("\n{}{}", paragraph("", "", &what, width), columns.render())
 }

@@ -102,7 +102,7 @@ fn refuse_what_has_no_effect(measuring: &Measuring) -> anyhow::Result<()> {
 }
 
 /// The caches whose misses are simulated; none where none are given and this machine tells none.
-fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
+pub(crate) fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
     let (policy, inclusion) = (CachePolicy::Lru, Inclusion::NonInclusive);
     match (Chosen { caches, policy, inclusion, seed: 1 }).hierarchy() {
         Err(error) if caches.is_empty() => {
@@ -114,7 +114,10 @@ fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
 }
 
 /// The caches as the run records them, so that its page simulates the same.
-fn recorded_caches(given: &[CacheGiven], caches: Option<&Hierarchy>) -> Option<SimulatedCaches> {
+pub(crate) fn recorded_caches(
+    given: &[CacheGiven],
+    caches: Option<&Hierarchy>,
+) -> Option<SimulatedCaches> {
     let origin = match given.is_empty() {
         true => CachesOrigin::Machine,
         false => CachesOrigin::Given,

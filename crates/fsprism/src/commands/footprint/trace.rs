@@ -113,7 +113,7 @@ fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
 }
 
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
-    if !options.tracing.are_defaults() {
+    if !options.tracing.has_default_operations() || options.tracing.kernel.is_some() {
         let why = "--op, --warm-up, --cold and --kernel apply to targets only";
         return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
     }

@@ -3,6 +3,7 @@
 mod bonnie;
 mod calls;
 mod papers;
+mod traffic;
 
 use serde_json::Value;
 

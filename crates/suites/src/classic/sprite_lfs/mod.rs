@@ -17,8 +17,10 @@ mod phases;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
+use std::iter;
 use std::time::Duration;
 
+use footprint_trace::marked::Place;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::machine::Cache;
@@ -50,6 +52,12 @@ const BYTES_PER_S: u64 = 200 << 20;
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
     sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES)
+}
+
+/// How many phases these options make.
+#[must_use]
+pub fn phases_of(options: &SpriteLfsOptions) -> u64 {
+    phases::of(options).len() as u64
 }
 
 /// The phases as benchmarks, of each size.
@@ -210,8 +218,9 @@ impl Sequence for SpriteLfs {
         if self.options.pre_read {
             self.fill(site, &mut passes)?;
         }
-        let phases = phases::of(&self.options).into_iter();
-        phases.map(|(kind, _)| passes.phase(kind)).collect()
+        let places = iter::once(Place::First).chain(iter::repeat(Place::Later));
+        let phases = phases::of(&self.options).into_iter().zip(places);
+        phases.map(|((kind, _), place)| passes.phase(kind, place)).collect()
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::thread;
 use std::time::Duration;
 
+use footprint_trace::marked::{self, Place};
 use measure::{Clock, SystemClock};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -55,18 +56,12 @@ impl Passes<'_> {
         self.options.file_bytes / BLOCK_BYTES
     }
 
-    /// Executes a phase on every file in turn.
-    pub(super) fn phase(&mut self, kind: Kind) -> Result<Findings, Failure> {
+    /// Executes a phase on every file in turn, between marks for whoever traces it.
+    pub(super) fn phase(&mut self, kind: Kind, place: Place) -> Result<Findings, Failure> {
         let counters = self.site.counters()?;
         let before = Pages::of(&self.files);
         let counted = counters.read().map_err(|error| failed(&error))?;
-        let mut elapsed_ns = 0;
-        for number in 0..self.files.len() {
-            let took_ns = self.pass(kind, number)?;
-            if number > 0 || !self.options.drop_first {
-                elapsed_ns += took_ns;
-            }
-        }
+        let elapsed_ns = marked::around(place, || self.passes(kind))?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let after = Pages::of(&self.files);
         let kept = self.files.len() as u64 - u64::from(self.options.drop_first);
@@ -75,6 +70,18 @@ impl Passes<'_> {
         let metrics = vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
         let around = Around { before, after, happened };
         Ok(around.findings(elapsed_ns, metrics, (bytes, operations)))
+    }
+
+    /// Executes a phase on every file in turn; the time of those that count, in nanoseconds.
+    fn passes(&mut self, kind: Kind) -> Result<u64, Failure> {
+        let mut elapsed_ns = 0;
+        for number in 0..self.files.len() {
+            let took_ns = self.pass(kind, number)?;
+            if number > 0 || !self.options.drop_first {
+                elapsed_ns += took_ns;
+            }
+        }
+        Ok(elapsed_ns)
     }
 
     /// Executes a phase on one file; its time, in nanoseconds.

@@ -1,0 +1,186 @@
+//! `fsprism run sprite-lfs --cache-traffic`: what its phases move into and out of caches, counted
+//! in guests, as a run beside the timed one.
+
+use std::path::Path;
+use std::time::Instant;
+
+use ::caches::Hierarchy;
+use footprint_suite::{GuestTarget, PhasesPlan, PhasesTraced, SEED};
+use record::{
+    ClassicOptions, End, EndReason, Line, Manifest, RunDirectory, RunRecord, SimulatedCaches,
+    Skipped, SpriteLfsOptions, Start, TargetRecord, traffic,
+};
+use suites::classic::sprite_lfs;
+
+use crate::arguments::RunOptions;
+use crate::arguments::classic::words;
+use crate::arguments::footprint_values::{CacheGiven, cache};
+use crate::commands::footprint::run::{caches, recorded_caches};
+use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::output;
+use crate::session::tracing::Tracing;
+
+/// Executions of each target's phases, besides the first, which is dropped.
+const EXECUTIONS: u32 = 3;
+/// Bytes that all phases of an execution read and write together. The trace of so many takes half
+/// a gigabyte, and a guest some minutes.
+const BYTES_MOST: u64 = 96 << 20;
+
+/// The caches of the computer in "The Effects of Memory-Rich Environments": a Pentium III Xeon of
+/// 1 GHz with 256 KB of Advanced Transfer Cache (Table 1).
+const OF_PAPER: [&str; 3] = ["l1i=16k,32,4", "l1d=16k,32,4", "l2=256k,32,8"];
+
+/// Counts what the paper did, beside the run that was made for it.
+pub(crate) fn of_paper(run: &RunDirectory) -> anyhow::Result<Done> {
+    let caches: Result<Vec<CacheGiven>, String> = OF_PAPER.map(cache).into_iter().collect();
+    let caches = caches.map_err(anyhow::Error::msg)?;
+    Traffic::of(&SpriteLfsOptions::published(), &caches, None)?.add_to(run)
+}
+
+/// All that is needed to count.
+pub(crate) struct Traffic {
+    tracing: Tracing,
+    caches: Hierarchy,
+    recorded: Option<SimulatedCaches>,
+    plan: PhasesPlan,
+}
+
+impl Traffic {
+    /// What the command line asks for: whether it can be counted is known before anything is timed.
+    pub(crate) fn asked_for(
+        options: &RunOptions,
+        classic: Option<&ClassicOptions>,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(ClassicOptions::SpriteLfs(run)) = classic else { return Ok(None) };
+        if !options.classic.cache_traffic {
+            return Ok(None);
+        }
+        if !run.further_file_bytes.is_empty() {
+            let why = "--cache-traffic takes one size of files: give one --file-size";
+            return Err(anyhow::anyhow!(why)).blame_input();
+        }
+        check_targets(&options.targets).blame_input()?;
+        let kernel = options.tracing.kernel.as_deref();
+        Self::of(&run.options, &options.simulated.caches, kernel).map(Some)
+    }
+
+    /// Ready to count the phases that these options make, in the caches that are given or those of
+    /// this machine, and in a guest of this kernel or the one built last.
+    pub(crate) fn of(
+        options: &SpriteLfsOptions,
+        given: &[CacheGiven],
+        kernel: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let bytes = options.file_bytes.saturating_mul(options.files.into());
+        if bytes.saturating_mul(sprite_lfs::phases_of(options)) > BYTES_MOST {
+            let most = BYTES_MOST >> 20;
+            let why = format!("--cache-traffic takes phases that move at most {most}m together");
+            let then = "give a smaller --file-size, fewer --files or fewer repetitions";
+            return Err(anyhow::anyhow!("{why}: {then}")).blame_input();
+        }
+        let Some(caches) = caches(given)? else {
+            let why = "--cache-traffic needs caches to simulate: give some with --cache";
+            return Err(anyhow::anyhow!(why)).blame_input();
+        };
+        let tracing = Tracing::open(kernel)?;
+        if tracing.is_stopped() {
+            return Err(InterruptedEarly.into());
+        }
+        let words = [vec!["sprite-lfs".to_owned()], words(options)].concat();
+        let plan = PhasesPlan { words, executions: EXECUTIONS };
+        let recorded = recorded_caches(given, Some(&caches));
+        Ok(Self { tracing, caches, recorded, plan })
+    }
+
+    /// Counts on the targets of a run, and leaves what was counted in the run's directory. A target
+    /// that cannot be made in a guest is said.
+    pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Done> {
+        output::say("counting in guests what each phase moves into and out of caches");
+        let manifest = run.read()?.manifest;
+        let directory = run.reserve_traffic()?;
+        let trace = directory.empty_traces()?.join("trace");
+        let begun = Instant::now();
+        let (mut traced, mut skipped) = (Vec::new(), Vec::new());
+        let mut end = Done::Well;
+        for target in &manifest.targets {
+            let why = match in_guest(target) {
+                _ if self.tracing.is_stopped() => "it was interrupted".to_owned(),
+                Ok(guest) => match self.on(&guest, &trace) {
+                    Ok(one) => {
+                        traced.push(one);
+                        continue;
+                    }
+                    Err(error) => {
+                        end = Done::WithFailures;
+                        directory.shown(&format!("{error:#}"))
+                    }
+                },
+                Err(error) => error.to_string(),
+            };
+            output::say(&format!("{}: not counted: {why}", target.label));
+            skipped.push(Skipped { target: target.label.clone(), why });
+        }
+        if self.tracing.is_stopped() {
+            end = Done::Interrupted;
+        }
+        if traced.is_empty() {
+            directory.give_up()?;
+            return Ok(if end == Done::Well { Done::WithFailures } else { end });
+        }
+        directory.remove_traces()?;
+        let mut directory = directory.begin(&self.beside(manifest, &traced, skipped))?;
+        directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
+        let mut first_cell = 0;
+        for one in &traced {
+            for line in one.lines(first_cell) {
+                directory.append(&line)?;
+            }
+            first_cell += u32::try_from(one.cells.len())?;
+        }
+        let (reason, used_s) = (EndReason::Blocks, begun.elapsed().as_secs_f64());
+        directory.append(&Line::End(End { reason, used_s, clock_drift_ppm: 0.0 }))?;
+        Ok(end)
+    }
+
+    fn on(&self, target: &GuestTarget, trace: &Path) -> anyhow::Result<PhasesTraced> {
+        Ok(self.tracing.phases(target, &self.plan, (&self.caches, trace))?)
+    }
+
+    /// The manifest of what was counted: otherwise as that of the run beside it.
+    fn beside(
+        &self,
+        manifest: Manifest,
+        traced: &[PhasesTraced],
+        skipped: Vec<Skipped>,
+    ) -> Manifest {
+        let run = RunRecord {
+            suite: traffic::SUITE.to_owned(),
+            seed: SEED,
+            blocks: Some(EXECUTIONS),
+            guest_kernel: Some(self.tracing.kernel().release.clone()),
+            simulated_caches: self.recorded.clone(),
+            ..manifest.run
+        };
+        let targets = traced.iter().map(|one| one.target.clone()).collect();
+        let cells = traced.iter().flat_map(|one| one.cells.clone()).collect();
+        Manifest { run, references: None, skipped, targets, cells, ..manifest }
+    }
+}
+
+/// At least one target must be one that a guest can make; without any named, the default ones are.
+fn check_targets(texts: &[String]) -> anyhow::Result<()> {
+    let mut whys = texts.iter().map(|text| GuestTarget::parse(text).err());
+    match whys.next() {
+        Some(Some(first)) if whys.all(|why| why.is_some()) => {
+            Err(anyhow::anyhow!("--cache-traffic counts in guests: {first}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The target of a run as a guest makes it.
+fn in_guest(target: &TargetRecord) -> anyhow::Result<GuestTarget> {
+    let mut guest = GuestTarget::parse(&target.specification)?;
+    guest.spec.label.clone_from(&target.label);
+    Ok(guest)
+}
