@@ -36,6 +36,11 @@ const SHAPES: [Shapes; 2] = [
     [(1 << 10, 64, 2), (8 << 10, 64, 2), (64 << 10, 64, 8)],
 ];
 
+/// For the program with a library. Where its stack and heap lie depends on the environment and on
+/// the tool. In a small cache of two ways they meet in a set by chance, which makes up to 8 %.
+const SHAPES_OF_LIBRARY: [Shapes; 2] =
+    [SHAPES[0], [(1 << 10, 64, 2), (8 << 10, 64, 8), (64 << 10, 64, 8)]];
+
 /// Instructions, loads, stores, first-level misses of each, then last-level misses of all.
 #[derive(Debug)]
 struct Found {
@@ -126,7 +131,7 @@ fn programs_with_a_library_agree_on_the_same_processor() {
     }
     let native = Native::compile(include_str!("words.c"), &[]);
     let Some(trace) = native.trace_with(&[ROUTINES, PROCESSOR]) else { return };
-    for shapes in SHAPES {
+    for shapes in SHAPES_OF_LIBRARY {
         let (ours, theirs) = (simulated(&trace, shapes), cachegrind(&native, shapes));
         eprintln!("{ours:?}, cachegrind {theirs:?}");
         let [instructions, loads, _] = ours.accesses;
