@@ -509,6 +509,10 @@ export type RandomAlignment = ("byte" | "page")
  */
 export type FirstWrite = ("sequential" | "random")
 /**
+ * What a processor counts in a phase by counters of its own.
+ */
+export type ProcessorCount = ("l2-bytes-in" | "l2-bytes-out" | "misaligned-loads" | "misaligned-stores")
+/**
  * How the intended start times of operations are spaced.
  */
 export type Spacing = ("poisson" | "constant")
@@ -2153,6 +2157,10 @@ pad_calls: boolean
  */
 pre_read: boolean
 /**
+ * What the processor counts in each phase.
+ */
+processor_counts?: ProcessorCount[]
+/**
  * How often each phase that reads is executed in succession.
  */
 repeat_reads: number
@@ -2174,6 +2182,10 @@ export interface ArrayWalkOptions {
  * own.
  */
 array_bytes: number[]
+/**
+ * What the processor counts in each walk.
+ */
+processor_counts?: ProcessorCount[]
 }
 /**
  * How Bonnie is run.

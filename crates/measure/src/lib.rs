@@ -29,6 +29,7 @@
 
 pub mod calibration;
 pub mod clock;
+pub mod counters;
 pub mod histogram;
 pub mod manual;
 pub mod processor_time;
@@ -39,6 +40,7 @@ mod tsc;
 
 pub use calibration::{ClockReport, ClockSource, Reference, WhyNotTsc};
 pub use clock::{Clock, MonotonicClock, SystemClock, TscClock};
+pub use counters::{CountersError, ProcessorCounters, RawEvent};
 pub use histogram::{Bucket, Exact, Histogram, HistogramError};
 pub use manual::ManualClock;
 pub use processor_time::thread_processor_ns;

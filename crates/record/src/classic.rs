@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::metric::{Better, MetricDefinition};
+
 /// A classic benchmark, with all of its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "benchmark", rename_all = "kebab-case")]
@@ -15,6 +17,61 @@ pub enum ClassicOptions {
     Bonnie(BonnieOptions),
     /// The tests that Bonnie++ added: files made, looked at and deleted.
     BonnieMetadata(BonnieMetadataOptions),
+}
+
+/// What a processor counts in a phase by counters of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessorCount {
+    /// Bytes of the lines that L2 takes in, prefetched ones included.
+    L2BytesIn,
+    /// Bytes of the lines that leave L2 and were modified.
+    L2BytesOut,
+    /// Loads that are not aligned; on x86, those that touch two lines.
+    MisalignedLoads,
+    /// The same of stores.
+    MisalignedStores,
+}
+
+impl ProcessorCount {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::L2BytesIn, Self::L2BytesOut, Self::MisalignedLoads, Self::MisalignedStores];
+
+    /// The name of the metric that says it. Simulated caches have the same of what goes in and out.
+    #[must_use]
+    pub const fn metric(self) -> &'static str {
+        match self {
+            Self::L2BytesIn => "l2_bytes_in",
+            Self::L2BytesOut => "l2_bytes_out",
+            Self::MisalignedLoads => "misaligned_loads",
+            Self::MisalignedStores => "misaligned_stores",
+        }
+    }
+
+    /// The metric: lines of a cache are given in bytes.
+    #[must_use]
+    pub fn definition(self) -> MetricDefinition {
+        let unit = if self.is_in_lines() { "bytes" } else { "accesses" };
+        MetricDefinition::new(self.metric(), unit, Better::Lower)
+    }
+
+    /// What it is, in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::L2BytesIn => "moved into L2",
+            Self::L2BytesOut => "moved out of L2",
+            Self::MisalignedLoads => "misaligned loads",
+            Self::MisalignedStores => "misaligned stores",
+        }
+    }
+
+    /// Whether it is counted in lines of a cache.
+    #[must_use]
+    pub const fn is_in_lines(self) -> bool {
+        matches!(self, Self::L2BytesIn | Self::L2BytesOut)
+    }
 }
 
 /// How Bonnie is run.
@@ -48,6 +105,17 @@ pub struct ArrayWalkOptions {
     /// own.
     #[serde(deserialize_with = "array_sizes")]
     pub array_bytes: Vec<u64>,
+    /// What the processor counts in each walk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processor_counts: Vec<ProcessorCount>,
+}
+
+impl ArrayWalkOptions {
+    /// Arrays of these sizes, in bytes, and nothing besides.
+    #[must_use]
+    pub fn of(array_bytes: Vec<u64>) -> Self {
+        Self { array_bytes, processor_counts: Vec::new() }
+    }
 }
 
 /// What was swept when runs did not record it: powers of two from 16 KiB to 256 MiB.
@@ -108,6 +176,9 @@ pub struct SpriteLfsOptions {
     pub alignment: RandomAlignment,
     /// Whether each operation of a sequential phase makes the calls of a random one as well.
     pub pad_calls: bool,
+    /// What the processor counts in each phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processor_counts: Vec<ProcessorCount>,
 }
 
 impl SpriteLfsOptions {
@@ -125,6 +196,7 @@ impl SpriteLfsOptions {
             first_write: FirstWrite::Sequential,
             alignment: RandomAlignment::Byte,
             pad_calls: false,
+            processor_counts: Vec::new(),
         }
     }
 

@@ -36,7 +36,7 @@ mod warning;
 pub use cache_benchmark::cache_benchmark;
 pub use classic::{
     ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, ClassicOptions, FirstWrite,
-    RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
+    ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

@@ -10,6 +10,7 @@
 mod analysis;
 pub mod check;
 pub mod compare;
+mod counted;
 pub mod export;
 pub mod footprint;
 mod network;
@@ -22,6 +23,7 @@ mod terminal;
 mod traffic;
 
 pub use analysis::{Load, LoadError, known_loads, read_load};
+pub use counted::counted_by_processor;
 pub use network::{NetworkDocument, network, render_network};
 pub use page::{ComparedPair, Comparison, Source, render_comparison, render_html};
 pub use terminal::{

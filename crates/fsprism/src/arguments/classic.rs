@@ -6,9 +6,10 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use machine::describe::describe;
 use record::{
-    ArrayWalkOptions, ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
+    ArrayWalkOptions, ClassicOptions, FirstWrite, ProcessorCount, RandomAlignment,
+    SpriteLfsOptions, SpriteLfsRun,
 };
-use suites::classic::{array_walk, bonnie, bonnie_anova, sprite_lfs};
+use suites::classic::{array_walk, bonnie, bonnie_anova, counted, sprite_lfs};
 
 use crate::arguments::bonnie::BonnieArguments;
 use crate::arguments::values;
@@ -72,6 +73,10 @@ pub(crate) struct ClassicArguments {
     /// --cache: simulated, from traces of guests (run fsprism lab build once to get one)
     #[arg(long, conflicts_with = "resume")]
     pub(crate) cache_traffic: bool,
+    /// Also count, by this processor's own counters, what each phase moves into and out of the L2
+    /// cache and how many accesses are not aligned; for array-walk too
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) counters: bool,
     #[command(flatten)]
     pub(crate) bonnie: BonnieArguments,
 }
@@ -123,12 +128,18 @@ impl ClassicArguments {
         Ok(match suite {
             SPRITE_LFS => {
                 sized("--file-size")?;
-                Some(ClassicOptions::SpriteLfs(self.sprite_lfs()))
+                let mut run = self.sprite_lfs();
+                run.options.processor_counts = self.processor_counts()?;
+                Some(ClassicOptions::SpriteLfs(run))
             }
-            ARRAY_WALK => Some(ClassicOptions::ArrayWalk(match size {
-                Some(bytes) => ArrayWalkOptions { array_bytes: vec![bytes] },
-                None => array_walk::swept(&describe().caches),
-            })),
+            ARRAY_WALK => {
+                let mut options = match size {
+                    Some(bytes) => ArrayWalkOptions::of(vec![bytes]),
+                    None => array_walk::swept(&describe().caches),
+                };
+                options.processor_counts = self.processor_counts()?;
+                Some(ClassicOptions::ArrayWalk(options))
+            }
             BONNIE | bonnie_anova::SUITE => Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size))),
             BONNIE_METADATA => {
                 sized("--dirs and --files")?;
@@ -146,6 +157,14 @@ impl ClassicArguments {
         let refusal =
             anyhow!("{name} is for {all}, not for '{suite}': leave it out, or run {first}");
         Err(refusal).blame_input()
+    }
+
+    /// What the processor is to count: whether it can is known before anything is timed.
+    fn processor_counts(&self) -> anyhow::Result<Vec<ProcessorCount>> {
+        if !self.counters {
+            return Ok(Vec::new());
+        }
+        counted::available().blame_input()
     }
 
     fn sprite_lfs(&self) -> SpriteLfsRun {
@@ -181,6 +200,7 @@ impl ClassicArguments {
             first_write: first_write.unwrap_or(variant.first_write),
             alignment: alignment.unwrap_or(variant.alignment),
             pad_calls: self.pad_calls.unwrap_or(variant.pad_calls),
+            processor_counts: Vec::new(),
         };
         SpriteLfsRun { options, further_file_bytes: sizes.collect() }
     }
@@ -203,6 +223,7 @@ impl ClassicArguments {
             ("--align", self.align.is_some(), OF_SPRITE_LFS),
             ("--pad-calls", self.pad_calls.is_some(), OF_SPRITE_LFS),
             ("--cache-traffic", self.cache_traffic, OF_SPRITE_LFS),
+            ("--counters", self.counters, &[SPRITE_LFS, ARRAY_WALK]),
             ("--chunk", own.chunk.is_some(), OF_BONNIE),
             ("--seeks", own.seeks.is_some(), OF_BONNIE),
             ("--seekers", own.seekers.is_some(), OF_BONNIE),

@@ -94,12 +94,12 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
             counted
         }
         Format::Terminal if form.is_full || !::report::has_answer(document) => {
-            ::report::render_terminal(document, &terminal_options()) + &beside(run, path)
+            ::report::render_terminal(document, &terminal_options()) + &counted(source)
         }
         Format::Terminal => {
             let mistakes = ::report::check::of_classic(source).map(|document| document.found);
             ::report::render_answer(document, path, mistakes, &terminal_options())
-                + &beside(run, path)
+                + &counted(source)
         }
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
@@ -119,9 +119,10 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
     print(&text)
 }
 
-/// What was counted beside a run.
-fn beside(run: &Run, path: &Path) -> String {
-    ::report::traffic_beside(run, path, terminal_options().width)
+/// What was counted in a run, and beside it.
+fn counted(Source { run, path, document, .. }: &Source<'_>) -> String {
+    let width = terminal_options().width;
+    ::report::counted_by_processor(document, width) + &::report::traffic_beside(run, path, width)
 }
 
 /// The text of an export, once what it had to leave out is said.

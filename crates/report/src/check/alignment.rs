@@ -7,7 +7,7 @@
 
 use std::mem::discriminant;
 
-use record::Warning;
+use record::{ProcessorCount, Warning};
 
 use super::cells::{Checked, CheckedCell};
 use super::text::{by_target, largest};
@@ -75,12 +75,34 @@ fn finding(
         let bytes = one.number("alignment_bytes").unwrap_or(1);
         one.evidence(("alignment", "bytes"), bytes as f64)
     });
-    let evidence = aligned.chain(taken).collect();
+    let counted = per_operation(checked, cells);
+    let loads = match counted.iter().max_by(|one, other| one.value.total_cmp(&other.value)) {
+        Some(most) => {
+            let by = textual::two_digits(most.value);
+            format!("; the processor counts up to {by} misaligned accesses per operation")
+        }
+        None => String::new(),
+    };
+    let evidence = aligned.chain(taken).chain(counted).collect();
     let avoid = match cells[0].sprite_lfs() {
         Some(_) => checked.sprite_lfs("--align page"),
         None => "operations that begin on a page".to_owned(),
     };
-    Finding::in_cells(cells, format!("{title}: {begins}{beside}"), evidence, avoid)
+    Finding::in_cells(cells, format!("{title}: {begins}{beside}{loads}"), evidence, avoid)
+}
+
+/// What the processor counts of accesses that are not aligned, for each operation.
+fn per_operation(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
+    let of = |one: &&CheckedCell<'_>| {
+        let all = [ProcessorCount::MisalignedLoads, ProcessorCount::MisalignedStores];
+        let mut counted = all.iter().filter_map(|count| one.counted(*count, checked.level()));
+        let first = counted.next()?;
+        let sum = first.value + counted.map(|evidence| evidence.value).sum::<f64>();
+        let operations = one.report.operations as f64 / f64::from(one.report.replicates.max(1));
+        let name = ("misaligned_accesses_per_operation", "accesses");
+        Some(one.evidence(name, sum / operations.max(1.0)))
+    };
+    cells.iter().filter_map(of).collect()
 }
 
 /// As its warning says.
@@ -98,6 +120,8 @@ fn has_aligned_twin(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use record::ProcessorCount;
+
     use crate::check::sample::{Phases, outcome, outcome_of};
     use crate::check::{Mistake, Outcome};
     use crate::sample::Sample;
@@ -118,6 +142,22 @@ mod tests {
         assert!(read.message.contains("the time of the sequential-read"), "{}", read.message);
         let corrected = outcome(&Phases::corrected(), Mistake::UnalignedAccess);
         assert_eq!(corrected.outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn misaligned_accesses_are_told_by_operation_where_the_processor_counts_them() {
+        let mut phases = Phases::published();
+        let operations = phases.sample().document().cells[3].operations as f64 / 8.0;
+        let counts = [0.0, 0.0, 10.0, 60.0 * operations, 0.0];
+        phases.counts = vec![
+            (ProcessorCount::MisalignedLoads, counts),
+            (ProcessorCount::MisalignedStores, [0.0, 0.0, 0.0, 3.0 * operations, 0.0]),
+        ];
+        let found = outcome(&phases, Mistake::UnalignedAccess);
+        let read = &found.findings[1];
+        assert!(read.message.ends_with("up to 63 misaligned accesses per operation"), "{read:?}");
+        let evidence = read.evidence.last().unwrap();
+        assert!((evidence.value - 63.0).abs() < 0.01, "{evidence:?}");
     }
 
     #[test]

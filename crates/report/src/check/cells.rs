@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, CellReport, IntervalReport, Manifest, SpriteLfsOptions, StandardMetric};
+use record::{
+    Cell, CellReport, IntervalReport, Manifest, ProcessorCount, SpriteLfsOptions, StandardMetric,
+};
 use serde_json::Value;
 
 use super::{Evidence, Finding};
@@ -132,6 +134,15 @@ impl CheckedCell<'_> {
             && one.suite == other.suite
             && one.cache_state == other.cache_state
             && parameters(one) == parameters(other)
+    }
+
+    /// What the processor counted in it, with its unit: none if it was not asked to.
+    pub(super) fn counted(&self, count: ProcessorCount, level: f64) -> Option<Evidence> {
+        let values: Vec<f64> = self.gathered.values_of(count.metric()).into_values().collect();
+        let summary = summary(&values, level)?;
+        let definition = count.definition();
+        let evidence = self.evidence((&definition.name, &definition.unit), summary.median);
+        Some(evidence.within(summary.interval))
     }
 
     /// A number of it.

@@ -7,9 +7,10 @@
 //! another cache, and counted.
 //!
 //! The paper counted how many bytes a read moves out of a processor's cache (230 KB on one file
-//! system, 66 KB on another). `--cache-traffic` counts them in a simulated cache, beside the run.
+//! system, 66 KB on another). `--counters` counts them as it did, where the processor can, and
+//! `--cache-traffic` in a simulated cache, beside the run.
 
-use record::Warning;
+use record::{ProcessorCount, Warning};
 
 use super::cells::{Checked, CheckedCell};
 use super::text::{by_target, figure};
@@ -39,12 +40,14 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
     }
     findings.extend(moved_out(checked));
+    findings.extend(moved_out_simulated(checked));
     findings.extend(of_arrays(checked));
     findings.extend(dirty_pages(checked));
     let reads = || checked.phases().filter(|one| one.is_read_after_write());
     let is_counted = |one: &CheckedCell<'_>| {
         let (cell, traffic) = (one.cell(), checked.traffic.as_ref());
         traffic.is_some_and(|of| of.inherited_bytes(&cell.target, &cell.benchmark).is_some())
+            || one.counted(ProcessorCount::L2BytesOut, checked.level()).is_some()
     };
     let is_told = |one: &CheckedCell<'_>| {
         let is_it = |pair: &pairs::Pair<'_>| pair.of.gathered.index == one.gathered.index;
@@ -67,16 +70,45 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings, untold: (untold > 0).then(why), is_told_in_part: untold < all }
 }
 
-/// What the first read after a write moves out of a simulated cache, if it is enough to matter
-/// beside what is read. Where the first file is dropped, the figures do not contain it.
+/// What the first read after a write moves out of the processor's L2 cache: a read changes little
+/// itself. It is found where the whole interval is enough to matter.
 fn moved_out(checked: &Checked<'_>) -> Vec<Finding> {
+    let counted = |one: &CheckedCell<'_>| one.counted(ProcessorCount::L2BytesOut, checked.level());
+    moved_by_title(checked, counted, |moved| {
+        format!("moves {moved} of modified data out of L2 (counted by the processor)")
+    })
+}
+
+/// The same in a simulated cache, where what the write left dirty is known.
+fn moved_out_simulated(checked: &Checked<'_>) -> Vec<Finding> {
     let Some(traffic) = &checked.traffic else { return Vec::new() };
-    let reads = checked.phases().filter(|one| one.is_read_after_write() && !one.drops_first());
-    let moved = reads.filter_map(|one| {
+    let (cache, holds) = (&traffic.cache, size(traffic.cache_bytes as f64, 3));
+    let inherited = |one: &CheckedCell<'_>| {
         let cell = one.cell();
         let bytes = traffic.inherited_bytes(&cell.target, &cell.benchmark)?;
-        let is_much = bytes > MARGIN * cell.working_set_bytes? as f64;
-        is_much.then(|| (one, one.evidence(("bytes_moved_out", "bytes"), bytes)))
+        Some(one.evidence(("bytes_moved_out", "bytes"), bytes))
+    };
+    moved_by_title(checked, inherited, |moved| {
+        format!(
+            "moves {moved} of dirty data, left by the write before it, out of {cache} (simulated, \
+             {holds})"
+        )
+    })
+}
+
+/// What reads after a write move out of a cache, if it is enough to matter beside what is read.
+/// Where the first file is dropped, the figures do not contain it.
+fn moved_by_title(
+    checked: &Checked<'_>,
+    moved: impl Fn(&CheckedCell<'_>) -> Option<Evidence>,
+    says: impl Fn(&str) -> String,
+) -> Vec<Finding> {
+    let reads = checked.phases().filter(|one| one.is_read_after_write() && !one.drops_first());
+    let moved = reads.filter_map(|one| {
+        let evidence = moved(one)?;
+        let least = evidence.interval.map_or(evidence.value, |interval| interval.low);
+        let is_much = least > MARGIN * one.cell().working_set_bytes? as f64;
+        is_much.then_some((one, evidence))
     });
     let mut by_title: Vec<(&str, Vec<(&CheckedCell<'_>, Evidence)>)> = Vec::new();
     for (one, evidence) in moved {
@@ -88,12 +120,7 @@ fn moved_out(checked: &Checked<'_>) -> Vec<Finding> {
     }
     let finding = |(title, all): (&str, Vec<(&CheckedCell<'_>, Evidence)>)| {
         let (cells, evidence): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-        let (cache, moved) = (&traffic.cache, by_target(&evidence));
-        let holds = size(traffic.cache_bytes as f64, 3);
-        let message = format!(
-            "{title}: moves {moved} of dirty data, left by the write before it, out of {cache} \
-             (simulated, {holds})"
-        );
+        let message = format!("{title}: {}", says(&by_target(&evidence)));
         let avoid = checked.sprite_lfs("--files 11 --drop-first");
         Finding::in_cells(&cells, message, evidence, avoid)
     };
@@ -153,7 +180,7 @@ fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Better, Line, MetricDefinition, Warning};
+    use record::{Better, Line, MetricDefinition, ProcessorCount, Warning};
 
     use crate::check::sample::{Phases, outcome, outcome_of, outcome_with_traffic};
     use crate::check::{Mistake, Outcome};
@@ -191,6 +218,26 @@ mod tests {
         // A fiftieth of 128 KiB is 2,621 bytes.
         assert_eq!(of(&Phases::published(), 2600.0).outcome, Outcome::Passed);
         assert_eq!(of(&Phases::corrected(), 1e6).outcome, Outcome::Passed, "the first is dropped");
+    }
+
+    #[test]
+    fn what_the_processor_counts_is_told_where_the_whole_interval_matters() {
+        let of = |phases: &Phases| outcome(phases, Mistake::DirtyCache);
+        let mut phases = Phases::published();
+        let out = [5e5, 66.0 * 1024.0, 5e5, 2600.0, 5e5];
+        phases.counts = vec![(ProcessorCount::L2BytesOut, out)];
+        let found = of(&phases);
+        assert_eq!((found.outcome, found.findings.len()), (Outcome::Found, 1));
+        assert_eq!(found.cannot_tell, None, "what both reads move out was counted");
+        let message = &found.findings[0].message;
+        assert!(message.contains("moves 66.0 KiB"), "{message}");
+        assert!(message.ends_with("out of L2 (counted by the processor)"), "{message}");
+        assert_eq!(found.findings[0].benchmarks, ["sequential-read"]);
+        phases.counts = vec![(ProcessorCount::MisalignedLoads, out)];
+        assert_eq!(of(&phases).outcome, Outcome::CannotTell);
+        let mut corrected = Phases::corrected();
+        corrected.counts = vec![(ProcessorCount::L2BytesOut, out)];
+        assert_eq!(of(&corrected).outcome, Outcome::Passed, "the first is dropped");
     }
 
     #[test]

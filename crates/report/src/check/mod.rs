@@ -17,7 +17,7 @@ mod dirty_cache;
 mod pairs;
 mod reuse;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod states;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,12 @@
 //! Runs of sprite-lfs made by hand, for tests.
 
+use std::iter;
+
 use record::machine::{Cache, CacheKind};
 use record::{
-    Better, CachesOrigin, ClassicOptions, End, EndReason, Line, MetricDefinition, RandomAlignment,
-    Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches, SpriteLfsOptions,
-    StandardMetric, traffic,
+    Better, CachesOrigin, ClassicOptions, End, EndReason, Line, MetricDefinition, ProcessorCount,
+    RandomAlignment, Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches,
+    SpriteLfsOptions, StandardMetric, traffic,
 };
 use serde_json::{Value, json};
 
@@ -23,24 +25,33 @@ const PHASES: [(&str, &str, &str); 5] = [
 
 /// A run of sprite-lfs on tmpfs.
 #[derive(Clone, Debug)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     pub(super) options: SpriteLfsOptions,
     /// Nanoseconds that an operation of each phase takes.
     pub(super) times: [f64; 5],
     /// Percentage of pages in memory before each phase.
     pub(super) resident: [u64; 5],
     pub(super) blocks: usize,
+    /// What the processor counts in each phase.
+    pub(crate) counts: Vec<(ProcessorCount, [f64; 5])>,
     /// A phase that is executed twice, and how many times as long the first time takes.
     repeated: Option<(usize, f64)>,
 }
 
 impl Phases {
     /// As published, on a file of 128 KiB: nothing but what the options say is wrong with it.
-    pub(super) fn published() -> Self {
+    pub(crate) fn published() -> Self {
         let file_bytes = 128 << 10;
         let options = SpriteLfsOptions { file_bytes, ..SpriteLfsOptions::published() };
         let resident = [0, 100, 100, 100, 100];
-        Self { options, times: [1000.0; 5], resident, blocks: 8, repeated: None }
+        Self {
+            options,
+            times: [1000.0; 5],
+            resident,
+            blocks: 8,
+            counts: Vec::new(),
+            repeated: None,
+        }
     }
 
     /// As corrected.
@@ -55,7 +66,7 @@ impl Phases {
         self.repeated = Some((place, first_over_second));
     }
 
-    pub(super) fn sample(&self) -> Sample {
+    pub(crate) fn sample(&self) -> Sample {
         let mut sample = Sample::new(&["tmpfs"]);
         sample.run.manifest.run.suite = "sprite-lfs".to_owned();
         sample.run.manifest.run.classic =
@@ -74,7 +85,9 @@ impl Phases {
                 sample.change(&name, |cell| {
                     cell.title = format!("the {name}");
                     cell.parameters = parameters.clone().into_iter().collect();
-                    cell.metrics = vec![StandardMetric::TIME_PER_OPERATION.definition()];
+                    let counted = self.counts.iter().map(|(count, _)| count.definition());
+                    let timed = StandardMetric::TIME_PER_OPERATION.definition();
+                    cell.metrics = iter::once(timed).chain(counted).collect();
                     let files = u64::from(self.options.files);
                     cell.working_set_bytes = Some(self.options.file_bytes * files);
                 });
@@ -119,6 +132,7 @@ impl Phases {
             replicate.elapsed_ns = replicate.latency.p50_ns * operations * kept;
             replicate.latency = record::LatencySummary::default();
             replicate.metrics.truncate(1);
+            replicate.metrics.extend(self.counts.iter().map(|(_, of_phases)| of_phases[place]));
             replicate.evidence.pages = Some(100);
             replicate.evidence.resident_before = Some(self.resident[place]);
         }

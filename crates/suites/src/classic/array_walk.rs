@@ -15,10 +15,14 @@ use std::time::Duration;
 
 use measure::{Clock, SystemClock};
 use record::machine::Cache;
-use record::{ArrayWalkOptions, Better, CurvePoint, Dimension, MetricDefinition, StandardMetric};
+use record::{
+    ArrayWalkOptions, Better, CurvePoint, Dimension, MetricDefinition, ProcessorCount,
+    StandardMetric,
+};
 use runner::Failure;
 use serde_json::{Value, json};
 
+use super::counted::{self, Counted, Counting};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
@@ -37,7 +41,7 @@ const BYTES_PER_S: f64 = 2e9;
 /// On this machine, or another with such caches: sizes below and beyond each of them.
 #[must_use]
 pub fn swept(caches: &[Cache]) -> ArrayWalkOptions {
-    ArrayWalkOptions { array_bytes: sizes::swept(caches) }
+    ArrayWalkOptions::of(sizes::swept(caches))
 }
 
 /// The phases by size as benchmarks.
@@ -45,6 +49,7 @@ pub fn swept(caches: &[Cache]) -> ArrayWalkOptions {
 /// # Errors
 /// What cannot be meant.
 pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, ClassicError> {
+    counted::check(&options.processor_counts)?;
     let sizes = &options.array_bytes;
     let is_odd = |bytes: &&u64| **bytes == 0 || !bytes.is_multiple_of(ELEMENT_BYTES);
     if let Some(&array_bytes) = sizes.iter().find(is_odd) {
@@ -52,7 +57,8 @@ pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, C
     }
     let count = sizes.len();
     let of_size = |(index, &bytes): (usize, &u64)| {
-        let walk = ArrayWalk { name: format!("array-walk-{bytes}"), bytes };
+        let counts = options.processor_counts.clone();
+        let walk = ArrayWalk { name: format!("array-walk-{bytes}"), bytes, counts };
         let on_curve = move |(benchmark, part): (Benchmark, Part)| {
             let point = part.point(bytes);
             let title = format!("{}, {} {}", benchmark.title, point.axis, on_axis(&point));
@@ -87,11 +93,12 @@ impl Part {
         }
     }
 
-    fn metrics(self) -> Vec<MetricDefinition> {
+    fn metrics(self, counts: &[ProcessorCount]) -> Vec<MetricDefinition> {
         match self {
             Self::Write | Self::FirstRead | Self::SecondRead => {
                 let all = [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_KIB];
-                all.map(StandardMetric::definition).to_vec()
+                let timed = all.map(StandardMetric::definition).into_iter();
+                timed.chain(counted::metrics(counts)).collect()
             }
             Self::WriteBack => {
                 vec![MetricDefinition::new("first_over_second_read", "x", Better::Neither)]
@@ -116,14 +123,15 @@ impl Part {
 struct ArrayWalk {
     name: String,
     bytes: u64,
+    /// What the processor counts in each walk.
+    counts: Vec<ProcessorCount>,
 }
 
-/// How long the walks of one kind took, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the walks of one kind took, all together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Took {
-    write_ns: u64,
-    first_ns: u64,
-    second_ns: u64,
+    elapsed_ns: u64,
+    counted: Counted,
 }
 
 impl ArrayWalk {
@@ -132,33 +140,39 @@ impl ArrayWalk {
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        BTreeMap::from([
-            ("array_bytes".to_owned(), json!(self.bytes)),
-            ("element_bytes".to_owned(), json!(ELEMENT_BYTES)),
-            ("walks".to_owned(), json!(self.walks())),
-            ("threads".to_owned(), json!(1)),
-        ])
+        let all = [
+            ("array_bytes", json!(self.bytes)),
+            ("element_bytes", json!(ELEMENT_BYTES)),
+            ("walks", json!(self.walks())),
+            ("threads", json!(1)),
+        ];
+        let counts = (!self.counts.is_empty()).then(|| (counted::PARAMETER, json!(self.counts)));
+        all.into_iter().chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn findings(&self, took: Took) -> Vec<Findings> {
+    /// Of the write and both reads.
+    fn findings(&self, [write, first, second]: &[Took; 3]) -> Vec<Findings> {
         let bytes = self.bytes * self.walks();
-        let of = |elapsed_ns: u64| {
-            let elapsed_ns = elapsed_ns.max(1);
+        let of = |took: &Took| {
+            let elapsed_ns = took.elapsed_ns.max(1);
+            let mut metrics = vec![
+                bytes as f64 / (elapsed_ns as f64 / 1e9),
+                elapsed_ns as f64 / (bytes as f64 / 1024.0),
+            ];
+            metrics.extend(took.counted.values(self.walks()));
             Findings {
-                metrics: vec![
-                    bytes as f64 / (elapsed_ns as f64 / 1e9),
-                    elapsed_ns as f64 / (bytes as f64 / 1024.0),
-                ],
+                metrics,
                 bytes,
                 elapsed_ns,
                 operations: Some(self.walks()),
                 ..Findings::default()
             }
         };
-        let ratio = took.first_ns as f64 / took.second_ns.max(1) as f64;
-        let both_ns = took.first_ns + took.second_ns;
-        let write_back = Findings { metrics: vec![ratio], bytes: 2 * bytes, ..of(both_ns) };
-        vec![of(took.write_ns), of(took.first_ns), of(took.second_ns), write_back]
+        let ratio = first.elapsed_ns as f64 / second.elapsed_ns.max(1) as f64;
+        let elapsed_ns = (first.elapsed_ns + second.elapsed_ns).max(1);
+        let write_back =
+            Findings { metrics: vec![ratio], bytes: 2 * bytes, elapsed_ns, ..of(first) };
+        vec![of(write), of(first), of(second), write_back]
     }
 }
 
@@ -175,7 +189,7 @@ impl Sequence for ArrayWalk {
                 title: title.to_owned(),
                 dimension: Dimension::InMemory,
                 exercises: Vec::new(),
-                metrics: part.metrics(),
+                metrics: part.metrics(&self.counts),
                 parameters: self.parameters(),
                 working_set_bytes: Some(self.bytes),
             }
@@ -194,20 +208,21 @@ impl Sequence for ArrayWalk {
 
     fn execute(&self, site: &Site<'_>, _seed: u64) -> Result<Vec<Findings>, Failure> {
         let array = array(self.bytes)?;
-        let mut took = Took::default();
+        let mut counting = Counting::of(&self.counts)?;
+        let mut all: [Took; 3] = Default::default();
         // The first walk meets memory and caches as somebody else left them.
         for number in 0..=self.walks() {
             site.go_on()?;
-            let write_ns = timed(site.clock, || write(&array, u32::try_from(number).unwrap_or(0)));
-            let first_ns = timed(site.clock, || read(&array));
-            let second_ns = timed(site.clock, || read(&array));
-            if number > 0 {
-                took.write_ns += write_ns;
-                took.first_ns += first_ns;
-                took.second_ns += second_ns;
+            if number == 1 {
+                all = Default::default();
             }
+            let value = u32::try_from(number).unwrap_or(0);
+            let [write, first, second] = &mut all;
+            write.add(site.clock, &mut counting, || self::write(&array, value))?;
+            first.add(site.clock, &mut counting, || read(&array))?;
+            second.add(site.clock, &mut counting, || read(&array))?;
         }
-        Ok(self.findings(took))
+        Ok(self.findings(&all))
     }
 }
 
@@ -222,12 +237,22 @@ fn array(bytes: u64) -> Result<Vec<AtomicU32>, Failure> {
     Ok(array)
 }
 
-/// What a walk takes, in nanoseconds.
-fn timed(clock: &SystemClock, walk: impl FnOnce()) -> u64 {
-    let start_ticks = clock.start();
-    walk();
-    let end_ticks = clock.end();
-    clock.nanos(end_ticks.saturating_sub(start_ticks))
+impl Took {
+    /// Adds what a walk takes.
+    fn add(
+        &mut self,
+        clock: &SystemClock,
+        counting: &mut Counting,
+        walk: impl FnOnce(),
+    ) -> Result<(), Failure> {
+        self.elapsed_ns += counting.around(&mut self.counted, || {
+            let start_ticks = clock.start();
+            walk();
+            let end_ticks = clock.end();
+            clock.nanos(end_ticks.saturating_sub(start_ticks))
+        })?;
+        Ok(())
+    }
 }
 
 /// Gives each element another value.
@@ -261,20 +286,20 @@ mod tests {
         assert_eq!(all.len(), 15 * Part::ALL.len());
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert!(names.contains(&"write-16384") && names.contains(&"write-back-268435456"));
-        let one = benchmarks(&ArrayWalkOptions { array_bytes: vec![1 << 20] }).expect("it can");
+        let one = benchmarks(&ArrayWalkOptions::of(vec![1 << 20])).expect("it can");
         assert_eq!(one.len(), Part::ALL.len());
         assert_eq!(one[1].title, "first read after the write, array 1 MiB");
-        let wrong = benchmarks(&ArrayWalkOptions { array_bytes: vec![4, 1023] }).map(drop);
+        let wrong = benchmarks(&ArrayWalkOptions::of(vec![4, 1023])).map(drop);
         let why = wrong.expect_err("a part of an element").to_string();
         assert!(why.contains("multiple of 4") && why.contains("1024"), "{why}");
     }
 
     #[test]
     fn the_ratio_is_that_of_the_reads_times() {
-        let walk = ArrayWalk { name: String::new(), bytes: 1 << 20 };
+        let walk = ArrayWalk { name: String::new(), bytes: 1 << 20, counts: Vec::new() };
         assert_eq!(walk.walks(), 32);
-        let took = Took { write_ns: 4_000_000, first_ns: 3_000_000, second_ns: 2_000_000 };
-        let found = walk.findings(took);
+        let took = |elapsed_ns| Took { elapsed_ns, ..Took::default() };
+        let found = walk.findings(&[4_000_000, 3_000_000, 2_000_000].map(took));
         assert_eq!(found.len(), walk.phases().len());
         assert_eq!(found[3].metrics, [1.5]);
         let bytes_per_s = found[1].metrics[0];

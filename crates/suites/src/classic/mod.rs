@@ -8,6 +8,7 @@ mod around;
 pub mod array_walk;
 pub mod bonnie;
 pub mod bonnie_anova;
+pub mod counted;
 pub mod memory_rich;
 pub mod sizes;
 pub mod sprite_lfs;
@@ -43,6 +44,15 @@ pub enum ClassicError {
     NothingLeft {
         /// The number that was asked for.
         files: u32,
+    },
+    /// What a run counts, this machine's processor does not.
+    #[error(
+        "the run counts by the processor's counters, but {why}: resume it where they can be read, \
+         or begin a new run with --out"
+    )]
+    NotCounted {
+        /// Why it is not counted here.
+        why: String,
     },
     /// An array is not a whole number of elements.
     #[error(

@@ -1,4 +1,5 @@
-//! `run sprite-lfs --cache-traffic`: what phases move into and out of caches, counted in guests.
+//! `run sprite-lfs --cache-traffic`: what phases move into and out of caches, counted in guests;
+//! and `--counters`, where the processor counts it.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -94,10 +95,37 @@ fn place_link(place: &Place) {
 }
 
 #[test]
+fn the_processor_counts_or_it_is_said_before_anything_is_timed() {
+    let place = Place::new();
+    for (suite, count) in [("array-walk --size 64k", 3), ("sprite-lfs --file-size 64k .", 5)] {
+        let arguments = format!("run {suite} --counters --blocks 1 --out run");
+        let ran = place.finish(place.fsprism(&arguments));
+        if ran.code == Some(2) {
+            let why = "--counters needs the processor's counters, but ";
+            assert!(ran.stderr.contains(why) && ran.stderr.lines().count() < 4, "{}", ran.stderr);
+            assert!(!place.path("run").exists(), "nothing was begun");
+            continue;
+        }
+        ran.assert_code(0);
+        assert!(ran.stdout.contains("Counted by the processor"), "{}", ran.stdout);
+        let report = "report run --format json";
+        let document = place.finish(place.fsprism(report)).assert_code(0).document();
+        let cells = document["cells"].as_array().expect("a list");
+        let is_counted = |cell: &&Value| {
+            let metrics = cell["metrics"].as_array().expect("a list");
+            metrics.iter().any(|one| one["name"] == "l2_bytes_in" || one["unit"] == "accesses")
+        };
+        assert_eq!(cells.iter().filter(is_counted).count(), count, "{document}");
+        fs::remove_dir_all(place.path("run")).expect("ours");
+    }
+}
+
+#[test]
 fn what_cannot_be_counted_is_refused_before_anything_is_timed() {
     let place = Place::new();
     for (arguments, words) in [
         ("run bonnie --cache-traffic .", "--cache-traffic is for sprite-lfs, not for 'bonnie'"),
+        ("run bonnie --counters .", "--counters is for sprite-lfs and array-walk, not for"),
         ("run sprite-lfs --cache-traffic --file-size 64k,1m ramfs", "give one --file-size"),
         ("run sprite-lfs --cache-traffic --file-size 64m ramfs", "at most 96m together"),
         ("run sprite-lfs --cache-traffic .", "name a file system such as ext4"),

@@ -25,8 +25,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::machine::Cache;
 use record::{
-    CurvePoint, Dimension, FirstWrite, MetricDefinition, RandomAlignment, SpriteLfsOptions,
-    SpriteLfsRun, StandardMetric,
+    CurvePoint, Dimension, FirstWrite, MetricDefinition, ProcessorCount, RandomAlignment,
+    SpriteLfsOptions, SpriteLfsRun, StandardMetric,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -34,6 +34,7 @@ use workload::Content;
 
 use self::passes::{Passes, on_page};
 use self::phases::{BLOCK_BYTES, Kind};
+use super::counted::{self, Counting};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
@@ -136,7 +137,7 @@ fn check(options: &SpriteLfsOptions) -> Result<(), ClassicError> {
     if options.files <= u32::from(options.drop_first) {
         return Err(ClassicError::NothingLeft { files: options.files });
     }
-    Ok(())
+    counted::check(&options.processor_counts)
 }
 
 /// Whether a target has room for the files.
@@ -202,6 +203,7 @@ impl Sequence for SpriteLfs {
             options: &self.options,
             files: Vec::new(),
             memory: vec![0; 2 * BLOCK],
+            counting: Counting::of(&self.options.processor_counts)?,
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
         Content::new(seed, 0).fill(on_page(&mut passes.memory), 0);
@@ -252,7 +254,7 @@ impl SpriteLfs {
             title,
             dimension,
             exercises,
-            metrics: metrics(),
+            metrics: metrics(&self.options.processor_counts),
             parameters: self.parameters(kind),
             working_set_bytes: Some(self.options.file_bytes * u64::from(self.options.files)),
         }
@@ -277,10 +279,9 @@ impl SpriteLfs {
     }
 }
 
-fn metrics() -> Vec<MetricDefinition> {
-    [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_OPERATION]
-        .map(StandardMetric::definition)
-        .to_vec()
+fn metrics(counts: &[ProcessorCount]) -> Vec<MetricDefinition> {
+    let timed = [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_OPERATION];
+    timed.map(StandardMetric::definition).into_iter().chain(counted::metrics(counts)).collect()
 }
 
 #[cfg(test)]

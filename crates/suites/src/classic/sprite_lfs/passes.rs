@@ -16,6 +16,7 @@ use runner::Failure;
 
 use super::phases::{BLOCK_BYTES, Kind, offset};
 use crate::classic::around::{Around, Pages};
+use crate::classic::counted::{Counted, Counting};
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -30,6 +31,7 @@ pub(super) struct Passes<'a> {
     /// Two blocks, in which there is one that begins on a page.
     pub(super) memory: Vec<u8>,
     pub(super) generator: Xoshiro256PlusPlus,
+    pub(super) counting: Counting,
 }
 
 /// One pass over one file.
@@ -61,23 +63,29 @@ impl Passes<'_> {
         let counters = self.site.counters()?;
         let before = Pages::of(&self.files);
         let counted = counters.read().map_err(|error| failed(&error))?;
-        let elapsed_ns = marked::around(place, || self.passes(kind))?;
+        let mut sums = Counted::default();
+        let elapsed_ns = marked::around(place, || self.passes(kind, &mut sums))?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let after = Pages::of(&self.files);
         let kept = self.files.len() as u64 - u64::from(self.options.drop_first);
         let (bytes, operations) = (kept * self.options.file_bytes, kept * self.blocks());
         let seconds = elapsed_ns.max(1) as f64 / 1e9;
-        let metrics = vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
+        let mut metrics =
+            vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
+        metrics.extend(sums.values(1));
         let around = Around { before, after, happened };
         Ok(around.findings(elapsed_ns, metrics, (bytes, operations)))
     }
 
-    /// Executes a phase on every file in turn; the time of those that count, in nanoseconds.
-    fn passes(&mut self, kind: Kind) -> Result<u64, Failure> {
+    /// Executes a phase on every file in turn; the time of those that count, in nanoseconds. What
+    /// the processor counts in these is added to `sums`.
+    fn passes(&mut self, kind: Kind, sums: &mut Counted) -> Result<u64, Failure> {
         let mut elapsed_ns = 0;
         for number in 0..self.files.len() {
-            let took_ns = self.pass(kind, number)?;
-            if number > 0 || !self.options.drop_first {
+            let mut counted = Counted::default();
+            let does_count = number > 0 || !self.options.drop_first;
+            let took_ns = self.pass(kind, number, if does_count { sums } else { &mut counted })?;
+            if does_count {
                 elapsed_ns += took_ns;
             }
         }
@@ -85,7 +93,7 @@ impl Passes<'_> {
     }
 
     /// Executes a phase on one file; its time, in nanoseconds.
-    fn pass(&mut self, kind: Kind, number: usize) -> Result<u64, Failure> {
+    fn pass(&mut self, kind: Kind, number: usize, sums: &mut Counted) -> Result<u64, Failure> {
         self.site.go_on()?;
         let mut order: Vec<u64> = Vec::new();
         let moves = if kind.is_random() {
@@ -107,8 +115,9 @@ impl Passes<'_> {
         let blocks = self.blocks();
         let buffer = on_page(&mut self.memory);
         let file = &mut self.files[number];
-        let timed = pass.over(file, (blocks, buffer), &mut self.generator, || self.site.go_on());
-        timed.map_err(|error| failed(&error))?
+        let (generator, site) = (&mut self.generator, self.site);
+        let act = || pass.over(file, (blocks, buffer), generator, || site.go_on());
+        self.counting.around(sums, act)?.map_err(|error| failed(&error))?
     }
 }
 

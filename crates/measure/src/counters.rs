@@ -1,0 +1,150 @@
+//! The processor's own counters, which Linux reads for one thread (`perf_event_open(2)`).
+//!
+//! What an event is called and how it is encoded is the processor's matter: whoever opens counters
+//! has to try first whether they count what they should.
+
+use std::io;
+
+use perf_event::events::{Event, Raw};
+use perf_event::{Builder, Counter, Group};
+use thiserror::Error;
+
+/// An event of the processor, as its manual encodes it: the event's number, and its unit mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawEvent {
+    /// Up to 12 bits on AMD's processors, 16 on ARM's, 8 on Intel's.
+    pub number: u16,
+    /// Which of its kinds are counted; 0 on ARM, where events have none.
+    pub mask: u8,
+}
+
+impl RawEvent {
+    /// What Linux takes it as.
+    fn config(self) -> u64 {
+        let (low, high) = (u64::from(self.number & 0xff), u64::from(self.number >> 8));
+        let high = if cfg!(target_arch = "x86_64") { high << 32 } else { high << 8 };
+        low | u64::from(self.mask) << 8 | high
+    }
+}
+
+/// Why counters cannot be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CountersError {
+    /// There are none, as in most virtual machines, or none for this event.
+    #[error("Linux finds none here, as in most virtual machines")]
+    None,
+    /// Only some may read them.
+    #[error("Linux lets only administrators count in the kernel: run as root")]
+    NotAllowed,
+    /// Others use them.
+    #[error("another program used the processor's counters meanwhile")]
+    Taken,
+    /// Something else.
+    #[error("the processor's counters cannot be read: {0}")]
+    Io(io::Error),
+}
+
+impl From<io::Error> for CountersError {
+    fn from(error: io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP | libc::ENOSYS) => Self::None,
+            Some(libc::EACCES | libc::EPERM) => Self::NotAllowed,
+            _ if error.kind() == io::ErrorKind::UnexpectedEof => Self::Taken,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// Counters of one thread: that which opens them.
+pub struct ProcessorCounters {
+    group: Group,
+    members: Vec<Counter>,
+}
+
+impl ProcessorCounters {
+    /// Counters of these events in the calling thread, in the kernel and outside; all count at the
+    /// same time or none does.
+    ///
+    /// # Errors
+    /// There are none, or too few.
+    pub fn open(events: &[RawEvent]) -> Result<Self, CountersError> {
+        Self::of(events.iter().map(|event| Raw::new(event.config())))
+    }
+
+    fn of(events: impl IntoIterator<Item = impl Event>) -> Result<Self, CountersError> {
+        // Pinned: Linux gives up the group rather than let others take turns with it.
+        let mut group = Group::builder().pinned(true).build_group()?;
+        let member = |event| group.add(Builder::new(event).enabled(true).include_kernel());
+        let members = events.into_iter().map(member).collect::<io::Result<Vec<Counter>>>()?;
+        Ok(Self { group, members })
+    }
+
+    /// Counts while `act` is done: how often each event came, in the order of the events.
+    ///
+    /// # Errors
+    /// Others used the counters meanwhile, so that not all was counted.
+    pub fn count<T>(&mut self, act: impl FnOnce() -> T) -> Result<(T, Vec<u64>), CountersError> {
+        self.group.reset()?;
+        self.group.enable()?;
+        let done = act();
+        self.group.disable()?;
+        let counted = self.group.read()?;
+        if counted.time_running() < counted.time_enabled() {
+            return Err(CountersError::Taken);
+        }
+        Ok((done, self.members.iter().map(|member| counted[member]).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use perf_event::events::Software;
+
+    use super::*;
+
+    #[test]
+    fn events_are_encoded_as_linux_takes_them() {
+        assert_eq!(RawEvent { number: 0xf1, mask: 0x1f }.config(), 0x1ff1);
+        let config = RawEvent { number: 0x165, mask: 0xde }.config();
+        assert_eq!(config, if cfg!(target_arch = "x86_64") { 0x1_0000_de65 } else { 0xdf65 });
+    }
+
+    #[test]
+    fn each_act_is_counted_by_itself() {
+        // Linux counts these without the processor.
+        let opened = ProcessorCounters::of([Software::PAGE_FAULTS, Software::DUMMY]);
+        let mut counters = match opened {
+            Ok(counters) => counters,
+            Err(CountersError::NotAllowed) => return,
+            Err(why) => panic!("{why}"),
+        };
+        let page_bytes = rustix::param::page_size();
+        let mut touched = |pages: usize| {
+            let act = || {
+                let mut memory = vec![0_u8; pages * page_bytes];
+                memory.iter_mut().step_by(page_bytes).for_each(|byte| *byte = 1);
+                black_box(memory).len()
+            };
+            let (bytes, counted) = counters.count(act).expect("they are ours");
+            assert_eq!((bytes, counted.len(), counted[1]), (pages * page_bytes, 2, 0));
+            counted[0]
+        };
+        // Memory of so many pages is mapped anew each time. Huge pages take fewer faults.
+        assert!((8..=4200).contains(&touched(4096)));
+        assert_eq!(touched(0), 0);
+        assert!((8..=4200).contains(&touched(4096)), "what came before is not counted again");
+    }
+
+    #[test]
+    fn what_is_lacking_is_told() {
+        let of = |number| CountersError::from(io::Error::from_raw_os_error(number)).to_string();
+        assert!(of(libc::ENOENT).contains("finds none here"));
+        assert!(of(libc::EACCES).ends_with("run as root"));
+        assert!(of(libc::EMFILE).contains("cannot be read"));
+        let taken = CountersError::from(io::Error::from(io::ErrorKind::UnexpectedEof));
+        assert!(matches!(taken, CountersError::Taken));
+    }
+}

@@ -1,0 +1,243 @@
+//! What the processor itself counts in a phase: bytes into and out of its L2 cache, and accesses
+//! that are not aligned, which is what the paper on memory-rich environments counted.
+//!
+//! No event is trusted by its name. Each is counted first while something is done whose events are
+//! known; what does not agree is not counted at all.
+
+mod events;
+mod trial;
+
+use std::sync::OnceLock;
+
+use machine::describe::describe;
+use measure::{CountersError, ProcessorCounters, RawEvent};
+use record::machine::{Cache, CacheKind};
+use record::{CacheEvidence, MetricDefinition, ProcessorCount};
+use runner::Failure;
+use thiserror::Error;
+
+use self::events::candidates;
+use self::trial::EventTrial;
+use super::ClassicError;
+use crate::replicate::failed;
+
+/// A cache of the second level where the machine reports none, in bytes, and its lines.
+const L2_BYTES: usize = 4 << 20;
+const LINE_BYTES: usize = 64;
+/// No such cache is larger.
+const L2_BYTES_MOST: usize = 64 << 20;
+/// The sizes that lines have.
+const LINES_BYTES: [usize; 4] = [32, 64, 128, 256];
+
+/// Why this machine's processor counts nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "--counters needs the processor's counters, but {why}: leave it out, or simulate caches with \
+     run sprite-lfs --cache-traffic"
+)]
+pub struct NoCounters {
+    why: String,
+}
+
+/// What this machine's processor counts, tried out once.
+///
+/// # Errors
+/// It counts nothing, or this process may not read it.
+pub fn available() -> Result<Vec<ProcessorCount>, NoCounters> {
+    Ok(verified()?.iter().map(|(count, _)| *count).collect())
+}
+
+/// Whether this machine's processor counts all of this.
+pub(super) fn check(counts: &[ProcessorCount]) -> Result<(), ClassicError> {
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let verified = verified().map_err(|none| ClassicError::NotCounted { why: none.why })?;
+    let is_verified = |count: &ProcessorCount| verified.iter().any(|(one, _)| one == count);
+    match counts.iter().find(|count| !is_verified(count)) {
+        Some(count) => {
+            let why = format!("this one does not count {}", count.words());
+            Err(ClassicError::NotCounted { why })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The events that have been tried.
+fn verified() -> Result<&'static [(ProcessorCount, RawEvent)], NoCounters> {
+    static VERIFIED: OnceLock<Result<Vec<(ProcessorCount, RawEvent)>, NoCounters>> =
+        OnceLock::new();
+    VERIFIED.get_or_init(find).as_deref().map_err(Clone::clone)
+}
+
+fn find() -> Result<Vec<(ProcessorCount, RawEvent)>, NoCounters> {
+    let machine = describe();
+    let none = |why: &str| NoCounters { why: why.to_owned() };
+    let vendor = machine.processor.vendor.as_deref().unwrap_or_default();
+    let (cache_bytes, line_bytes) = second_level(&machine.caches);
+    let mut trial = EventTrial::new(cache_bytes, line_bytes);
+    let mut lacking = None;
+    let mut agrees = |what: ProcessorCount, event: RawEvent| {
+        trial.agrees(what, |trial, act| match counted(event, || trial.act(act)) {
+            Ok(count) => Some(count),
+            Err(why) => {
+                lacking = Some(why.to_string());
+                None
+            }
+        })
+    };
+    let all = ProcessorCount::ALL.into_iter().filter_map(|what| {
+        let found = candidates(vendor, what).find(|event| agrees(what, *event));
+        Some((what, found?))
+    });
+    let mut all: Vec<_> = all.collect();
+    // What is counted together needs so many counters at the same time.
+    while let Err(why) = together(&all) {
+        all.pop();
+        lacking = Some(why.to_string());
+    }
+    match (all.is_empty(), lacking) {
+        (false, _) => Ok(all),
+        (true, Some(why)) => Err(NoCounters { why }),
+        (true, None) => Err(none("those of this one do not count what they should")),
+    }
+}
+
+/// How often an event comes while `act` is done.
+fn counted(event: RawEvent, act: impl FnOnce()) -> Result<u64, CountersError> {
+    let ((), counts) = ProcessorCounters::open(&[event])?.count(act)?;
+    Ok(counts[0])
+}
+
+/// Whether all of them can be counted at the same time.
+fn together(all: &[(ProcessorCount, RawEvent)]) -> Result<(), CountersError> {
+    let events: Vec<RawEvent> = all.iter().map(|(_, event)| *event).collect();
+    if !events.is_empty() {
+        ProcessorCounters::open(&events)?.count(|| ())?;
+    }
+    Ok(())
+}
+
+/// The size of the cache of the second level, and of its lines, as far as they can be believed.
+fn second_level(caches: &[Cache]) -> (usize, usize) {
+    let found = caches.iter().find(|one| one.level == 2 && one.kind != CacheKind::Instruction);
+    let cache_bytes = found.and_then(|one| usize::try_from(one.size_bytes?).ok());
+    let line_bytes = found.and_then(|one| usize::try_from(one.line_bytes?).ok());
+    (
+        cache_bytes.map_or(L2_BYTES, |bytes| bytes.clamp(1 << 14, L2_BYTES_MOST)),
+        line_bytes.filter(|bytes| LINES_BYTES.contains(bytes)).unwrap_or(LINE_BYTES),
+    )
+}
+
+/// The parameter of cells that holds what is counted.
+pub(super) const PARAMETER: &str = "processor_counts";
+
+/// The metrics of a phase in which this is counted.
+pub(super) fn metrics(counts: &[ProcessorCount]) -> impl Iterator<Item = MetricDefinition> {
+    counts.iter().map(|count| count.definition())
+}
+
+/// What is counted in the phases of one execution.
+pub(super) struct Counting {
+    counters: Option<ProcessorCounters>,
+    /// What one event stands for, of each count.
+    units: Vec<u64>,
+}
+
+impl Counting {
+    /// Ready to count this in the calling thread; counting nothing takes no time.
+    pub(super) fn of(counts: &[ProcessorCount]) -> Result<Self, Failure> {
+        if counts.is_empty() {
+            return Ok(Self { counters: None, units: Vec::new() });
+        }
+        let verified = verified().map_err(|why| failed(&why))?;
+        let event = |count: &ProcessorCount| {
+            let found = verified.iter().find(|(one, _)| one == count).map(|(_, event)| *event);
+            let lost = || failed(&format!("this processor does not count {}", count.metric()));
+            found.ok_or_else(lost)
+        };
+        let events: Vec<RawEvent> = counts.iter().map(event).collect::<Result<_, _>>()?;
+        let counters = ProcessorCounters::open(&events).map_err(|error| failed(&error))?;
+        let line_bytes = second_level(&describe().caches).1 as u64;
+        let unit = |count: &ProcessorCount| if count.is_in_lines() { line_bytes } else { 1 };
+        Ok(Self { counters: Some(counters), units: counts.iter().map(unit).collect() })
+    }
+
+    /// Does something, and adds what is counted meanwhile to `sums`.
+    pub(super) fn around<T>(
+        &mut self,
+        sums: &mut Counted,
+        act: impl FnOnce() -> T,
+    ) -> Result<T, Failure> {
+        let Some(counters) = &mut self.counters else { return Ok(act()) };
+        let (done, counts) = counters.count(act).map_err(|error| {
+            if matches!(error, CountersError::Taken) {
+                let evidence = Box::new(CacheEvidence::default());
+                Failure::Disturbed { why: error.to_string(), evidence }
+            } else {
+                failed(&error)
+            }
+        })?;
+        sums.0.resize(self.units.len(), 0);
+        for ((sum, count), unit) in sums.0.iter_mut().zip(counts).zip(&self.units) {
+            *sum += count * unit;
+        }
+        Ok(done)
+    }
+}
+
+/// What was counted in a phase: bytes, or accesses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted(Vec<u64>);
+
+impl Counted {
+    /// The values of the metrics, of one of so many times.
+    pub(super) fn values(&self, times: u64) -> impl Iterator<Item = f64> {
+        self.0.iter().map(move |sum| *sum as f64 / times.max(1) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_counts_or_says_why_not() {
+        match available() {
+            Ok(counts) => {
+                let mut counting = Counting::of(&counts).expect("they were tried");
+                let mut sums = Counted::default();
+                counting.around(&mut sums, || ()).expect("nobody else uses them");
+                assert_eq!(sums.values(1).count(), counts.len());
+            }
+            Err(why) => {
+                let why = why.to_string();
+                assert!(why.contains("leave it out") && why.contains("--cache-traffic"), "{why}");
+                assert!(Counting::of(&[ProcessorCount::L2BytesIn]).is_err());
+                let refused = check(&[ProcessorCount::L2BytesIn]).expect_err("it cannot count");
+                assert!(refused.to_string().contains("resume it where"), "{refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_counted_where_nothing_is_asked_for() {
+        let mut sums = Counted::default();
+        let mut counting = Counting::of(&[]).expect("it needs no counters");
+        assert!(matches!(counting.around(&mut sums, || 7), Ok(7)));
+        assert_eq!(check(&[]), Ok(()));
+        assert_eq!((sums.values(1).count(), metrics(&[]).count()), (0, 0));
+    }
+
+    #[test]
+    fn every_vendor_s_events_can_be_opened_or_are_said_to_lack() {
+        for vendor in ["GenuineIntel", "AuthenticAMD", "?"] {
+            for what in ProcessorCount::ALL {
+                for event in candidates(vendor, what) {
+                    let opened = ProcessorCounters::open(&[event]).map(drop);
+                    assert!(!matches!(opened, Err(CountersError::Io(_))), "{vendor}: {opened:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Whether an event counts what it should: it is counted while something is done that has it often,
+//! and while something is done that has it hardly ever.
+
+use std::hint::black_box;
+
+use record::ProcessorCount;
+
+/// How often each act is counted; the median is what counts.
+const TIMES: usize = 3;
+/// What is counted of so many events, when there are many: a cache may keep some of an array that
+/// is a few times larger, and prefetches some that is never used.
+const MANY: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+/// The most that may be counted when there is none: interrupts use caches, too.
+const FEW: f64 = 0.05;
+/// An array is so many times the cache: what is left of it from one walk to the next is little.
+const ARRAY_OVER_CACHE: usize = 8;
+/// Accesses within a few lines.
+const ACCESSES: usize = 1 << 16;
+/// Bytes of those few lines.
+const FEW_LINES_BYTES: usize = 4096;
+const WORD_BYTES: usize = 8;
+
+/// Something whose events are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A word of each line of an array is read that is larger than the cache and was read before.
+    ReadArray,
+    /// The same is written.
+    WriteArray,
+    /// A few lines are read, as often.
+    ReadFew,
+    /// Words are read from a few lines.
+    Loads(Placed),
+    /// Words are written to a few lines.
+    Stores(Placed),
+}
+
+/// Where words lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placed {
+    Aligned,
+    /// In two lines each.
+    AcrossLines,
+}
+
+/// What is done to try events of a processor.
+pub(super) struct EventTrial {
+    array: Vec<u8>,
+    few_lines: Vec<u8>,
+    line_bytes: usize,
+}
+
+impl EventTrial {
+    /// Of a processor with such a cache of the second level.
+    pub(super) fn new(cache_bytes: usize, line_bytes: usize) -> Self {
+        Self {
+            array: vec![1; cache_bytes * ARRAY_OVER_CACHE],
+            few_lines: vec![1; FEW_LINES_BYTES + line_bytes],
+            line_bytes,
+        }
+    }
+
+    /// Whether what `count` says agrees with what is done: it does one act and says how often the
+    /// event came, or nothing if it cannot be counted.
+    pub(super) fn agrees(
+        &mut self,
+        what: ProcessorCount,
+        mut count: impl FnMut(&mut Self, Act) -> Option<u64>,
+    ) -> bool {
+        let (often, never) = match what {
+            ProcessorCount::L2BytesIn => (Act::ReadArray, Act::ReadFew),
+            ProcessorCount::L2BytesOut => (Act::WriteArray, Act::ReadArray),
+            ProcessorCount::MisalignedLoads => {
+                (Act::Loads(Placed::AcrossLines), Act::Loads(Placed::Aligned))
+            }
+            ProcessorCount::MisalignedStores => {
+                (Act::Stores(Placed::AcrossLines), Act::Stores(Placed::Aligned))
+            }
+        };
+        let mut share = |act: Act| {
+            // Once before, so that it finds what it left itself.
+            self.act(act);
+            let mut all = [0; TIMES];
+            for one in &mut all {
+                *one = count(self, act)?;
+            }
+            all.sort_unstable();
+            Some(all[TIMES / 2] as f64 / self.events(act) as f64)
+        };
+        share(often).is_some_and(|share| MANY.contains(&share))
+            && share(never).is_some_and(|share| share <= FEW)
+    }
+
+    /// Does it.
+    pub(super) fn act(&mut self, act: Act) {
+        let (in_lines, lines) = ((0, self.line_bytes), self.lines());
+        match act {
+            Act::ReadArray => read(&self.array, in_lines, lines),
+            Act::WriteArray => write(&mut self.array, in_lines, lines),
+            Act::ReadFew => read(&self.few_lines, in_lines, lines),
+            Act::Loads(placed) => read(&self.few_lines, self.places(placed), ACCESSES),
+            Act::Stores(placed) => {
+                let places = self.places(placed);
+                write(&mut self.few_lines, places, ACCESSES);
+            }
+        }
+    }
+
+    /// Accesses of it.
+    fn events(&self, act: Act) -> usize {
+        match act {
+            Act::ReadArray | Act::WriteArray | Act::ReadFew => self.lines(),
+            Act::Loads(_) | Act::Stores(_) => ACCESSES,
+        }
+    }
+
+    fn lines(&self) -> usize {
+        self.array.len() / self.line_bytes
+    }
+
+    /// Where the first word begins, and how far apart two are.
+    fn places(&self, placed: Placed) -> (usize, usize) {
+        let to_line = self.few_lines.as_ptr().align_offset(self.line_bytes);
+        match placed {
+            Placed::Aligned => (to_line, self.line_bytes),
+            Placed::AcrossLines => (to_line + self.line_bytes - WORD_BYTES / 2, self.line_bytes),
+        }
+    }
+}
+
+/// Positions of so many words, that of the first and the step to the next given; after the last
+/// that `bytes` have room for comes the first again.
+fn positions(
+    bytes: usize,
+    (first, step): (usize, usize),
+    count: usize,
+) -> impl Iterator<Item = usize> {
+    (first..=bytes - WORD_BYTES).step_by(step).cycle().take(count)
+}
+
+#[inline(never)]
+fn read(memory: &[u8], places: (usize, usize), count: usize) {
+    for at in positions(memory.len(), places, count) {
+        let word = memory[at..].first_chunk::<WORD_BYTES>();
+        black_box(word.map(|word| u64::from_ne_bytes(*word)));
+    }
+}
+
+#[inline(never)]
+fn write(memory: &mut [u8], places: (usize, usize), count: usize) {
+    for (value, at) in (0_u64..).zip(positions(memory.len(), places, count)) {
+        memory[at..at + WORD_BYTES].copy_from_slice(&black_box(value).to_ne_bytes());
+        black_box(&mut *memory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE_BYTES: usize = 64;
+
+    /// What a processor would count that is right, of each kind.
+    fn right(what: ProcessorCount, act: Act) -> u64 {
+        let lines = (1 << 16) * ARRAY_OVER_CACHE as u64 / LINE_BYTES as u64;
+        let is_counted = match what {
+            ProcessorCount::L2BytesIn => matches!(act, Act::ReadArray | Act::WriteArray),
+            ProcessorCount::L2BytesOut => act == Act::WriteArray,
+            ProcessorCount::MisalignedLoads => act == Act::Loads(Placed::AcrossLines),
+            ProcessorCount::MisalignedStores => act == Act::Stores(Placed::AcrossLines),
+        };
+        let events = match act {
+            Act::ReadArray | Act::WriteArray | Act::ReadFew => lines,
+            Act::Loads(_) | Act::Stores(_) => ACCESSES as u64,
+        };
+        if is_counted { events } else { events / 100 }
+    }
+
+    fn agrees(what: ProcessorCount, counts: impl Fn(Act) -> Option<u64>) -> bool {
+        EventTrial::new(1 << 16, LINE_BYTES).agrees(what, |trial, act| {
+            trial.act(act);
+            counts(act)
+        })
+    }
+
+    #[test]
+    fn an_event_that_counts_something_else_is_found_out() {
+        for what in ProcessorCount::ALL {
+            for other in ProcessorCount::ALL {
+                let is_right = agrees(what, |act| Some(right(other, act)));
+                assert_eq!(is_right, what == other, "{other:?} for {what:?}");
+            }
+            assert!(!agrees(what, |_| Some(0)), "a counter of a virtual machine that stands still");
+            assert!(!agrees(what, |_| None));
+            assert!(agrees(what, |act| Some(right(what, act) * 9 / 10)), "some stays in the cache");
+            assert!(!agrees(what, |act| Some(right(what, act) / 2)), "half are of another kind");
+        }
+        // Clean lines that leave are no modified ones.
+        let all_that_leave = |act| {
+            let is_read = act == Act::ReadArray;
+            let as_what =
+                if is_read { ProcessorCount::L2BytesIn } else { ProcessorCount::L2BytesOut };
+            Some(right(as_what, act))
+        };
+        assert!(!agrees(ProcessorCount::L2BytesOut, all_that_leave));
+    }
+
+    #[test]
+    fn words_lie_in_one_line_or_in_two() {
+        let trial = EventTrial::new(1 << 16, LINE_BYTES);
+        let base = trial.few_lines.as_ptr().addr();
+        let crossings = |placed| {
+            let all = positions(trial.few_lines.len(), trial.places(placed), 1000);
+            let is_in_two = |at: &usize| (base + at) % LINE_BYTES > LINE_BYTES - WORD_BYTES;
+            all.filter(is_in_two).count()
+        };
+        assert_eq!((crossings(Placed::Aligned), crossings(Placed::AcrossLines)), (0, 1000));
+    }
+}
