@@ -136,6 +136,29 @@ impl Mount {
     /// # Errors
     /// What the kernel says of its side.
     pub fn serve(self) -> io::Result<()> {
-        self.session.run()
+        after_unmount(self.session.run())
+    }
+}
+
+/// How serving has ended. Of a thread that has just taken a request when it is unmounted, the
+/// kernel takes it back and says so, instead of that the device is gone (`fuse_dev_do_read` in
+/// fs/fuse/dev.c).
+fn after_unmount(ended: io::Result<()>) -> io::Result<()> {
+    match ended {
+        Err(why) if why.kind() == io::ErrorKind::ConnectionAborted => Ok(()),
+        ended => ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_unmounting_takes_back_is_no_failure() {
+        let ended = |why: Errno| after_unmount(Err(why.into()));
+        assert!(ended(Errno::CONNABORTED).is_ok());
+        assert!(ended(Errno::IO).is_err());
+        assert!(after_unmount(Ok(())).is_ok());
     }
 }
