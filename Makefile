@@ -43,9 +43,9 @@ coverage:
 	@$(CARGO) test --release --locked -p fsprism-report --lib -- --ignored coverage
 
 densefs:
-	@scripts/setup run
-	@$(CARGO) rustc --profile densefs --locked -p fsprism-densefs-c --lib --crate-type cdylib
-	@install -D $(TARGET_DIR)/densefs/libdensefs_c.so $(TARGET_DIR)/densefs/lib/libdensefs.so
+	@scripts/setup densefs
+	@library=$$(scripts/densefs-library) && \
+		install -D "$$library" $(TARGET_DIR)/densefs/lib/libdensefs.so
 	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
 	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"
 

@@ -45,22 +45,21 @@ fn table() -> Vec<(String, Lines)> {
     .collect()
 }
 
-/// Builds the library as `make densefs` does, and links to it by the name that programs know.
-fn shipped_library(into: &Path) {
+/// Builds the library as `make densefs` does, and links to it by the name that programs know. False
+/// where it cannot be trained, so that it is another one than is shipped.
+fn shipped_library(into: &Path) -> bool {
     let test = std::env::current_exe().expect("it runs");
     // target/PROFILE/deps/TEST
     let target = test.ancestors().nth(3).expect("it is in a build directory");
-    let built = Command::new(env!("CARGO"))
-        .args(["rustc", "--quiet", "--profile", "densefs", "--locked", "--lib"])
-        .args(["--crate-type", "cdylib", "--manifest-path"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(target)
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/densefs-library");
+    let built = Command::new(script)
+        .env("CARGO_TARGET_DIR", target)
         .output()
-        .expect("cargo can be started");
+        .expect("the script is in the tree");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let library = target.join("densefs/libdensefs_c.so");
-    symlink(library, into.join("libdensefs.so")).expect("the place is ours");
+    let library = String::from_utf8(built.stdout).expect("a path that is text");
+    symlink(library.trim_end(), into.join("libdensefs.so")).expect("the place is ours");
+    !String::from_utf8_lossy(&built.stderr).contains("llvm-tools")
 }
 
 /// Compiles the program that makes the calls.
@@ -137,7 +136,10 @@ fn calls_touch_no_more_lines_than_the_table_says() {
         return;
     }
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    shipped_library(place.path());
+    if !shipped_library(place.path()) {
+        eprintln!("skipped: rustup's component llvm-tools is not installed");
+        return;
+    }
     let counted = counted(&trace(place.path()));
     let table = table();
     assert_eq!(counted.len(), table.len(), "each row of the table is a call of the program");

@@ -1,0 +1,338 @@
+//! Calls the functions of a `libdensefs.so` as programs do. If that was built to count what is
+//! executed of it, the compiler learns from it which of its code belongs together. Arguments: the
+//! library, and a path for an arena, which is made and removed.
+#![expect(unsafe_code, reason = "the functions are those that C calls")]
+
+use std::env::args_os;
+use std::error::Error;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::fs::remove_file;
+use std::mem::{self, MaybeUninit};
+use std::path::Path;
+use std::ptr;
+
+use densefs_process::{DenseFs, Request, make};
+
+/// How often everything is done, and in how many files.
+const ROUNDS: usize = 16;
+const FILES: usize = 64;
+const ARENA_BYTES: u64 = 64 << 20;
+/// What one call writes, of most files; and of one that is large.
+const PAGE: usize = 4096;
+const PIECE: usize = 16 * PAGE;
+const PIECES: usize = 32;
+
+/// Finds the functions in a library, and gives them their names and types.
+macro_rules! functions {
+    ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
+        /// The functions of the library.
+        struct Library {
+            $($name: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl Library {
+            fn load(path: &CString) -> Result<Self, String> {
+                // SAFETY: it is a text; what the library does when it is loaded is ours.
+                let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+                if library.is_null() {
+                    return Err(format!("{} cannot be loaded", path.to_string_lossy()));
+                }
+                let find = |name: &str| {
+                    // SAFETY: it is a text, and the library is loaded.
+                    let found = unsafe { libc::dlsym(library, text(name).as_ptr()) };
+                    if found.is_null() { Err(format!("{name} is not there")) } else { Ok(found) }
+                };
+                Ok(Self {
+                    // SAFETY: the function has this type in include/densefs.h.
+                    $($name: unsafe {
+                        type Function = unsafe extern "C" fn($($argument),*) -> $result;
+                        let found = find(concat!("dfs_", stringify!($name)))?;
+                        mem::transmute::<*mut c_void, Function>(found)
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    access: fn(*const c_char, c_int) -> c_int;
+    attach: fn(*const c_char, c_int) -> c_int;
+    chdir: fn(*const c_char) -> c_int;
+    chmod: fn(*const c_char, libc::mode_t) -> c_int;
+    close: fn(c_int) -> c_int;
+    closedir: fn(*mut c_void) -> c_int;
+    fstat: fn(c_int, *mut libc::stat) -> c_int;
+    fstatat: fn(c_int, *const c_char, *mut libc::stat, c_int) -> c_int;
+    fsync: fn(c_int) -> c_int;
+    ftruncate: fn(c_int, libc::off_t) -> c_int;
+    link: fn(*const c_char, *const c_char) -> c_int;
+    lseek: fn(c_int, libc::off_t, c_int) -> libc::off_t;
+    lstat: fn(*const c_char, *mut libc::stat) -> c_int;
+    mkdir: fn(*const c_char, libc::mode_t) -> c_int;
+    open: fn(*const c_char, c_int, libc::mode_t) -> c_int;
+    openat: fn(c_int, *const c_char, c_int, libc::mode_t) -> c_int;
+    opendir: fn(*const c_char) -> *mut c_void;
+    pread: fn(c_int, *mut c_void, usize, libc::off_t) -> isize;
+    pwrite: fn(c_int, *const c_void, usize, libc::off_t) -> isize;
+    read: fn(c_int, *mut c_void, usize) -> isize;
+    readdir: fn(*mut c_void) -> *mut libc::dirent;
+    readlink: fn(*const c_char, *mut c_char, usize) -> isize;
+    rename: fn(*const c_char, *const c_char) -> c_int;
+    rmdir: fn(*const c_char) -> c_int;
+    stat: fn(*const c_char, *mut libc::stat) -> c_int;
+    symlink: fn(*const c_char, *const c_char) -> c_int;
+    unlink: fn(*const c_char) -> c_int;
+    unlinkat: fn(c_int, *const c_char, c_int) -> c_int;
+    utimensat: fn(c_int, *const c_char, *const libc::timespec, c_int) -> c_int;
+    write: fn(c_int, *const c_void, usize) -> isize;
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = args_os().skip(1);
+    let (Some(library), Some(arena)) = (arguments.next(), arguments.next()) else {
+        return Err("give a library, and a path for an arena".into());
+    };
+    let library = Library::load(&text(&library.to_string_lossy()))?;
+    let root = DenseFs::new_root(0o755);
+    make(Path::new(&arena), &Request { bytes: ARENA_BYTES, root, overwrites: true })?;
+    let trained = library.train(&text(&arena.to_string_lossy()));
+    remove_file(&arena)?;
+    trained.map_err(Into::into)
+}
+
+impl Library {
+    fn train(&self, arena: &CString) -> Result<(), String> {
+        // SAFETY: it is a text.
+        must("attach", unsafe { (self.attach)(arena.as_ptr(), 0) })?;
+        self.make_directory("/tree")?;
+        self.make_directory("/tree/deep")?;
+        for round in 0..ROUNDS {
+            let directory = format!("/tree/deep/round-{round}");
+            self.make_directory(&directory)?;
+            self.enter(&directory)?;
+            for file in 0..FILES {
+                self.create(&name(file), file % 4)?;
+            }
+            for file in 0..FILES {
+                self.look(&name(file))?;
+                self.read(&name(file))?;
+                self.write_over(&name(file))?;
+            }
+            for file in (0..FILES).step_by(4) {
+                self.look(&format!("{directory}/{}", name(file)))?;
+                self.look(&format!("../round-{round}/{}", name(file)))?;
+            }
+            self.list(".")?;
+            self.links_and_long_names()?;
+            self.change(&directory)?;
+            self.remove()?;
+            self.enter("/")?;
+            // SAFETY: it is a text.
+            must("rmdir", unsafe { (self.rmdir)(text(&directory).as_ptr()) })?;
+        }
+        self.large("/tree/large")
+    }
+
+    fn open(&self, name: &str, how: c_int) -> Result<c_int, String> {
+        // SAFETY: it is a text.
+        let file = unsafe { (self.open)(text(name).as_ptr(), how, 0o644) };
+        must("open", file).map(|_| file)
+    }
+
+    fn close(&self, file: c_int) -> Result<(), String> {
+        // SAFETY: it needs nothing.
+        must("close", unsafe { (self.close)(file) }).map(drop)
+    }
+
+    fn make_directory(&self, name: &str) -> Result<(), String> {
+        // SAFETY: it is a text.
+        must("mkdir", unsafe { (self.mkdir)(text(name).as_ptr(), 0o755) }).map(drop)
+    }
+
+    fn enter(&self, name: &str) -> Result<(), String> {
+        // SAFETY: it is a text.
+        must("chdir", unsafe { (self.chdir)(text(name).as_ptr()) }).map(drop)
+    }
+
+    /// A new file of nothing, a few bytes, a page, or several.
+    fn create(&self, name: &str, kind: usize) -> Result<(), String> {
+        let file = self.open(name, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC)?;
+        let page = [1_u8; PAGE];
+        let (times, bytes) = [(0, 0), (1, 100), (1, PAGE), (5, PAGE)][kind];
+        for _ in 0..times {
+            // SAFETY: there are so many bytes.
+            must("write", unsafe { (self.write)(file, page.as_ptr().cast(), bytes) as i64 })?;
+        }
+        let mut stat = MaybeUninit::uninit();
+        // SAFETY: it is memory for what is told.
+        must("fstat", unsafe { (self.fstat)(file, stat.as_mut_ptr()) })?;
+        self.close(file)
+    }
+
+    /// As programs look before they open, and find what is not there.
+    fn look(&self, name: &str) -> Result<(), String> {
+        let (name, missing) = (text(name), text("missing.txt"));
+        let mut stat = MaybeUninit::uninit();
+        for _ in 0..4 {
+            // SAFETY: it is a text, and memory for what is told.
+            must("stat", unsafe { (self.stat)(name.as_ptr(), stat.as_mut_ptr()) })?;
+        }
+        // SAFETY: they are texts, and memory for what is told.
+        unsafe {
+            must("lstat", (self.lstat)(name.as_ptr(), stat.as_mut_ptr()))?;
+            must("access", (self.access)(name.as_ptr(), libc::R_OK))?;
+            match (self.stat)(missing.as_ptr(), stat.as_mut_ptr()) {
+                -1 => Ok(()),
+                _ => Err("stat found what is missing".to_owned()),
+            }
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<(), String> {
+        let file = self.open(name, libc::O_RDONLY)?;
+        let mut page = [0_u8; PAGE];
+        // SAFETY: there is memory for so many bytes.
+        while must("read", unsafe { (self.read)(file, page.as_mut_ptr().cast(), PAGE) as i64 })? > 0
+        {
+        }
+        // SAFETY: as above.
+        must("pread", unsafe { (self.pread)(file, page.as_mut_ptr().cast(), PAGE, 0) as i64 })?;
+        self.close(file)
+    }
+
+    fn write_over(&self, name: &str) -> Result<(), String> {
+        let file = self.open(name, libc::O_RDWR)?;
+        let page = [2_u8; PAGE];
+        for _ in 0..2 {
+            // SAFETY: there are so many bytes.
+            must("pwrite", unsafe { (self.pwrite)(file, page.as_ptr().cast(), PAGE, 0) as i64 })?;
+        }
+        // SAFETY: it needs nothing.
+        must("lseek", unsafe { (self.lseek)(file, 10, libc::SEEK_SET) })?;
+        // SAFETY: there are so many bytes.
+        must("write", unsafe { (self.write)(file, page.as_ptr().cast(), 10) as i64 })?;
+        self.close(file)
+    }
+
+    /// As `ls -l` does.
+    fn list(&self, name: &str) -> Result<(), String> {
+        let (directory, held) = (text(name), self.open(name, libc::O_RDONLY | libc::O_DIRECTORY)?);
+        let mut stat = MaybeUninit::uninit();
+        // SAFETY: they are texts, and memory for what is told; the listing is closed once.
+        unsafe {
+            let listing = (self.opendir)(directory.as_ptr());
+            if listing.is_null() {
+                return Err("opendir failed".to_owned());
+            }
+            while let Some(entry) = (self.readdir)(listing).as_ref() {
+                must("fstatat", (self.fstatat)(held, entry.d_name.as_ptr(), stat.as_mut_ptr(), 0))?;
+            }
+            must("closedir", (self.closedir)(listing))?;
+        }
+        self.close(held)
+    }
+
+    fn links_and_long_names(&self) -> Result<(), String> {
+        let long = "a name that is longer than what a cell has room for";
+        self.create(long, 2)?;
+        self.look(long)?;
+        let (first, hard, soft) = (text(&name(0)), text("hard"), text("soft"));
+        let mut target = [0; 64];
+        // SAFETY: they are texts, and memory for so many bytes.
+        unsafe {
+            must("link", (self.link)(first.as_ptr(), hard.as_ptr()))?;
+            must("symlink", (self.symlink)(first.as_ptr(), soft.as_ptr()))?;
+            must(
+                "readlink",
+                (self.readlink)(soft.as_ptr(), target.as_mut_ptr(), target.len()) as i64,
+            )?;
+        }
+        for name in ["hard", "soft"] {
+            self.look(name)?;
+            self.read(name)?;
+        }
+        for name in [long, "hard", "soft"] {
+            // SAFETY: it is a text.
+            must("unlink", unsafe { (self.unlink)(text(name).as_ptr()) })?;
+        }
+        Ok(())
+    }
+
+    /// What an archiver or an editor does to files.
+    fn change(&self, directory: &str) -> Result<(), String> {
+        let held = self.open(directory, libc::O_RDONLY | libc::O_DIRECTORY)?;
+        for file in 0..FILES / 2 {
+            let (old, new) = (text(&name(file)), text(&name(FILES + file)));
+            // SAFETY: they are texts, and no times mean the present one.
+            unsafe {
+                must("rename", (self.rename)(old.as_ptr(), new.as_ptr()))?;
+                if file % 4 == 0 {
+                    must(
+                        "utimensat",
+                        (self.utimensat)(libc::AT_FDCWD, new.as_ptr(), ptr::null(), 0),
+                    )?;
+                    must("chmod", (self.chmod)(new.as_ptr(), 0o600))?;
+                    let opened = (self.openat)(held, new.as_ptr(), libc::O_RDWR, 0);
+                    must("openat", opened)?;
+                    must("ftruncate", (self.ftruncate)(opened, 50))?;
+                    must("fsync", (self.fsync)(opened))?;
+                    self.close(opened)?;
+                }
+                // Over what is there.
+                must("rename", (self.rename)(new.as_ptr(), old.as_ptr()))?;
+            }
+        }
+        self.close(held)
+    }
+
+    fn remove(&self) -> Result<(), String> {
+        let held = self.open(".", libc::O_RDONLY | libc::O_DIRECTORY)?;
+        for file in 0..FILES {
+            let name = text(&name(file));
+            // SAFETY: it is a text.
+            unsafe {
+                match file % 4 {
+                    0 => must("unlinkat", (self.unlinkat)(held, name.as_ptr(), 0))?,
+                    _ => must("unlink", (self.unlink)(name.as_ptr()))?,
+                };
+            }
+        }
+        self.close(held)
+    }
+
+    fn large(&self, name: &str) -> Result<(), String> {
+        let file = self.open(name, libc::O_RDWR | libc::O_CREAT)?;
+        let mut piece = vec![3_u8; PIECE];
+        for _ in 0..PIECES {
+            // SAFETY: there are so many bytes.
+            must("write", unsafe { (self.write)(file, piece.as_ptr().cast(), PIECE) as i64 })?;
+        }
+        // SAFETY: it needs nothing.
+        must("lseek", unsafe { (self.lseek)(file, 0, libc::SEEK_SET) })?;
+        // SAFETY: there is memory for so many bytes.
+        while must("read", unsafe { (self.read)(file, piece.as_mut_ptr().cast(), PIECE) as i64 })?
+            > 0
+        {}
+        self.close(file)
+    }
+}
+
+/// Names of 12 bytes, as many programs have them.
+fn name(file: usize) -> String {
+    format!("file{file:04}.txt")
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text).expect("it has no zero")
+}
+
+/// A call that must succeed.
+fn must(call: &str, result: impl Into<i64>) -> Result<i64, String> {
+    let result = result.into();
+    if result < 0 {
+        Err(format!("{call} failed: {}", std::io::Error::last_os_error()))
+    } else {
+        Ok(result)
+    }
+}
