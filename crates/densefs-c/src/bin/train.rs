@@ -16,6 +16,8 @@ use densefs_process::{DenseFs, Request, make};
 /// How often everything is done, and in how many files.
 const ROUNDS: usize = 16;
 const FILES: usize = 64;
+/// How often files come and go in a round.
+const CHURNS: usize = 4;
 const ARENA_BYTES: u64 = 64 << 20;
 /// What one call writes, of most files; and of one that is large.
 const PAGE: usize = 4096;
@@ -127,6 +129,9 @@ impl Library {
             self.links_and_long_names()?;
             self.change(&directory)?;
             self.remove()?;
+            for _ in 0..CHURNS {
+                self.churn()?;
+            }
             self.enter("/")?;
             // SAFETY: it is a text.
             must("rmdir", unsafe { (self.rmdir)(text(&directory).as_ptr()) })?;
@@ -299,6 +304,28 @@ impl Library {
             }
         }
         self.close(held)
+    }
+
+    /// Files and directories that come and go, as of queues and builds.
+    fn churn(&self) -> Result<(), String> {
+        for file in 0..FILES {
+            let opened = self.open(&name(file), libc::O_RDWR | libc::O_CREAT)?;
+            self.close(opened)?;
+        }
+        for file in 0..FILES {
+            let (old, new) = (text(&name(file)), text(&name(FILES + file)));
+            // SAFETY: they are texts.
+            unsafe {
+                must("rename", (self.rename)(old.as_ptr(), new.as_ptr()))?;
+                must("unlink", (self.unlink)(new.as_ptr()))?;
+            }
+        }
+        for directory in 0..FILES / 4 {
+            self.make_directory(&name(directory))?;
+            // SAFETY: it is a text.
+            must("rmdir", unsafe { (self.rmdir)(text(&name(directory)).as_ptr()) })?;
+        }
+        Ok(())
     }
 
     fn large(&self, name: &str) -> Result<(), String> {
