@@ -73,8 +73,8 @@ pub(crate) struct ClassicArguments {
     /// --cache: simulated, from traces of guests (run fsprism lab build once to get one)
     #[arg(long, conflicts_with = "resume")]
     pub(crate) cache_traffic: bool,
-    /// Also count, by this processor's own counters, what each phase moves into and out of the L2
-    /// cache and how many accesses are not aligned; for array-walk too
+    /// Also count, with the processor's own counters, what each phase moves into and out of the L2
+    /// cache, and its misaligned accesses; also for array-walk
     #[arg(long, conflicts_with = "resume")]
     pub(crate) counters: bool,
     #[command(flatten)]

@@ -79,7 +79,7 @@ fn finding(
     let loads = match counted.iter().max_by(|one, other| one.value.total_cmp(&other.value)) {
         Some(most) => {
             let by = textual::two_digits(most.value);
-            format!("; the processor counts up to {by} misaligned accesses per operation")
+            format!("; up to {by} misaligned accesses per operation (counted by the processor)")
         }
         None => String::new(),
     };
@@ -155,7 +155,8 @@ mod tests {
         ];
         let found = outcome(&phases, Mistake::UnalignedAccess);
         let read = &found.findings[1];
-        assert!(read.message.ends_with("up to 63 misaligned accesses per operation"), "{read:?}");
+        let counted = "up to 63 misaligned accesses per operation (counted by the processor)";
+        assert!(read.message.ends_with(counted), "{read:?}");
         let evidence = read.evidence.last().unwrap();
         assert!((evidence.value - 63.0).abs() < 0.01, "{evidence:?}");
     }

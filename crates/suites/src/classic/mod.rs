@@ -47,8 +47,8 @@ pub enum ClassicError {
     },
     /// What a run counts, this machine's processor does not.
     #[error(
-        "the run counts by the processor's counters, but {why}: resume it where they can be read, \
-         or begin a new run with --out"
+        "this run uses the processor's counters, but {why}: resume it where they can be read, or \
+         begin a new run with --out"
     )]
     NotCounted {
         /// Why it is not counted here.
