@@ -495,7 +495,7 @@ export type ClassicOptions = ((SpriteLfsRun & {
 benchmark: "sprite-lfs"
 }) | (ArrayWalkOptions & {
 benchmark: "array-walk"
-}) | (BonnieOptions & {
+}) | (BonnieRun & {
 benchmark: "bonnie"
 }) | (BonnieMetadataOptions & {
 benchmark: "bonnie-metadata"
@@ -2188,9 +2188,9 @@ array_bytes: number[]
 processor_counts?: ProcessorCount[]
 }
 /**
- * How Bonnie is run.
+ * Bonnie, once or in several sizes.
  */
-export interface BonnieOptions {
+export interface BonnieRun {
 /**
  * What one read or write of a block moves, in bytes.
  */
@@ -2199,6 +2199,10 @@ chunk_bytes: number
  * Whether each phase syncs the file before it closes it, as Bonnie++ does and Bonnie does not.
  */
 fsync: boolean
+/**
+ * Sizes of the file besides that one, in bytes.
+ */
+further_size_bytes?: number[]
 /**
  * Number of threads that seek.
  */

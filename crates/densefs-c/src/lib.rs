@@ -13,7 +13,8 @@ pub mod locks;
 pub mod names;
 
 use std::arch::asm;
-use std::ffi::{OsStr, c_char, c_int};
+use std::ffi::{OsStr, c_char, c_int, c_void};
+use std::mem::{ManuallyDrop, transmute};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -23,15 +24,20 @@ use densefs_process::{Base, DenseFs, Errno};
 
 use answer::{fail, result};
 
-/// The arena that the process has attached. One that was left stays in memory: another thread may
+/// The [`DenseFs`] that the process has attached, which is a pointer itself: one to it would be a
+/// further line of the caches for each call. One that was left stays in memory: another thread may
 /// be in a call.
-static ATTACHED: AtomicPtr<DenseFs> = AtomicPtr::new(ptr::null_mut());
+static ATTACHED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// What the process has attached.
-#[inline]
-fn files() -> Result<&'static DenseFs, Errno> {
-    // SAFETY: it is null, or was leaked by `dfs_attach`.
-    unsafe { ATTACHED.load(Ordering::Acquire).as_ref() }.ok_or(Errno::NXIO)
+#[inline(always)]
+fn files() -> Result<ManuallyDrop<DenseFs>, Errno> {
+    let files = ATTACHED.load(Ordering::Acquire);
+    if files.is_null() {
+        return Err(Errno::NXIO);
+    }
+    // SAFETY: `dfs_attach` has made it of one that it leaked.
+    Ok(unsafe { transmute::<*mut c_void, ManuallyDrop<DenseFs>>(files) })
 }
 
 /// A path from C.
@@ -122,14 +128,15 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
     }
     match DenseFs::attach(arena) {
         Ok(files) => {
-            let files = Box::into_raw(Box::new(files));
+            // SAFETY: it is a pointer, and not null.
+            let files = unsafe { transmute::<DenseFs, *mut c_void>(files) };
             let (was, is) = (Ordering::AcqRel, Ordering::Relaxed);
             if ATTACHED.compare_exchange(ptr::null_mut(), files, was, is).is_ok() {
                 return 0;
             }
             // Another thread was faster.
-            // SAFETY: nobody else has it.
-            drop(unsafe { Box::from_raw(files) });
+            // SAFETY: it was one just before, and nobody else has it.
+            drop(unsafe { transmute::<*mut c_void, DenseFs>(files) });
             fail(libc::EBUSY)
         }
         Err(why) => fail(why.errno()),

@@ -33,7 +33,7 @@ pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Res
         libc::F_UNLCK => None,
         _ => return Err(Errno::INVAL),
     };
-    let range = Range { is_of_process, ..range(files, file, lock)? };
+    let range = Range { is_of_process, ..range(&files, file, lock)? };
     match command {
         libc::F_GETLK | libc::F_OFD_GETLK => {
             let exclusive = exclusive.ok_or(Errno::INVAL)?;

@@ -277,7 +277,7 @@ pub extern "C" fn dfs_fchdir(file: c_int) -> c_int {
 /// answered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_getcwd(into: *mut c_char, size: usize) -> *mut c_char {
-    let found = files().and_then(densefs_process::DenseFs::directory);
+    let found = files().and_then(|files| files.directory());
     let path = match &found {
         Ok(path) => path.as_os_str().as_bytes(),
         Err(why) => {

@@ -50,6 +50,9 @@ pub struct Member<'a, S> {
     seams: S,
     /// The working directory as it last was.
     pub(crate) working: Cell<Option<Working>>,
+    /// Modes by their indices, as far as it remembers them. Those of the root and of the first
+    /// files are in the same line as what comes before.
+    pub(crate) modes: [KnownMode; MODES_KNOWN],
     /// Its number.
     number: u32,
     /// The record of its process.
@@ -57,8 +60,6 @@ pub struct Member<'a, S> {
     state: Line<'a>,
     /// Locks that it holds, as it remembers them: the slot is for others.
     held: Cell<usize>,
-    /// Modes by their indices, as far as it remembers them.
-    pub(crate) modes: [KnownMode; MODES_KNOWN],
     pub(crate) log: Log<'a>,
     held_lines: [Cell<Line<'a>>; slot::HELD_MOST],
     /// The mode that it last looked up.

@@ -1,5 +1,7 @@
 //! What a run of a classic benchmark was asked for.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -14,7 +16,7 @@ pub enum ClassicOptions {
     /// The array walk, in memory alone.
     ArrayWalk(ArrayWalkOptions),
     /// Bonnie: one file written, rewritten, read and sought in.
-    Bonnie(BonnieOptions),
+    Bonnie(BonnieRun),
     /// The tests that Bonnie++ added: files made, looked at and deleted.
     BonnieMetadata(BonnieMetadataOptions),
 }
@@ -72,6 +74,37 @@ impl ProcessorCount {
     pub const fn is_in_lines(self) -> bool {
         matches!(self, Self::L2BytesIn | Self::L2BytesOut)
     }
+}
+
+/// Bonnie, once or in several sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BonnieRun {
+    /// How it is run; with several sizes, in the first of them.
+    #[serde(flatten)]
+    pub options: BonnieOptions,
+    /// Sizes of the file besides that one, in bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_size_bytes: Vec<u64>,
+}
+
+impl BonnieRun {
+    /// The options of each size, in ascending order.
+    #[must_use]
+    pub fn by_size(&self) -> Vec<BonnieOptions> {
+        let of = |size_bytes| BonnieOptions { size_bytes, ..self.options.clone() };
+        ascending(self.options.size_bytes, &self.further_size_bytes).map(of).collect()
+    }
+}
+
+impl From<BonnieOptions> for BonnieRun {
+    fn from(options: BonnieOptions) -> Self {
+        Self { options, further_size_bytes: Vec::new() }
+    }
+}
+
+/// Sizes in ascending order, none twice.
+fn ascending(first: u64, further: &[u64]) -> impl Iterator<Item = u64> {
+    std::iter::once(first).chain(further.iter().copied()).collect::<BTreeSet<u64>>().into_iter()
 }
 
 /// How Bonnie is run.
@@ -145,6 +178,15 @@ pub struct SpriteLfsRun {
     /// Sizes of each file besides that one, in bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_file_bytes: Vec<u64>,
+}
+
+impl SpriteLfsRun {
+    /// The options of each size, in ascending order.
+    #[must_use]
+    pub fn by_size(&self) -> Vec<SpriteLfsOptions> {
+        let of = |file_bytes| SpriteLfsOptions { file_bytes, ..self.options.clone() };
+        ascending(self.options.file_bytes, &self.further_file_bytes).map(of).collect()
+    }
 }
 
 impl From<SpriteLfsOptions> for SpriteLfsRun {
@@ -260,7 +302,9 @@ mod tests {
         before["benchmark"] = "sprite-lfs".into();
         assert_eq!(serde_json::to_value(&one).expect("it can be written"), before);
         assert_eq!(serde_json::from_value::<ClassicOptions>(before).expect("it can be read"), one);
-        let several = SpriteLfsRun { options, further_file_bytes: vec![8192] };
+        let several = SpriteLfsRun { options, further_file_bytes: vec![8192, 4096, 8192] };
+        let sizes = several.by_size().into_iter().map(|one| one.file_bytes);
+        assert_eq!(sizes.collect::<Vec<_>>(), [4096, 8192, 1 << 20]);
         let several = ClassicOptions::SpriteLfs(several);
         let text = serde_json::to_string(&several).expect("it can be written");
         assert_eq!(serde_json::from_str::<ClassicOptions>(&text).expect("it can be read"), several);

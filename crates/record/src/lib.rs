@@ -33,9 +33,9 @@ mod simulated;
 pub mod traffic;
 mod warning;
 
-pub use cache_benchmark::cache_benchmark;
+pub use cache_benchmark::{cache_benchmark, memory_of};
 pub use classic::{
-    ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, ClassicOptions, FirstWrite,
+    ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonnieRun, ClassicOptions, FirstWrite,
     ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
 };
 pub use cliff::{

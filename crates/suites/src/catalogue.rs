@@ -164,12 +164,12 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
         classic(ClassicOptions::SpriteLfs(SpriteLfsOptions::published().into())),
         classic(ClassicOptions::ArrayWalk(array_walk::swept(&[]))),
-        classic(ClassicOptions::Bonnie(bonnie::published())),
+        classic(ClassicOptions::Bonnie(bonnie::published().into())),
         classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),
         Suite {
             name: bonnie_anova::SUITE,
             summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",
-            ..classic(ClassicOptions::Bonnie(bonnie::published()))
+            ..classic(ClassicOptions::Bonnie(bonnie::published().into()))
         },
         of_all(
             memory_rich::SUITE,

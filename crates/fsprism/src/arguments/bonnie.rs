@@ -1,10 +1,13 @@
 //! Options of bonnie and bonnie-metadata, which other suites do not take.
 
+use anyhow::anyhow;
 use clap::Args;
-use record::{BonnieMetadataOptions, BonnieOptions};
+use record::{BonnieMetadataOptions, BonnieOptions, BonnieRun};
 use suites::classic::bonnie;
 
+use crate::arguments::sizes::Sizes;
 use crate::arguments::values;
+use crate::exit::Blame;
 
 const HEADING: &str = "Options of bonnie and bonnie-metadata";
 
@@ -33,16 +36,40 @@ pub(crate) struct BonnieArguments {
 }
 
 impl BonnieArguments {
-    /// How bonnie is run. `size` is what --size says.
-    pub(super) fn bonnie(&self, size: Option<u64>) -> BonnieOptions {
+    /// How bonnie is run. `size` is what --size says; `memories` are those that there are for the
+    /// targets' caches.
+    ///
+    /// # Errors
+    /// When sizes are to be around memories of which none is known.
+    pub(super) fn bonnie(
+        &self,
+        size: Option<&Sizes>,
+        memories: impl FnOnce() -> Vec<u64>,
+    ) -> anyhow::Result<BonnieRun> {
         let published = bonnie::published();
-        BonnieOptions {
-            size_bytes: size.unwrap_or(published.size_bytes),
-            chunk_bytes: self.chunk.unwrap_or(published.chunk_bytes),
+        let chunk_bytes = self.chunk.unwrap_or(published.chunk_bytes);
+        let mut sizes = match size {
+            Some(Sizes::Given(sizes)) => sizes.clone(),
+            Some(Sizes::Around) => {
+                let memories = memories();
+                if memories.is_empty() {
+                    let why = "this machine does not say how much memory it has";
+                    return Err(anyhow!("{why}: give sizes instead of around-memory"))
+                        .blame_input();
+                }
+                bonnie::around_memory(&memories, chunk_bytes)
+            }
+            None => Vec::new(),
+        }
+        .into_iter();
+        let options = BonnieOptions {
+            size_bytes: sizes.next().unwrap_or(published.size_bytes),
+            chunk_bytes,
             seeks: self.seeks.unwrap_or(published.seeks),
             seekers: self.seekers.unwrap_or(published.seekers),
             fsync: self.fsync,
-        }
+        };
+        Ok(BonnieRun { options, further_size_bytes: sizes.collect() })
     }
 
     /// How bonnie-metadata is run. `files` is what --files says.

@@ -12,6 +12,7 @@ use record::{
 use suites::classic::{array_walk, bonnie, bonnie_anova, counted, sprite_lfs};
 
 use crate::arguments::bonnie::BonnieArguments;
+use crate::arguments::sizes::{self, Sizes};
 use crate::arguments::values;
 use crate::exit::Blame;
 
@@ -32,8 +33,8 @@ pub(crate) struct ClassicArguments {
     pub(crate) variant: Option<Variant>,
     /// Size of each file, a multiple of 4k, by default 1m; several, with commas between, make
     /// curves, and `around-caches` stands for sizes below and beyond each cache of this machine
-    #[arg(long, value_name = "SIZE", value_parser = file_sizes, conflicts_with = "resume")]
-    pub(crate) file_size: Option<FileSizes>,
+    #[arg(long, value_name = "SIZE", value_parser = sizes::around_caches, conflicts_with = "resume")]
+    pub(crate) file_size: Option<Sizes>,
     /// Number of files that each phase works on, one after another; for bonnie-metadata, of each
     /// directory, by default 16
     #[arg(long, value_name = "N", conflicts_with = "resume",
@@ -90,15 +91,6 @@ pub(crate) enum Variant {
     Corrected,
 }
 
-/// The sizes of files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileSizes {
-    /// As they were given.
-    Given(Vec<u64>),
-    /// A quarter and four times each cache, all files together.
-    AroundCaches,
-}
-
 /// Where random operations begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Align {
@@ -110,14 +102,15 @@ pub(crate) enum Align {
 
 impl ClassicArguments {
     /// The options of `suite`; none where it has none, and none was given. `size` is what --size
-    /// says.
+    /// says; `memories` are those that there are for the targets' caches.
     ///
     /// # Errors
     /// When one was given that the suite does not take.
     pub(crate) fn of(
         &self,
         suite: &str,
-        size: Option<u64>,
+        size: Option<&Sizes>,
+        memories: impl FnOnce() -> Vec<u64>,
     ) -> anyhow::Result<Option<ClassicOptions>> {
         self.check_given(suite)?;
         let sized = |instead: &str| match size {
@@ -134,13 +127,19 @@ impl ClassicArguments {
             }
             ARRAY_WALK => {
                 let mut options = match size {
-                    Some(bytes) => ArrayWalkOptions::of(vec![bytes]),
+                    Some(Sizes::Given(sizes)) => ArrayWalkOptions::of(sizes.clone()),
+                    Some(Sizes::Around) => {
+                        let why = "around-memory is for files, and an array is in memory";
+                        return Err(anyhow!("{why}: leave it out, or give sizes")).blame_input();
+                    }
                     None => array_walk::swept(&describe().caches),
                 };
                 options.processor_counts = self.processor_counts()?;
                 Some(ClassicOptions::ArrayWalk(options))
             }
-            BONNIE | bonnie_anova::SUITE => Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size))),
+            BONNIE | bonnie_anova::SUITE => {
+                Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size, memories)?))
+            }
             BONNIE_METADATA => {
                 sized("--dirs and --files")?;
                 Some(ClassicOptions::BonnieMetadata(self.bonnie.metadata(self.files)))
@@ -184,8 +183,8 @@ impl ClassicArguments {
             self.write_pause.map(|pause| u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX));
         let files = self.files.unwrap_or(variant.files);
         let mut sizes = match &self.file_size {
-            Some(FileSizes::Given(sizes)) => sizes.clone(),
-            Some(FileSizes::AroundCaches) => sprite_lfs::around_caches(&describe().caches, files),
+            Some(Sizes::Given(sizes)) => sizes.clone(),
+            Some(Sizes::Around) => sprite_lfs::around_caches(&describe().caches, files),
             None => Vec::new(),
         }
         .into_iter();
@@ -260,21 +259,6 @@ pub(crate) fn words(options: &SpriteLfsOptions) -> Vec<String> {
     words
 }
 
-/// Sizes: `1m`, `128k,1m,64m`, `around-caches`.
-fn file_sizes(text: &str) -> Result<FileSizes, String> {
-    /// More make no better curve.
-    const MOST: usize = 64;
-    if text == "around-caches" {
-        return Ok(FileSizes::AroundCaches);
-    }
-    let sizes: Result<Vec<u64>, String> = text.split(',').map(values::size).collect();
-    match sizes {
-        Ok(sizes) if sizes.len() <= MOST => Ok(FileSizes::Given(sizes)),
-        Ok(_) => Err(format!("there can be at most {MOST} sizes: give fewer")),
-        Err(why) => Err(format!("{why}; or around-caches")),
-    }
-}
-
 /// A pause: `1us`, `10ms`.
 fn pause(text: &str) -> Result<Duration, String> {
     let wrong = || "a pause must be a number with us, ms or s, up to 1s: 1us".to_owned();
@@ -288,16 +272,6 @@ fn pause(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_of_files_are_one_or_several_or_those_around_caches() {
-        assert_eq!(file_sizes("1m"), Ok(FileSizes::Given(vec![1 << 20])));
-        assert_eq!(file_sizes("4k,1m"), Ok(FileSizes::Given(vec![4096, 1 << 20])));
-        assert_eq!(file_sizes("around-caches"), Ok(FileSizes::AroundCaches));
-        for wrong in ["", "4k,", "0", "around", "4k 8k", &["4k"; 65].join(",")] {
-            assert!(file_sizes(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn options_come_back_from_their_words() {

@@ -12,6 +12,7 @@ pub(crate) mod lab;
 pub(crate) mod misplaced;
 pub(crate) mod network;
 pub(crate) mod reports;
+pub(crate) mod sizes;
 pub(crate) mod values;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ use crate::arguments::network::NetworkArguments;
 use crate::arguments::reports::{
     CHECK_EXAMPLES, COMPARE_EXAMPLES, CheckOptions, CompareOptions, REPORT_EXAMPLES, ReportOptions,
 };
+use crate::arguments::sizes::Sizes;
 use crate::exit::Blame;
 use crate::output::Form;
 use crate::session::loads;
@@ -179,9 +181,11 @@ pub(crate) struct Measuring {
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) order: Order,
     /// Size of the file to read and of the file to write; by default 64m, or whatever fits. For
-    /// bonnie, of its file, by default 320m; for array-walk, of the array, by default many sizes
-    #[arg(long, value_name = "SIZE", value_parser = values::size)]
-    pub(crate) size: Option<u64>,
+    /// bonnie, of its file, by default 320m; for array-walk, of the array, by default many sizes.
+    /// These two take several, with commas between, which make curves; for bonnie, `around-memory`
+    /// stands for sizes below and beyond the memory that can cache the file
+    #[arg(long, value_name = "SIZE", value_parser = sizes::around_memory)]
+    pub(crate) size: Option<Sizes>,
     /// Check that reads return what was written (outside the timed intervals)
     #[arg(long)]
     pub(crate) verify: bool,
@@ -211,6 +215,21 @@ impl Measuring {
     /// Time to spend measuring a new run.
     pub(crate) fn budget(&self) -> Duration {
         self.budget.unwrap_or(BUDGET)
+    }
+
+    /// The size of the files to read and to write, which is one.
+    ///
+    /// # Errors
+    /// When several were given.
+    pub(crate) fn file_size(&self) -> anyhow::Result<Option<u64>> {
+        match &self.size {
+            None => Ok(None),
+            Some(Sizes::Given(sizes)) if sizes.len() == 1 => Ok(sizes.first().copied()),
+            Some(Sizes::Given(_) | Sizes::Around) => {
+                let why = "only bonnie and array-walk take several sizes";
+                Err(anyhow::anyhow!("{why}: give one --size, or run one of these")).blame_input()
+            }
+        }
     }
 
     /// The form of the run's report.

@@ -128,7 +128,7 @@ fn bonnie_anova(options: &ReproduceOptions) -> anyhow::Result<Done> {
     }
     let published = bonnie::published();
     let size_bytes = options.size.unwrap_or(published.size_bytes);
-    let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..published });
+    let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..published }.into());
     let suite = (bonnie_anova::SUITE, Some(&classic));
     let measured = measured(bonnie_anova::SUITE, suite, targets, options)?;
     let counted = counted::bonnie(&measured.path, &measured.run, options)?;
@@ -221,6 +221,7 @@ fn measured(
     };
     let run = Run::read(&path).blame_input()?;
     check_suite(paper, &path, &run)?;
+    check_sizes(&path, &run)?;
     Ok(MeasuredRun { path, directory, run, reason })
 }
 
@@ -239,6 +240,18 @@ fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
         path.display()
     );
     Err(refusal).blame_input()
+}
+
+/// The analysis is of file systems and actions, on a file of one size.
+fn check_sizes(path: &Path, run: &Run) -> anyhow::Result<()> {
+    match &run.manifest.run.classic {
+        Some(ClassicOptions::Bonnie(bonnie)) if bonnie.by_size().len() > 1 => {
+            let path = path.display();
+            let why = "has files of several sizes, but the paper has one";
+            Err(anyhow::anyhow!("{path} {why}: give a run with one --size")).blame_input()
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Traces the operations of a part, or takes a run that has, and sets them beside the paper.

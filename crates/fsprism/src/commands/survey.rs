@@ -13,7 +13,7 @@ use crate::commands::traffic::Traffic;
 use crate::commands::{dry_run, footprint, list, network};
 use crate::exit::{Blame, Done};
 use crate::output;
-use crate::session::targets::Choice;
+use crate::session::targets::{self, Choice};
 use crate::session::timed::Session;
 use crate::session::{loads, runs};
 
@@ -41,14 +41,15 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         network::refuse_to_resume(path)?;
     }
     if suite == network_suite::SUITE {
-        options.classic.of(suite, None)?;
+        options.classic.of(suite, None, Vec::new)?;
         return network::run(options);
     }
     if let Some(option) = options.network.given() {
         let why = format!("{option} is for fscache, not for '{suite}'");
         return Err(anyhow::anyhow!("{why}: leave it out, or run fscache")).blame_input();
     }
-    let classic = options.classic.of(suite, options.measuring.size)?;
+    let memories = || targets::memories(&options.targets);
+    let classic = options.classic.of(suite, options.measuring.size.as_ref(), memories)?;
     if suite == footprint_suite::SUITE {
         if options.measuring.offered.rate.is_some() {
             let why = "--rate is for scheduled operations, but footprint traces single ones";

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use file_system::FileSystem;
+use machine::describe::describe;
 use record::{ClassicOptions, Manifest, TargetRecord};
 use rustix::process::geteuid;
 use suites::Suite;
@@ -87,6 +88,20 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
             all(specs.blame_input()?, around)
         }
     }
+}
+
+/// The memories that there are for the caches of targets that were asked for, in bytes: each one's
+/// own limit, the control group's or the machine's. Those of which nothing can be made have none;
+/// they are refused where they are made.
+pub(crate) fn memories(texts: &[String]) -> Vec<u64> {
+    let machine = describe();
+    let parsed = texts.iter().filter_map(|text| text.parse::<TargetSpec>().ok());
+    let mut limits: Vec<Option<u64>> = parsed.map(|spec| spec.conditions.memory_bytes).collect();
+    if limits.is_empty() {
+        limits.push(None);
+    }
+    let memory_of = |limit| record::memory_of(&machine, limit).map(|(_, bytes)| bytes);
+    limits.into_iter().filter_map(memory_of).collect()
 }
 
 /// Why none of a paper's targets can be made here; none where one can.

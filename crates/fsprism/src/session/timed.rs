@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
-use record::{Cell, EndReason, Manifest, Run, RunDirectory, RunRecord};
+use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
 use runner::{Ledger, Plan, RunContext, conduct};
 use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testbed};
 use workload::Verification;
@@ -39,12 +39,12 @@ impl Session {
         if let Some(path) = out {
             RunDirectory::check_new(path).blame_input()?;
         }
+        // A classic benchmark has sizes of its own.
+        let size = if suite.classic.is_some() { None } else { measuring.file_size()? };
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
         if let Some(options) = &suite.classic {
             suites::classic::check_room(options, &testbed.live).blame_input()?;
         }
-        // A classic benchmark has sizes of its own.
-        let size = measuring.size.filter(|_| suite.classic.is_none());
         let data_file_bytes = match testbed.data_file_bytes(size) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             size => size.blame_input()?,
@@ -199,9 +199,12 @@ impl Session {
 
 /// Says before anything is measured where a benchmark of storage will be one of a cache.
 fn say_what_is_cached(manifest: &Manifest) {
+    let Some(ClassicOptions::Bonnie(run)) = &manifest.run.classic else { return };
+    // The largest file shows the device, if any does.
+    let Some(largest) = run.by_size().last().map(|options| options.size_bytes) else { return };
     let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for target in &manifest.targets {
-        if let Some(warning) = record::cache_benchmark(manifest, target) {
+        if let Some(warning) = record::cache_benchmark(&manifest.machine, target, largest) {
             labels.entry(warning.to_string()).or_default().push(target.label.clone());
         }
     }

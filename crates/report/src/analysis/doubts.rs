@@ -7,7 +7,7 @@ use std::mem::discriminant;
 
 use file_system::FileSystem;
 use record::machine::Machine;
-use record::{Comparison, Manifest, TargetRecord, Warning};
+use record::{ClassicOptions, Comparison, Manifest, TargetRecord, Warning};
 use stats::dependence::Dependence;
 use stats::{outliers, trend};
 
@@ -172,8 +172,10 @@ fn too_few(gathered: &Gathered<'_>, level: f64) -> Option<Warning> {
 
 /// What Bonnie's file fits into, on the cell's target.
 fn cached(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
+    let Some(ClassicOptions::Bonnie(run)) = &manifest.run.classic else { return None };
     let target = manifest.targets.iter().find(|one| one.label == gathered.cell.target)?;
-    record::cache_benchmark(manifest, target)
+    let said = gathered.cell.parameters.get("size_bytes").and_then(serde_json::Value::as_u64);
+    record::cache_benchmark(&manifest.machine, target, said.unwrap_or(run.options.size_bytes))
 }
 
 fn not_as_asked(gathered: &Gathered<'_>) -> Option<Warning> {

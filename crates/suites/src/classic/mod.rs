@@ -175,13 +175,13 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
 /// Which has not.
 pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), ClassicError> {
     match options {
-        ClassicOptions::SpriteLfs(run) => sprite_lfs::by_size(run).iter().try_for_each(|options| {
+        ClassicOptions::SpriteLfs(run) => run.by_size().iter().try_for_each(|options| {
             live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
         }),
         ClassicOptions::ArrayWalk(_) => Ok(()),
-        ClassicOptions::Bonnie(options) => {
+        ClassicOptions::Bonnie(run) => run.by_size().iter().try_for_each(|options| {
             live.iter().try_for_each(|one| bonnie::check_room(options, one))
-        }
+        }),
         ClassicOptions::BonnieMetadata(options) => {
             live.iter().try_for_each(|one| bonnie::metadata::check_room(options, one))
         }

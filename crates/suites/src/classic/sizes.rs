@@ -1,6 +1,12 @@
-//! Sizes of working sets, placed by the caches of the machine.
+//! Sizes of working sets, placed by the caches and the memory of the machine, and benchmarks that
+//! are run in several sizes.
 
+use record::CurvePoint;
 use record::machine::{Cache, CacheKind, FRAGILE};
+
+use crate::benchmark::Benchmark;
+use crate::sequence::{self, Sequence};
+use crate::thinning::{on_axis, rank_of};
 
 /// How many times smaller than a cache a working set surely fits, and how many times larger it
 /// surely does not.
@@ -8,16 +14,21 @@ const FAR: u64 = 4;
 /// Caches of a machine that reports none: sizes that few lie outside of.
 const UNREPORTED_BYTES: [u64; 2] = [64 << 10, 64 << 20];
 
-/// A quarter and four times each cache that holds data, in ascending order; but for sizes that are
-/// near another cache, where figures are not repeatable. The first and the last are near none, so
-/// every cache has sizes on both sides.
+/// A quarter and four times each cache that holds data, in ascending order.
 #[must_use]
 pub fn around(caches: &[Cache]) -> Vec<u64> {
-    let caches = of_data(caches);
+    around_each(&of_data(caches))
+}
+
+/// A quarter and four times each of these, in ascending order; but for sizes that are near another
+/// of them, where figures are not repeatable. The first and the last are near none, so every one
+/// has sizes on both sides.
+#[must_use]
+pub fn around_each(boundaries: &[u64]) -> Vec<u64> {
     let is_near = |bytes: u64| {
-        caches.iter().any(|&cache_bytes| FRAGILE.contains(&(bytes as f64 / cache_bytes as f64)))
+        boundaries.iter().any(|&boundary| FRAGILE.contains(&(bytes as f64 / boundary as f64)))
     };
-    let sizes = caches.iter().flat_map(|bytes| [bytes / FAR, bytes.saturating_mul(FAR)]);
+    let sizes = boundaries.iter().flat_map(|bytes| [bytes / FAR, bytes.saturating_mul(FAR)]);
     let mut sizes: Vec<u64> = sizes.filter(|&bytes| !is_near(bytes)).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -42,6 +53,43 @@ pub fn of_files(working_sets: &[u64], files: u32, block_bytes: u64) -> Vec<u64> 
     let mut sizes: Vec<u64> = working_sets.iter().map(whole).collect();
     sizes.dedup();
     sizes
+}
+
+/// The benchmarks of a sequence with each of these options, which differ in a size alone: if there
+/// are several, each phase is a curve.
+pub(super) fn benchmarks<O, S: Sequence + 'static>(
+    name: &str,
+    all: Vec<O>,
+    bytes: impl Fn(&O) -> u64,
+    sequence: impl Fn(String, O) -> S,
+) -> Vec<Benchmark> {
+    let all = match <[O; 1]>::try_from(all) {
+        Ok([only]) => return sequence::benchmarks(sequence(name.to_owned(), only)),
+        Err(all) => all,
+    };
+    let count = all.len();
+    let of_size = |(index, options): (usize, O)| {
+        let bytes = bytes(&options);
+        let sequence = sequence(format!("{name}-{bytes}"), options);
+        let on_curve = |benchmark: Benchmark| {
+            let point = CurvePoint {
+                curve: benchmark.name,
+                title: benchmark.title,
+                axis: "file".to_owned(),
+                unit: "bytes".to_owned(),
+                value: bytes as f64,
+            };
+            Benchmark {
+                name: format!("{}-{bytes}", point.curve),
+                title: format!("{}, {} {}", point.title, point.axis, on_axis(&point)),
+                rank: rank_of(index, count),
+                curve: Some(point),
+                ..benchmark
+            }
+        };
+        sequence::benchmarks(sequence).into_iter().map(on_curve).collect::<Vec<_>>()
+    };
+    all.into_iter().enumerate().flat_map(of_size).collect()
 }
 
 /// The sizes of caches that hold data.

@@ -51,6 +51,35 @@ fn every_phase_of_bonnie_has_its_rate_and_its_share_of_the_processors() {
 }
 
 #[test]
+fn sizes_around_a_limit_of_memory_are_below_it_and_beyond() {
+    let name = "sizes_around_a_limit_of_memory_are_below_it_and_beyond";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "run bonnie ext4:size=160m,memory=16m --size around-memory --seeks 50 --blocks 1 --out run \
+         --format json",
+    );
+    let document = outcome.assert_code(0).document();
+    let [below, beyond] = [4_u64 << 20, 64 << 20];
+    assert_eq!(document["run"]["classic"]["size_bytes"], below);
+    assert_eq!(document["run"]["classic"]["further_size_bytes"], serde_json::json!([beyond]));
+    let is_cached = |name: String| {
+        let warnings = cell(&document, &name)["warnings"].as_array().expect("a list").clone();
+        warnings.iter().any(|one| one["kind"] == "cache-benchmark")
+    };
+    for phase in PHASES {
+        assert!(is_cached(format!("{phase}-{below}")), "{phase}");
+        assert!(!is_cached(format!("{phase}-{beyond}")), "{phase}");
+    }
+    // The larger one shows the device.
+    assert!(!outcome.stderr.contains("a cache benchmark"), "{}", outcome.stderr);
+    let table = report(&place, "bonnie");
+    let sizes: Vec<&str> = table.assert_code(0).stdout.lines().skip(3).collect();
+    assert_eq!(sizes.len(), 2, "{sizes:?}");
+    let refused = place.run("reproduce bonnie-anova --run run");
+    refused.assert_refused(&["has files of several sizes", "give a run with one --size"]);
+}
+
+#[test]
 fn every_test_of_files_has_its_rate_in_many_directories_and_in_one() {
     for directories in ["3", "1"] {
         let place = Place::new();
@@ -72,6 +101,11 @@ fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
         ("bonnie . --size 20000", ["--size must be a multiple of 16384", "give 32768"]),
         ("bonnie . --size 0", ["--size", "0 leaves nothing"]),
         ("bonnie . --size 900g", ["a file of 900 GiB will not fit on", "smaller --size"]),
+        ("bonnie . --size 16k,20000", ["--size must be a multiple of 16384", "give 32768"]),
+        ("bonnie . --size around-caches", ["--size", "or around-memory"]),
+        ("nano/io . --size 1m,2m", ["only bonnie and array-walk", "give one --size"]),
+        ("nano/io . --size around-memory", ["only bonnie and array-walk", "give one --size"]),
+        ("array-walk --size around-memory", ["an array is in memory", "give sizes"]),
         ("bonnie . --chunk 3k", ["--chunk must be a power of two", "give 16k"]),
         ("bonnie . --files 3", ["--files is for", "leave it out"]),
         ("bonnie . --seekers 65", ["--seekers", "1..=64"]),

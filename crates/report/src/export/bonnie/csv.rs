@@ -6,7 +6,7 @@
 use record::{BonnieMetadataOptions, BonnieOptions, Manifest};
 use textual::plain_text;
 
-use super::figures::{Asked, Figure, Figures, OfTarget};
+use super::figures::{Asked, Figure, Figures, Row};
 
 /// The version of the format, and the files that it counts as one.
 const VERSION: &str = "1.98";
@@ -20,17 +20,17 @@ const FIELDS: usize = 50;
 
 pub(super) fn render(figures: &Figures<'_>, manifest: &Manifest) -> String {
     let program = format!("{}-{}", manifest.tool.name, manifest.tool.version);
-    let line = |target: &OfTarget<'_>| {
+    let line = |row: &Row<'_>| {
         let mut fields = vec![String::new(); FIELDS];
         let begin = [
             VERSION.to_owned(),
             program.clone(),
-            name(target.label),
+            name(row.label),
             "1".to_owned(),
             manifest.run.seed.to_string(),
         ];
         put(&mut fields, 0, begin);
-        let at = match figures.asked {
+        let at = match &row.asked {
             Asked::Bonnie(options) => {
                 put(&mut fields, SIZE_AT, of_bonnie(options));
                 PHASES_AT
@@ -40,10 +40,10 @@ pub(super) fn render(figures: &Figures<'_>, manifest: &Manifest) -> String {
                 TESTS_AT
             }
         };
-        put(&mut fields, at, target.phases.into_iter().flat_map(texts));
+        put(&mut fields, at, row.phases.into_iter().flat_map(texts));
         fields.join(",") + "\n"
     };
-    figures.targets.iter().map(line).collect()
+    figures.rows.iter().map(line).collect()
 }
 
 fn put(fields: &mut [String], at: usize, texts: impl IntoIterator<Item = String>) {

@@ -1,7 +1,10 @@
 //! The figures of both forms: a rate and the processors' share for each phase of each target.
 
+use std::collections::BTreeSet;
+
 use record::{
-    BonnieMetadataOptions, BonnieOptions, CellReport, ClassicOptions, Document, Run, StandardMetric,
+    BonnieMetadataOptions, BonnieOptions, CellReport, ClassicOptions, CurvePoint, Document, Run,
+    StandardMetric,
 };
 use textual::plural;
 
@@ -24,24 +27,45 @@ const TESTS: [&str; 6] = [
     "delete-random",
 ];
 
-/// What a run was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Asked<'a> {
-    Bonnie(&'a BonnieOptions),
-    Metadata(&'a BonnieMetadataOptions),
+/// What was done on a target.
+#[derive(Clone, Debug)]
+pub(super) enum Asked {
+    Bonnie(BonnieOptions),
+    Metadata(BonnieMetadataOptions),
 }
 
-/// The figures of a run.
+impl Asked {
+    fn phases(&self) -> [&'static str; 6] {
+        match self {
+            Self::Bonnie(_) => PHASES,
+            Self::Metadata(_) => TESTS,
+        }
+    }
+
+    /// Whether a cell is of one of its phases: where sizes make curves, of the point of its size.
+    fn is_phase(&self, phase: &str, (benchmark, curve): (&str, Option<&CurvePoint>)) -> bool {
+        match (self, curve) {
+            (_, None) => benchmark == phase,
+            (Self::Metadata(_), Some(_)) => false,
+            (Self::Bonnie(options), Some(point)) => {
+                let size_bytes = options.size_bytes as f64;
+                point.curve == phase && point.value.total_cmp(&size_bytes).is_eq()
+            }
+        }
+    }
+}
+
+/// The figures of a run: a row for each target and, of Bonnie, for each size of its file.
 #[derive(Clone, Debug)]
 pub(super) struct Figures<'a> {
-    pub(super) asked: Asked<'a>,
-    pub(super) targets: Vec<OfTarget<'a>>,
+    pub(super) rows: Vec<Row<'a>>,
 }
 
-/// The figures of a target, by phase in their order.
+/// What was done on a target and its figures, by phase in their order.
 #[derive(Clone, Debug)]
-pub(super) struct OfTarget<'a> {
+pub(super) struct Row<'a> {
     pub(super) label: &'a str,
+    pub(super) asked: Asked,
     pub(super) phases: [Figure; 6],
 }
 
@@ -59,30 +83,31 @@ pub(super) enum Figure {
 impl<'a> Figures<'a> {
     /// Those of a run; none where it is of something else.
     pub(super) fn of(document: &'a Document, run: &'a Run) -> Option<Self> {
-        let asked = match run.manifest.run.classic.as_ref()? {
-            ClassicOptions::Bonnie(options) => Asked::Bonnie(options),
-            ClassicOptions::BonnieMetadata(options) => Asked::Metadata(options),
+        let asked: Vec<Asked> = match run.manifest.run.classic.as_ref()? {
+            ClassicOptions::Bonnie(run) => run.by_size().into_iter().map(Asked::Bonnie).collect(),
+            ClassicOptions::BonnieMetadata(options) => vec![Asked::Metadata(options.clone())],
             ClassicOptions::SpriteLfs(_) | ClassicOptions::ArrayWalk(_) => return None,
         };
-        let names = match asked {
-            Asked::Bonnie(_) => PHASES,
-            Asked::Metadata(_) => TESTS,
-        };
         let gathered = gather(run);
-        let target = |label: &'a str| OfTarget {
-            label,
-            phases: names.map(|name| Figure::of(document, &gathered, (label, name))),
+        let row = |label: &'a str, asked: &Asked| {
+            let figure = |name| Figure::of(document, &gathered, (label, name, asked));
+            Row { label, asked: asked.clone(), phases: asked.phases().map(figure) }
         };
-        let targets = document.targets.iter().map(|one| target(&one.label)).collect();
-        Some(Self { asked, targets })
+        let labels = document.targets.iter().map(|one| one.label.as_str());
+        let rows = labels.flat_map(|label| asked.iter().map(move |one| (label, one)));
+        Some(Self { rows: rows.map(|(label, one)| row(label, one)).collect() })
     }
 
-    /// What would make every phase long enough, a sentence for each target that has some too short.
+    /// What would make every phase long enough, a sentence for each row that has some too short.
     pub(super) fn notes(&self) -> Vec<String> {
-        self.targets.iter().filter_map(|target| self.note(target)).collect()
+        let labels: BTreeSet<&str> = self.rows.iter().map(|row| row.label).collect();
+        let has_sizes = labels.len() < self.rows.len();
+        self.rows.iter().filter_map(|row| row.note(has_sizes)).collect()
     }
+}
 
-    fn note(&self, target: &OfTarget<'_>) -> Option<String> {
+impl Row<'_> {
+    fn note(&self, has_sizes: bool) -> Option<String> {
         let factor = |phases: &[Figure]| {
             let factors = phases.iter().filter_map(|phase| match phase {
                 Figure::TooShort { elapsed_ns } => Some(LEAST_NS / elapsed_ns.max(1.0) * MARGIN),
@@ -90,27 +115,33 @@ impl<'a> Figures<'a> {
             });
             factors.max_by(f64::total_cmp)
         };
-        let short = target.phases.iter().filter(|one| matches!(one, Figure::TooShort { .. }));
+        let short = self.phases.iter().filter(|one| matches!(one, Figure::TooShort { .. }));
         let count = short.count();
-        let options = match self.asked {
+        let options = match &self.asked {
             Asked::Bonnie(options) => {
-                let [sequential @ .., seeks] = &target.phases;
+                let [sequential @ .., seeks] = &self.phases;
                 let size = factor(sequential)
                     .map(|times| format!("--size {}", size(options.size_bytes as f64 * times)));
                 let seeks = factor(&[*seeks])
                     .map(|times| format!("--seeks {}", rounded(f64::from(options.seeks) * times)));
                 size.into_iter().chain(seeks).collect::<Vec<_>>().join(" ")
             }
-            Asked::Metadata(options) => factor(&target.phases)
+            Asked::Metadata(options) => factor(&self.phases)
                 .map(|times| (f64::from(options.files_per_directory) * times).ceil())
                 .map(|files| format!("--files {files}"))
                 .unwrap_or_default(),
         };
         (count > 0).then(|| {
+            let of_size = match &self.asked {
+                Asked::Bonnie(options) if has_sizes => {
+                    format!(", {}", textual::size(options.size_bytes as f64, 3))
+                }
+                Asked::Bonnie(_) | Asked::Metadata(_) => String::new(),
+            };
             format!(
-                "{}: {} under 0.5 s, which Bonnie++ takes for too short to tell, so +++++ \
+                "{}{of_size}: {} under 0.5 s, which Bonnie++ takes for too short to tell, so +++++ \
                  stands there: {options} would do",
-                target.label,
+                self.label,
                 plural(count, "phase")
             )
         })
@@ -118,8 +149,14 @@ impl<'a> Figures<'a> {
 }
 
 impl Figure {
-    fn of(document: &Document, all: &[Gathered<'_>], (target, phase): (&str, &str)) -> Self {
-        let is_cell = |cell: &&CellReport| cell.target == target && cell.benchmark == phase;
+    fn of(
+        document: &Document,
+        all: &[Gathered<'_>],
+        (target, phase, asked): (&str, &str, &Asked),
+    ) -> Self {
+        let is_cell = |cell: &&CellReport| {
+            cell.target == target && asked.is_phase(phase, (&cell.benchmark, cell.curve.as_ref()))
+        };
         let Some(cell) = document.cells.iter().find(is_cell) else { return Self::Absent };
         let of = |metric: StandardMetric| {
             let found = cell.metrics.iter().find(|one| one.is(metric));
@@ -128,7 +165,10 @@ impl Figure {
         let rate = of(StandardMetric::THROUGHPUT)
             .or_else(|| of(StandardMetric::BANDWIDTH).map(|bytes_per_s| bytes_per_s / 1024.0));
         let share = of(StandardMetric::PROCESSOR_SHARE);
-        let is_it = |one: &&Gathered<'_>| one.cell.target == target && one.cell.benchmark == phase;
+        let is_it = |one: &&Gathered<'_>| {
+            one.cell.target == target
+                && asked.is_phase(phase, (&one.cell.benchmark, one.cell.curve.as_ref()))
+        };
         let replicates = all.iter().find(is_it).into_iter().flat_map(|one| one.replicates.values());
         let elapsed: Vec<f64> = replicates.map(|one| one.elapsed_ns as f64).collect();
         match (rate, share, median(&elapsed)) {

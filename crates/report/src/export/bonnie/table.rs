@@ -1,11 +1,11 @@
-//! The table as `Bonnie.c` prints it, with a line for each target. Columns are as wide as there,
+//! The table as `Bonnie.c` prints it, with a line for each target and size. Columns are as wide as there,
 //! and wider where a figure or a label asks for it.
 
 use std::fmt::Write as _;
 
 use textual::plain_text;
 
-use super::figures::{Asked, Figure, Figures, OfTarget};
+use super::figures::{Asked, Figure, Figures, Row};
 
 /// Columns of a machine's name, of the size, of a rate and of a share at least.
 const NAME_WIDTH: usize = 8;
@@ -20,16 +20,17 @@ const HEADINGS: [(&str, usize, usize); 3] =
     [("Sequential Output", 3, 0), ("Sequential Input", 2, 1), ("Random", 1, 0)];
 
 pub(super) fn render(figures: &Figures<'_>) -> String {
-    let mib = match figures.asked {
+    let mib = |row: &Row<'_>| match &row.asked {
         Asked::Bonnie(options) => (options.size_bytes >> 20).to_string(),
         Asked::Metadata(_) => String::new(),
     };
+    let sizes: Vec<String> = figures.rows.iter().map(mib).collect();
     let labels: Vec<String> =
-        figures.targets.iter().map(|one| plain_text(one.label).into_owned()).collect();
-    let rows: Vec<[(String, String); 6]> = figures.targets.iter().map(texts).collect();
+        figures.rows.iter().map(|one| plain_text(one.label).into_owned()).collect();
+    let rows: Vec<[(String, String); 6]> = figures.rows.iter().map(texts).collect();
     let name_width = labels.iter().map(|one| one.chars().count()).max().unwrap_or(0);
     let name_width = name_width.max(NAME_WIDTH);
-    let size_width = mib.len().max(SIZE_WIDTH);
+    let size_width = sizes.iter().map(String::len).max().unwrap_or(0).max(SIZE_WIDTH);
     let widest = |column: usize| {
         let of = |text: &String| text.len();
         let rate = rows.iter().map(|row| of(&row[column].0)).max().unwrap_or(0).max(RATE_WIDTH);
@@ -57,7 +58,7 @@ pub(super) fn render(figures: &Figures<'_>) -> String {
         write!(lines[2], " {unit:>rate$} {:>share$}", "%CPU").expect("it is a string");
     }
     let mut text = lines.map(|line| line + "\n").concat();
-    for (label, row) in labels.iter().zip(&rows) {
+    for ((label, mib), row) in labels.iter().zip(&sizes).zip(&rows) {
         write!(text, "{label:<name_width$} {mib:>size_width$}").expect("it is a string");
         for ((figure, percent), (rate, share)) in row.iter().zip(&widths) {
             write!(text, " {figure:>rate$} {percent:>share$}").expect("it is a string");
@@ -68,8 +69,8 @@ pub(super) fn render(figures: &Figures<'_>) -> String {
 }
 
 /// The figures of a line: K/sec are whole, seeks have a decimal.
-fn texts(target: &OfTarget<'_>) -> [(String, String); 6] {
-    let [sequential @ .., seeks] = target.phases;
+fn texts(row: &Row<'_>) -> [(String, String); 6] {
+    let [sequential @ .., seeks] = row.phases;
     let decimals = sequential.map(|figure| (figure, 0)).into_iter().chain([(seeks, 1)]);
     let mut texts = decimals.map(|(figure, decimals)| match figure {
         Figure::Measured { per_s, processor_percent } => {

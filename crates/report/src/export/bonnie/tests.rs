@@ -1,6 +1,6 @@
 //! Both forms, of runs made by hand and of what the paper prints.
 
-use record::{BonnieMetadataOptions, BonnieOptions, ClassicOptions};
+use record::{BonnieMetadataOptions, BonnieOptions, BonnieRun, ClassicOptions, CurvePoint};
 
 use super::*;
 use crate::sample::Sample;
@@ -14,25 +14,39 @@ const SECOND: f64 = 1e7;
 fn bonnie(targets: &[&str], times: &[f64]) -> Sample {
     let mut sample = Sample::new(targets);
     for phase in PHASES {
-        let values: Vec<[f64; 6]> = times.iter().map(|&time| [time; 6]).collect();
-        let values: Vec<&[f64]> = values.iter().map(|one| &one[..]).collect();
-        sample = sample.benchmark(phase, &values);
-        // The first value of a replicate is its time, the second one its rate.
-        sample.change(phase, |cell| {
-            let rate = if phase == "random-seeks" { "throughput" } else { "bandwidth" };
-            rate.clone_into(&mut cell.metrics[0].name);
-            "processor_share".clone_into(&mut cell.metrics[1].name);
-        });
+        sample = measured(sample, (phase, phase), times);
     }
+    asked_for(sample, published().into())
+}
+
+/// The same with a phase as the benchmark of that name.
+fn measured(sample: Sample, (name, phase): (&str, &str), times: &[f64]) -> Sample {
+    let values: Vec<[f64; 6]> = times.iter().map(|&time| [time; 6]).collect();
+    let values: Vec<&[f64]> = values.iter().map(|one| &one[..]).collect();
+    let mut sample = sample.benchmark(name, &values);
+    // The first value of a replicate is its time, the second one its rate.
+    sample.change(name, |cell| {
+        let rate = if phase == "random-seeks" { "throughput" } else { "bandwidth" };
+        rate.clone_into(&mut cell.metrics[0].name);
+        "processor_share".clone_into(&mut cell.metrics[1].name);
+    });
+    sample
+}
+
+fn asked_for(mut sample: Sample, run: BonnieRun) -> Sample {
     "bonnie".clone_into(&mut sample.run.manifest.run.suite);
-    sample.run.manifest.run.classic = Some(ClassicOptions::Bonnie(BonnieOptions {
+    sample.run.manifest.run.classic = Some(ClassicOptions::Bonnie(run));
+    sample
+}
+
+fn published() -> BonnieOptions {
+    BonnieOptions {
         size_bytes: 320 << 20,
         chunk_bytes: 16 << 10,
         seeks: 4000,
         seekers: 4,
         fsync: false,
-    }));
-    sample
+    }
 }
 
 fn exported(sample: &Sample, form: BonnieForm) -> BonnieExport {
@@ -43,13 +57,6 @@ fn exported(sample: &Sample, form: BonnieForm) -> BonnieExport {
 /// in the table of `Bonnie.c`.
 #[test]
 fn the_table_is_bonnies_where_its_columns_suffice() {
-    let options = BonnieOptions {
-        size_bytes: 320 << 20,
-        chunk_bytes: 16 << 10,
-        seeks: 4000,
-        seekers: 4,
-        fsync: false,
-    };
     let measured =
         |(per_s, processor_percent)| figures::Figure::Measured { per_s, processor_percent };
     let phases = [
@@ -60,8 +67,9 @@ fn the_table_is_bonnies_where_its_columns_suffice() {
         (7601.0, 96.2),
         (72.9, 11.4),
     ];
-    let target = figures::OfTarget { label: "ext2", phases: phases.map(measured) };
-    let figures = Figures { asked: figures::Asked::Bonnie(&options), targets: vec![target] };
+    let asked = figures::Asked::Bonnie(published());
+    let row = figures::Row { label: "ext2", asked, phases: phases.map(measured) };
+    let figures = Figures { rows: vec![row] };
     let expected = [
         "              -------Sequential Output-------- ---Sequential Input-- --Random--",
         "              -Per Char- --Block--- -Rewrite-- -Per Char- --Block--- --Seeks---",
@@ -93,6 +101,39 @@ fn what_is_too_short_has_no_figure_but_a_sentence() {
     assert!(note.ends_with("--size 2g --seeks 25000 would do"), "{note}");
     let document = sample.document();
     assert!(document.cells.iter().all(|cell| cell.metrics[0].median > 0.0));
+}
+
+#[test]
+fn each_size_of_the_file_has_a_line_of_its_own() {
+    let mut sample = Sample::new(&["a", "b"]);
+    let sizes = [16_u32 << 20, 320 << 20];
+    for (bytes, times) in sizes.into_iter().zip([[SECOND, 2.0 * SECOND], [SECOND / 10.0; 2]]) {
+        for phase in PHASES {
+            let name = format!("{phase}-{bytes}");
+            sample = measured(sample, (&name, phase), &times);
+            let point = CurvePoint {
+                curve: phase.to_owned(),
+                title: phase.to_owned(),
+                axis: "file".to_owned(),
+                unit: "bytes".to_owned(),
+                value: bytes.into(),
+            };
+            sample.change(&name, |cell| cell.curve = Some(point.clone()));
+        }
+    }
+    let run = BonnieRun { options: published(), further_size_bytes: vec![16 << 20] };
+    let sample = asked_for(sample, run);
+    let table = exported(&sample, BonnieForm::Table);
+    let lines: Vec<Vec<&str>> =
+        table.text.lines().skip(3).map(|line| line.split_whitespace().take(3).collect()).collect();
+    let expected =
+        [["a", "16", "9765"], ["a", "320", "+++++"], ["b", "16", "19531"], ["b", "320", "+++++"]];
+    assert_eq!(lines, expected);
+    let csv = exported(&sample, BonnieForm::Csv).text;
+    let sizes: Vec<&str> = csv.lines().filter_map(|line| line.split(',').nth(5)).collect();
+    assert_eq!(sizes, ["16M", "320M", "16M", "320M"]);
+    assert_eq!(table.notes.len(), 2, "{:?}", table.notes);
+    assert!(table.notes[0].contains("a, 320 MiB: 6 phases under 0.5 s"), "{:?}", table.notes);
 }
 
 #[test]

@@ -16,18 +16,18 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::BonnieOptions;
+use record::{BonnieOptions, BonnieRun};
 use runner::Failure;
 use serde_json::Value;
 
 use self::passes::Passes;
 use self::phases::Kind;
-use super::ClassicError;
+use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::replicate::failed;
-use crate::sequence::{self, Sequence, SequencePhase};
+use crate::sequence::{Sequence, SequencePhase};
 
 /// The suite's name.
 pub const SUITE: &str = "bonnie";
@@ -55,13 +55,22 @@ pub fn published() -> BonnieOptions {
     }
 }
 
-/// The phases as benchmarks.
+/// Files of these sizes are below and beyond each memory that there is for a target's cache, in
+/// whole chunks.
+#[must_use]
+pub fn around_memory(memories: &[u64], chunk_bytes: u64) -> Vec<u64> {
+    sizes::of_files(&sizes::around_each(memories), 1, chunk_bytes.max(1))
+}
+
+/// The phases as benchmarks, of each size.
 ///
 /// # Errors
 /// What cannot be meant.
-pub(crate) fn benchmarks(options: &BonnieOptions) -> Result<Vec<Benchmark>, ClassicError> {
-    check(options)?;
-    Ok(sequence::benchmarks(Bonnie { options: options.clone() }))
+pub(crate) fn benchmarks(run: &BonnieRun) -> Result<Vec<Benchmark>, ClassicError> {
+    let all = run.by_size();
+    all.iter().try_for_each(check)?;
+    let sequence = |name, options| Bonnie { name, options };
+    Ok(sizes::benchmarks(SUITE, all, |options| options.size_bytes, sequence))
 }
 
 fn check(options: &BonnieOptions) -> Result<(), ClassicError> {
@@ -96,12 +105,13 @@ pub(crate) fn check_room(options: &BonnieOptions, live: &LiveTarget) -> Result<(
 /// The benchmark with its options.
 #[derive(Clone, Debug)]
 struct Bonnie {
+    name: String,
     options: BonnieOptions,
 }
 
 impl Sequence for Bonnie {
     fn name(&self) -> &str {
-        SUITE
+        &self.name
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
@@ -160,18 +170,22 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_with_what_to_change() {
         let refused = |options: BonnieOptions| {
-            benchmarks(&options).map(drop).expect_err("it cannot be meant").to_string()
+            benchmarks(&options.into()).map(drop).expect_err("it cannot be meant").to_string()
         };
         let why = refused(BonnieOptions { size_bytes: 20_000, ..published() });
         assert!(why.contains("multiple of 16384") && why.contains("give 32768"), "{why}");
         let why = refused(BonnieOptions { chunk_bytes: 3 << 10, ..published() });
         assert!(why.contains("--chunk must be a power of two"), "{why}");
-        assert!(benchmarks(&BonnieOptions { size_bytes: 16 << 10, ..published() }).is_ok());
+        let least = BonnieOptions { size_bytes: 16 << 10, ..published() };
+        assert!(benchmarks(&least.clone().into()).is_ok());
+        // Each size is looked at.
+        let run = BonnieRun { options: least, further_size_bytes: vec![20_000] };
+        assert!(benchmarks(&run).is_err());
     }
 
     #[test]
     fn the_phases_are_bonnies_in_its_order_and_hold_every_option() {
-        let all = benchmarks(&published()).expect("it can be run");
+        let all = benchmarks(&published().into()).expect("it can be run");
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         let expected =
             ["char-output", "rewrite", "block-output", "char-input", "block-input", "random-seeks"];
@@ -184,5 +198,35 @@ mod tests {
             assert_eq!(cell.metrics[1].name, "processor_share");
         }
         assert_eq!(all[5].cell("bonnie", "tmpfs", 5).metrics[0].name, "throughput");
+    }
+
+    #[test]
+    fn several_sizes_make_a_curve_of_each_phase() {
+        let run = BonnieRun { options: published(), further_size_bytes: vec![16 << 20] };
+        let all = benchmarks(&run).expect("it can be run");
+        assert_eq!(all.len(), 12);
+        let (first, last) = (&all[0], &all[11]);
+        assert_eq!(first.name, "char-output-16777216");
+        let on = |benchmark: &Benchmark| {
+            let point = benchmark.curve.clone().expect("it lies on a curve");
+            (point.curve, point.value)
+        };
+        assert_eq!(on(first), ("char-output".to_owned(), f64::from(16 << 20)));
+        assert_eq!(on(last), ("random-seeks".to_owned(), f64::from(320 << 20)));
+    }
+
+    #[test]
+    fn a_file_is_far_smaller_and_far_larger_than_each_memory() {
+        let mib = |mib: &u64| mib << 20;
+        let around = |memories: &[u64]| {
+            let memories: Vec<u64> = memories.iter().map(mib).collect();
+            around_memory(&memories, 16 << 10)
+        };
+        assert_eq!(around(&[64]), [16, 256].each_ref().map(mib));
+        assert_eq!(around(&[64, 64]), [16, 256].each_ref().map(mib));
+        assert_eq!(around(&[64, 256]), [16, 1024].each_ref().map(mib));
+        assert!(around(&[]).is_empty());
+        let sizes = around_memory(&[(64 << 20) + 4096], 16 << 10);
+        assert!(sizes.iter().all(|size| size.is_multiple_of(16 << 10)), "{sizes:?}");
     }
 }

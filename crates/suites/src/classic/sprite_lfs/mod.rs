@@ -25,8 +25,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::machine::Cache;
 use record::{
-    CurvePoint, Dimension, FirstWrite, MetricDefinition, ProcessorCount, RandomAlignment,
-    SpriteLfsOptions, SpriteLfsRun, StandardMetric,
+    Dimension, FirstWrite, MetricDefinition, ProcessorCount, RandomAlignment, SpriteLfsOptions,
+    SpriteLfsRun, StandardMetric,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -41,7 +41,6 @@ use crate::experiment::{Findings, Site};
 use crate::live_target::LiveTarget;
 use crate::replicate::failed;
 use crate::sequence::{self, Sequence, SequencePhase};
-use crate::thinning::{on_axis, rank_of};
 
 /// The part of what is free that files may take.
 const ROOM_SHARE: f64 = 0.9;
@@ -66,46 +65,10 @@ pub fn phases_of(options: &SpriteLfsOptions) -> u64 {
 /// # Errors
 /// What cannot be meant.
 pub(crate) fn benchmarks(run: &SpriteLfsRun) -> Result<Vec<Benchmark>, ClassicError> {
-    let all = by_size(run);
-    if let [only] = all.as_slice() {
-        return benchmarks_of("sprite-lfs", only);
-    }
-    let count = all.len();
-    let of_size = |(index, options): (usize, &SpriteLfsOptions)| {
-        check(options)?;
-        let name = format!("sprite-lfs-{}", options.file_bytes);
-        let sequence = SpriteLfs { name, options: options.clone() };
-        let kinds = phases::of(options).into_iter().map(|(kind, number)| named(kind, number));
-        let on_curve = |(benchmark, (curve, title)): (Benchmark, (String, String))| {
-            let point = CurvePoint {
-                curve,
-                title,
-                axis: "file".to_owned(),
-                unit: "bytes".to_owned(),
-                value: options.file_bytes as f64,
-            };
-            Benchmark {
-                name: format!("{}-{}", benchmark.name, options.file_bytes),
-                title: format!("{}, {} {}", benchmark.title, point.axis, on_axis(&point)),
-                rank: rank_of(index, count),
-                curve: Some(point),
-                ..benchmark
-            }
-        };
-        Ok(sequence::benchmarks(sequence).into_iter().zip(kinds).map(on_curve).collect::<Vec<_>>())
-    };
-    let all: Result<Vec<_>, _> = all.iter().enumerate().map(of_size).collect();
-    Ok(all?.into_iter().flatten().collect())
-}
-
-/// The options of each size, in ascending order.
-pub(crate) fn by_size(run: &SpriteLfsRun) -> Vec<SpriteLfsOptions> {
-    let mut sizes = vec![run.options.file_bytes];
-    sizes.extend(&run.further_file_bytes);
-    sizes.sort_unstable();
-    sizes.dedup();
-    let of = |file_bytes| SpriteLfsOptions { file_bytes, ..run.options.clone() };
-    sizes.into_iter().map(of).collect()
+    let all = run.by_size();
+    all.iter().try_for_each(check)?;
+    let sequence = |name, options| SpriteLfs { name, options };
+    Ok(sizes::benchmarks("sprite-lfs", all, |options| options.file_bytes, sequence))
 }
 
 /// The phases as part of another suite, under a name that is unique there.
