@@ -40,7 +40,7 @@ impl BonnieArguments {
     /// targets' caches.
     ///
     /// # Errors
-    /// When sizes are to be around memories of which none is known.
+    /// When sizes are asked for around memories of which none is known.
     pub(super) fn bonnie(
         &self,
         size: Option<&Sizes>,

@@ -33,7 +33,8 @@ pub(crate) struct ClassicArguments {
     pub(crate) variant: Option<Variant>,
     /// Size of each file, a multiple of 4k, by default 1m; several, with commas between, make
     /// curves, and `around-caches` stands for sizes below and beyond each cache of this machine
-    #[arg(long, value_name = "SIZE", value_parser = sizes::around_caches, conflicts_with = "resume")]
+    #[arg(long, value_name = "SIZE", value_parser = sizes::around_caches,
+        conflicts_with = "resume")]
     pub(crate) file_size: Option<Sizes>,
     /// Number of files that each phase works on, one after another; for bonnie-metadata, of each
     /// directory, by default 16

@@ -1,5 +1,5 @@
-//! The table as `Bonnie.c` prints it, with a line for each target and size. Columns are as wide as there,
-//! and wider where a figure or a label asks for it.
+//! The table as `Bonnie.c` prints it, with a line for each target and size. Columns are as wide as
+//! there, and wider where a figure or a label asks for it.
 
 use std::fmt::Write as _;
 
