@@ -14,7 +14,7 @@ pub mod names;
 
 use std::arch::asm;
 use std::ffi::{OsStr, c_char, c_int, c_void};
-use std::mem::{ManuallyDrop, transmute};
+use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -24,9 +24,8 @@ use densefs_process::{Base, DenseFs, Errno};
 
 use answer::{fail, result};
 
-/// The [`DenseFs`] that the process has attached, which is a pointer itself: one to it would be a
-/// further line of the caches for each call. One that was left stays in memory: another thread may
-/// be in a call.
+/// The [`DenseFs`] that the process has attached, not a pointer to it, which would be a further line
+/// of the caches for each call. One that was left stays in memory: another thread may be in a call.
 static ATTACHED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// What the process has attached.
@@ -36,8 +35,8 @@ fn files() -> Result<ManuallyDrop<DenseFs>, Errno> {
     if files.is_null() {
         return Err(Errno::NXIO);
     }
-    // SAFETY: `dfs_attach` has made it of one that it leaked.
-    Ok(unsafe { transmute::<*mut c_void, ManuallyDrop<DenseFs>>(files) })
+    // SAFETY: `dfs_attach` has made it of one, and nobody drops it.
+    Ok(ManuallyDrop::new(unsafe { DenseFs::from_raw(files) }))
 }
 
 /// A path from C.
@@ -128,15 +127,14 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
     }
     match DenseFs::attach(arena) {
         Ok(files) => {
-            // SAFETY: it is a pointer, and not null.
-            let files = unsafe { transmute::<DenseFs, *mut c_void>(files) };
+            let files = files.into_raw();
             let (was, is) = (Ordering::AcqRel, Ordering::Relaxed);
             if ATTACHED.compare_exchange(ptr::null_mut(), files, was, is).is_ok() {
                 return 0;
             }
             // Another thread was faster.
             // SAFETY: it was one just before, and nobody else has it.
-            drop(unsafe { transmute::<*mut c_void, DenseFs>(files) });
+            drop(unsafe { DenseFs::from_raw(files) });
             fail(libc::EBUSY)
         }
         Err(why) => fail(why.errno()),

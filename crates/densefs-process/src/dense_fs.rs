@@ -75,7 +75,7 @@ pub struct Usage {
 /// it, nor live on when their parent dies before they execute another program.
 #[derive(Clone, Debug)]
 pub struct DenseFs {
-    attachment: Arc<Attachment>,
+    pub(crate) attachment: Arc<Attachment>,
 }
 
 impl DenseFs {

@@ -1,13 +1,19 @@
-//! What needs `unsafe`: the mapping, locks of open file descriptions, and what is done at a fork.
+//! What needs `unsafe`: the mapping, locks of open file descriptions, what is done at a fork, and
+//! what C has of a file system.
 #![expect(unsafe_code, reason = "these have no safe wrapper")]
 
+use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use densefs::Arena;
 use densefs::arena::LINE_BYTES;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+use crate::attachment::Attachment;
+use crate::dense_fs::DenseFs;
 
 /// An arena's file, mapped to memory.
 #[derive(Debug)]
@@ -69,6 +75,27 @@ impl Drop for Mapping {
         unsafe {
             rustix::mm::munmap(self.start.as_ptr().cast(), self.lines as usize * LINE_BYTES).ok();
         }
+    }
+}
+
+impl DenseFs {
+    /// It as a pointer, for who has room for no more. It stays attached until it is made of that
+    /// again.
+    #[must_use]
+    pub fn into_raw(self) -> *mut c_void {
+        Arc::into_raw(self.attachment).cast_mut().cast()
+    }
+
+    /// What such a pointer stands for.
+    ///
+    /// # Safety
+    /// It must come from [`Self::into_raw`]. Of all that are made of the same, one may be dropped,
+    /// and the others not be used after that.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn from_raw(raw: *mut c_void) -> Self {
+        // SAFETY: the caller vouches for it.
+        Self { attachment: unsafe { Arc::from_raw(raw.cast::<Attachment>()) } }
     }
 }
 

@@ -92,7 +92,8 @@ impl BonnieRun {
     #[must_use]
     pub fn by_size(&self) -> Vec<BonnieOptions> {
         let of = |size_bytes| BonnieOptions { size_bytes, ..self.options.clone() };
-        ascending(self.options.size_bytes, &self.further_size_bytes).map(of).collect()
+        let sizes = [&[self.options.size_bytes], &self.further_size_bytes[..]].concat();
+        ascending(&sizes).map(of).collect()
     }
 }
 
@@ -103,8 +104,8 @@ impl From<BonnieOptions> for BonnieRun {
 }
 
 /// Sizes in ascending order, none twice.
-fn ascending(first: u64, further: &[u64]) -> impl Iterator<Item = u64> {
-    std::iter::once(first).chain(further.iter().copied()).collect::<BTreeSet<u64>>().into_iter()
+fn ascending(sizes: &[u64]) -> impl Iterator<Item = u64> {
+    sizes.iter().copied().collect::<BTreeSet<u64>>().into_iter()
 }
 
 /// How Bonnie is run.
@@ -144,9 +145,10 @@ pub struct ArrayWalkOptions {
 }
 
 impl ArrayWalkOptions {
-    /// Arrays of these sizes, in bytes, and nothing besides.
+    /// Arrays of these sizes, in bytes, each once, and nothing besides.
     #[must_use]
-    pub fn of(array_bytes: Vec<u64>) -> Self {
+    pub fn of(array_bytes: &[u64]) -> Self {
+        let array_bytes = ascending(array_bytes).collect();
         Self { array_bytes, processor_counts: Vec::new() }
     }
 }
@@ -185,7 +187,8 @@ impl SpriteLfsRun {
     #[must_use]
     pub fn by_size(&self) -> Vec<SpriteLfsOptions> {
         let of = |file_bytes| SpriteLfsOptions { file_bytes, ..self.options.clone() };
-        ascending(self.options.file_bytes, &self.further_file_bytes).map(of).collect()
+        let sizes = [&[self.options.file_bytes], &self.further_file_bytes[..]].concat();
+        ascending(&sizes).map(of).collect()
     }
 }
 
@@ -308,5 +311,33 @@ mod tests {
         let several = ClassicOptions::SpriteLfs(several);
         let text = serde_json::to_string(&several).expect("it can be written");
         assert_eq!(serde_json::from_str::<ClassicOptions>(&text).expect("it can be read"), several);
+    }
+
+    #[test]
+    fn sizes_of_bonnie_come_back_as_they_were_recorded() {
+        let options = BonnieOptions {
+            size_bytes: 256 << 20,
+            chunk_bytes: 16 << 10,
+            seeks: 4000,
+            seekers: 4,
+            fsync: false,
+        };
+        for further_size_bytes in [vec![], vec![16 << 20, 1 << 30]] {
+            let run = BonnieRun { options: options.clone(), further_size_bytes };
+            let classic = ClassicOptions::Bonnie(run);
+            let text = serde_json::to_string(&classic).expect("it can be written");
+            let read = serde_json::from_str::<ClassicOptions>(&text).expect("it can be read");
+            assert_eq!(read, classic);
+        }
+        let before = r#"{"benchmark":"bonnie","size_bytes":16384,"chunk_bytes":16384,"seeks":1,
+            "seekers":1,"fsync":true}"#;
+        let read = serde_json::from_str::<ClassicOptions>(before).expect("it can be read");
+        let ClassicOptions::Bonnie(run) = read else { panic!("{read:?}") };
+        assert_eq!(run.by_size().len(), 1);
+    }
+
+    #[test]
+    fn sizes_of_arrays_are_in_order_and_each_once() {
+        assert_eq!(ArrayWalkOptions::of(&[8, 4, 8]).array_bytes, [4, 8]);
     }
 }

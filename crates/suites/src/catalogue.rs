@@ -70,7 +70,12 @@ impl Suite {
         let mut chosen: BTreeSet<&str> = BTreeSet::new();
         for pattern in patterns {
             let matcher = WildMatch::new(pattern);
-            let found = || self.benchmarks.iter().filter(|one| matcher.matches(&one.name));
+            // A curve's name stands for all of its points.
+            let is_meant = |one: &&Benchmark| {
+                let curve = one.curve.as_ref().map(|point| point.curve.as_str());
+                matcher.matches(&one.name) || curve.is_some_and(|curve| matcher.matches(curve))
+            };
+            let found = || self.benchmarks.iter().filter(is_meant);
             if found().next().is_none() {
                 let names = self.benchmarks.iter().map(|one| one.name.as_str());
                 return Err(NoBenchmark {

@@ -40,7 +40,7 @@ impl BonnieArguments {
     /// targets' caches.
     ///
     /// # Errors
-    /// When sizes are asked for around memories of which none is known.
+    /// When sizes are asked for around memories of which none is known, or one is tiny.
     pub(super) fn bonnie(
         &self,
         size: Option<&Sizes>,
@@ -57,7 +57,7 @@ impl BonnieArguments {
                     return Err(anyhow!("{why}: give sizes instead of around-memory"))
                         .blame_input();
                 }
-                bonnie::around_memory(&memories, chunk_bytes)
+                bonnie::around_memory(&memories, chunk_bytes).blame_input()?
             }
             None => Vec::new(),
         }

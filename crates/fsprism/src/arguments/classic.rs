@@ -128,10 +128,11 @@ impl ClassicArguments {
             }
             ARRAY_WALK => {
                 let mut options = match size {
-                    Some(Sizes::Given(sizes)) => ArrayWalkOptions::of(sizes.clone()),
+                    Some(Sizes::Given(sizes)) => ArrayWalkOptions::of(sizes),
                     Some(Sizes::Around) => {
-                        let why = "around-memory is for files, and an array is in memory";
-                        return Err(anyhow!("{why}: leave it out, or give sizes")).blame_input();
+                        let why = "array-walk uses no file, so around-memory does not apply";
+                        return Err(anyhow!("{why}: leave out --size, or give sizes"))
+                            .blame_input();
                     }
                     None => array_walk::swept(&describe().caches),
                 };

@@ -181,9 +181,9 @@ pub(crate) struct Measuring {
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) order: Order,
     /// Size of the file to read and of the file to write; by default 64m, or whatever fits. For
-    /// bonnie, of its file, by default 320m; for array-walk, of the array, by default many sizes.
-    /// These two take several, with commas between, which make curves; for bonnie, `around-memory`
-    /// stands for sizes below and beyond the memory that can cache the file
+    /// bonnie, the size of its file (by default 320m); for array-walk, the size of the array (by
+    /// default a range of sizes). Both also take a list, which gives curves: 16m,256m. For bonnie,
+    /// `around-memory` chooses sizes far below and far above the memory that can cache the file
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_memory)]
     pub(crate) size: Option<Sizes>,
     /// Check that reads return what was written (outside the timed intervals)
@@ -225,9 +225,13 @@ impl Measuring {
         match &self.size {
             None => Ok(None),
             Some(Sizes::Given(sizes)) if sizes.len() == 1 => Ok(sizes.first().copied()),
-            Some(Sizes::Given(_) | Sizes::Around) => {
+            Some(Sizes::Given(_)) => {
                 let why = "only bonnie and array-walk take several sizes";
-                Err(anyhow::anyhow!("{why}: give one --size, or run one of these")).blame_input()
+                Err(anyhow::anyhow!("{why}: give one --size")).blame_input()
+            }
+            Some(Sizes::Around) => {
+                let why = "--size around-memory is for bonnie";
+                Err(anyhow::anyhow!("{why}: give a size, or run bonnie")).blame_input()
             }
         }
     }

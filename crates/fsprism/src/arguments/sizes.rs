@@ -16,15 +16,15 @@ pub(crate) enum Sizes {
 
 /// Sizes: `1m`, `128k,1m,64m`, `around-caches`.
 pub(super) fn around_caches(text: &str) -> Result<Sizes, String> {
-    sizes(text, "around-caches")
+    sizes(text, "around-caches", "sprite-lfs")
 }
 
 /// Sizes: `1m`, `128k,1m,64m`, `around-memory`.
 pub(super) fn around_memory(text: &str) -> Result<Sizes, String> {
-    sizes(text, "around-memory")
+    sizes(text, "around-memory", "bonnie")
 }
 
-fn sizes(text: &str, around: &str) -> Result<Sizes, String> {
+fn sizes(text: &str, around: &str, suite: &str) -> Result<Sizes, String> {
     if text == around {
         return Ok(Sizes::Around);
     }
@@ -32,7 +32,7 @@ fn sizes(text: &str, around: &str) -> Result<Sizes, String> {
     match sizes {
         Ok(sizes) if sizes.len() <= MOST => Ok(Sizes::Given(sizes)),
         Ok(_) => Err(format!("there can be at most {MOST} sizes: give fewer")),
-        Err(why) => Err(format!("{why}; or {around}")),
+        Err(why) => Err(format!("{why} ({suite} also takes {around})")),
     }
 }
 

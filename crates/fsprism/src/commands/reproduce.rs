@@ -247,8 +247,8 @@ fn check_sizes(path: &Path, run: &Run) -> anyhow::Result<()> {
     match &run.manifest.run.classic {
         Some(ClassicOptions::Bonnie(bonnie)) if bonnie.by_size().len() > 1 => {
             let path = path.display();
-            let why = "has files of several sizes, but the paper has one";
-            Err(anyhow::anyhow!("{path} {why}: give a run with one --size")).blame_input()
+            let why = "has files of several sizes, but the paper uses one";
+            Err(anyhow::anyhow!("{path} {why}: give a run made with a single --size")).blame_input()
         }
         _ => Ok(()),
     }

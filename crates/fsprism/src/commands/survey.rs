@@ -22,6 +22,7 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
     if options.measuring.resume.is_none() {
         options.measuring.output.format.check("survey")?;
     }
+    options.measuring.file_size()?;
     if let Some(runs) = options.measuring.runs {
         return runs::measure("survey", runs, &options.measuring);
     }
@@ -75,6 +76,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
                    --kernel also apply to sprite-lfs with --cache-traffic";
         return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
     }
+    if classic.is_none() {
+        options.measuring.file_size()?;
+    }
     if let Some(runs) = options.measuring.runs {
         return runs::measure("run", runs, &options.measuring);
     }
@@ -112,7 +116,11 @@ fn measure(
             let what = (&suite, Choice::for_suite(&suite, texts)?);
             if measuring.dry_run {
                 dry_run::check(measuring.output.format)?;
-                return try_out(command, what, measuring, &stop);
+                let done = try_out(command, what, measuring, &stop)?;
+                if traffic.is_some() && done == Done::Well {
+                    output::say("guests would then count what each phase moves through caches");
+                }
+                return Ok(done);
             }
             Session::begin(command, what, (measuring, measuring.out.as_deref()), &stop)?
         }

@@ -64,6 +64,7 @@ fn what_cannot_be_read_directly_or_on_the_device_is_left_out_with_why() {
     let Some(place) = Place::as_root(name) else { return };
     let outcome = place.run(
         "run nano/io btrfs=btrfs:size=256m tmpfs=tmpfs:size=64m --blocks 1 --size 1m \
+         --benchmark random-*-by-depth-4,*-by-request-512,*-by-request-4096,open-loop-*-1000 \
          --format json --out run",
     );
     let document = outcome.assert_code(0).document();

@@ -45,12 +45,13 @@ fn under(test: &str, filter: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The document of `nano/io` on ext4 under such a filter; `None`, visibly, where there is no Python
-/// for that.
+/// The document of what `nano/io` reads and writes at random on ext4, under such a filter; `None`,
+/// visibly, where there is no Python for that.
 fn io_under(test: &str, filter: &str) -> Option<Value> {
     let place = Place::as_root(test)?;
     let command = under(test, filter)?;
-    let arguments = "run nano/io ext4=ext4:size=128m --blocks 1 --size 1m --format json --out run";
+    let arguments = "run nano/io ext4=ext4:size=128m --blocks 1 --size 1m --format json --out run \
+                     --benchmark random-*-by-depth-4,random-*-by-request-4096";
     let mut command = place.here(command, arguments);
     command.arg("--scratch").arg(place.path("scratch"));
     Some(place.finish(command).assert_code(0).document())
@@ -144,7 +145,8 @@ fn what_may_not_be_locked_is_not_in_flight() {
     let mut command = Command::new("prlimit");
     command.args(["--memlock=2097152:2097152", "setpriv", "--clear-groups"]);
     command.args(["--reuid", &nobody, "--regid", &nobody, "--inh-caps=-all"]).arg(&program);
-    let arguments = "run nano/io . --blocks 1 --size 1m --format json --out run";
+    let arguments = "run nano/io . --blocks 1 --size 1m --format json --out run \
+                     --benchmark *-by-depth-64,random-*-by-request-4096";
     let mut command = place.here(command, arguments);
     command.current_dir(&theirs);
     let document = place.finish(command).assert_code(0).document();

@@ -31,7 +31,7 @@ fn a_run_keeps_its_rate_when_it_is_gone_on_with() {
     let name = "a_run_keeps_its_rate_when_it_is_gone_on_with";
     let Some(place) = Place::as_root(name) else { return };
     let arguments = "run nano/io ext4:size=512m --blocks 1 --size 1m --rate 2k --spacing constant \
-                     --out run --format json";
+                     --benchmark open-loop-* --out run --format json";
     let document = place.run(arguments).assert_code(0).document();
     assert_eq!(document["run"]["offered_load"]["rate_per_s"], 2000);
     assert_eq!(document["run"]["offered_load"]["spacing"], "constant");

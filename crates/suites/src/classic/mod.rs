@@ -81,11 +81,29 @@ pub enum ClassicError {
         /// The size of a chunk.
         chunk_bytes: u64,
     },
+    /// A chunk is not far smaller than a memory that sizes are asked for around.
+    #[error(
+        "chunks of {} are too large for files far below a memory of {}: give a smaller --chunk, or \
+         a larger memory= for the target",
+        size(*chunk_bytes as f64, 3),
+        size(*memory_bytes as f64, 3)
+    )]
+    LargeChunk {
+        /// The size of a chunk.
+        chunk_bytes: u64,
+        /// The memory.
+        memory_bytes: u64,
+    },
     /// Bonnie's file does not fit on a target.
     #[error(
-        "a file of {} will not fit on {label}, which has {} free: give a smaller --size{}",
+        "a file of {} will not fit on {label}, which has {} free: give {}{}",
         size(*size_bytes as f64, 3),
         size(*free_bytes as f64, 3),
+        if *has_sizes {
+            "smaller sizes; for around-memory, less memory for the target, as in ext4:memory=64m"
+        } else {
+            "a smaller --size"
+        },
         if *is_scratch { ", or a larger size= for the target" } else { "" }
     )]
     NoRoomForSize {
@@ -95,6 +113,8 @@ pub enum ClassicError {
         label: String,
         /// What it has free.
         free_bytes: u64,
+        /// Whether several sizes were asked for.
+        has_sizes: bool,
         /// Whether its own size can be chosen.
         is_scratch: bool,
     },
@@ -179,9 +199,12 @@ pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), C
             live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
         }),
         ClassicOptions::ArrayWalk(_) => Ok(()),
-        ClassicOptions::Bonnie(run) => run.by_size().iter().try_for_each(|options| {
-            live.iter().try_for_each(|one| bonnie::check_room(options, one))
-        }),
+        ClassicOptions::Bonnie(run) => {
+            let all = run.by_size();
+            // What the largest has room for, all have.
+            let largest = all.last().unwrap_or(&run.options);
+            live.iter().try_for_each(|one| bonnie::check_room(largest, all.len() > 1, one))
+        }
         ClassicOptions::BonnieMetadata(options) => {
             live.iter().try_for_each(|one| bonnie::metadata::check_room(options, one))
         }

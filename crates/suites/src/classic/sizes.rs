@@ -10,7 +10,7 @@ use crate::thinning::{on_axis, rank_of};
 
 /// How many times smaller than a cache a working set surely fits, and how many times larger it
 /// surely does not.
-const FAR: u64 = 4;
+pub(super) const FAR: u64 = 4;
 /// Caches of a machine that reports none: sizes that few lie outside of.
 const UNREPORTED_BYTES: [u64; 2] = [64 << 10, 64 << 20];
 

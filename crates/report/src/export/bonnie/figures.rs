@@ -120,7 +120,9 @@ impl Row<'_> {
         let options = match &self.asked {
             Asked::Bonnie(options) => {
                 let [sequential @ .., seeks] = &self.phases;
+                // Another size would be another point.
                 let size = factor(sequential)
+                    .filter(|_| !has_sizes)
                     .map(|times| format!("--size {}", size(options.size_bytes as f64 * times)));
                 let seeks = factor(&[*seeks])
                     .map(|times| format!("--seeks {}", rounded(f64::from(options.seeks) * times)));
@@ -138,9 +140,10 @@ impl Row<'_> {
                 }
                 Asked::Bonnie(_) | Asked::Metadata(_) => String::new(),
             };
+            let advice = if options.is_empty() { options } else { format!(": {options} would do") };
             format!(
                 "{}{of_size}: {} under 0.5 s, which Bonnie++ takes for too short to tell, so +++++ \
-                 stands there: {options} would do",
+                 stands there{advice}",
                 self.label,
                 plural(count, "phase")
             )

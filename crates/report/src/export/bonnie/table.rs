@@ -7,6 +7,7 @@ use textual::plain_text;
 
 use super::figures::{Asked, Figure, Figures, Row};
 
+const MIB: u64 = 1 << 20;
 /// Columns of a machine's name, of the size, of a rate and of a share at least.
 const NAME_WIDTH: usize = 8;
 const SIZE_WIDTH: usize = 4;
@@ -21,7 +22,10 @@ const HEADINGS: [(&str, usize, usize); 3] =
 
 pub(super) fn render(figures: &Figures<'_>) -> String {
     let mib = |row: &Row<'_>| match &row.asked {
-        Asked::Bonnie(options) => (options.size_bytes >> 20).to_string(),
+        Asked::Bonnie(options) if options.size_bytes < MIB => {
+            format!("{:.3}", options.size_bytes as f64 / MIB as f64)
+        }
+        Asked::Bonnie(options) => (options.size_bytes / MIB).to_string(),
         Asked::Metadata(_) => String::new(),
     };
     let sizes: Vec<String> = figures.rows.iter().map(mib).collect();

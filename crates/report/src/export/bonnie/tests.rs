@@ -53,6 +53,20 @@ fn exported(sample: &Sample, form: BonnieForm) -> BonnieExport {
     form.render(&sample.document(), &sample.run).expect("it is a run of Bonnie")
 }
 
+#[test]
+fn sizes_below_a_mebibyte_are_told_apart() {
+    let table = |size_bytes| {
+        let run = BonnieOptions { size_bytes, ..published() }.into();
+        let sample = asked_for(bonnie(&["a"], &[SECOND]), run);
+        let text = exported(&sample, BonnieForm::Table).text;
+        let size = text.lines().nth(3).and_then(|line| line.split_whitespace().nth(1));
+        size.expect("it has a line").to_owned()
+    };
+    assert_eq!(table(16 << 10), "0.016");
+    assert_eq!(table(512 << 10), "0.500");
+    assert_eq!(table(3 << 19), "1");
+}
+
 /// What the paper prints of ext2 (Rondinelli, "File Systems Performance Analysis", section 2.2),
 /// in the table of `Bonnie.c`.
 #[test]
@@ -133,7 +147,10 @@ fn each_size_of_the_file_has_a_line_of_its_own() {
     let sizes: Vec<&str> = csv.lines().filter_map(|line| line.split(',').nth(5)).collect();
     assert_eq!(sizes, ["16M", "320M", "16M", "320M"]);
     assert_eq!(table.notes.len(), 2, "{:?}", table.notes);
-    assert!(table.notes[0].contains("a, 320 MiB: 6 phases under 0.5 s"), "{:?}", table.notes);
+    let note = &table.notes[0];
+    assert!(note.starts_with("a, 320 MiB: 6 phases under 0.5 s"), "{note}");
+    // Another size would be another line.
+    assert!(note.ends_with("stands there: --seeks 25000 would do"), "{note}");
 }
 
 #[test]

@@ -57,9 +57,22 @@ pub fn published() -> BonnieOptions {
 
 /// Files of these sizes are below and beyond each memory that there is for a target's cache, in
 /// whole chunks.
-#[must_use]
-pub fn around_memory(memories: &[u64], chunk_bytes: u64) -> Vec<u64> {
-    sizes::of_files(&sizes::around_each(memories), 1, chunk_bytes.max(1))
+///
+/// # Errors
+/// When a memory is so small that a file below it has no whole chunk.
+pub fn around_memory(memories: &[u64], chunk_bytes: u64) -> Result<Vec<u64>, ClassicError> {
+    let chunk_bytes = chunk_bytes.max(1);
+    let least = |bytes: &u64| bytes / sizes::FAR < chunk_bytes;
+    if let Some(&memory_bytes) = memories.iter().find(|bytes| least(bytes)) {
+        return Err(ClassicError::LargeChunk { chunk_bytes, memory_bytes });
+    }
+    // What is beyond a memory stays so many times as large.
+    let is_beyond = |bytes: u64| memories.iter().any(|&memory| bytes > memory);
+    let whole = |bytes: u64| {
+        let whole = bytes / chunk_bytes * chunk_bytes;
+        if whole < bytes && is_beyond(bytes) { whole.saturating_add(chunk_bytes) } else { whole }
+    };
+    Ok(sizes::around_each(memories).into_iter().map(whole).collect())
 }
 
 /// The phases as benchmarks, of each size.
@@ -88,7 +101,11 @@ fn check(options: &BonnieOptions) -> Result<(), ClassicError> {
 ///
 /// # Errors
 /// It has not.
-pub(crate) fn check_room(options: &BonnieOptions, live: &LiveTarget) -> Result<(), ClassicError> {
+pub(crate) fn check_room(
+    options: &BonnieOptions,
+    has_sizes: bool,
+    live: &LiveTarget,
+) -> Result<(), ClassicError> {
     // Of a target that does not say how much room it has, writing the file will tell.
     let Ok(space) = live.target.space() else { return Ok(()) };
     if options.size_bytes as f64 <= space.free_bytes as f64 * ROOM_SHARE {
@@ -98,6 +115,7 @@ pub(crate) fn check_room(options: &BonnieOptions, live: &LiveTarget) -> Result<(
         size_bytes: options.size_bytes,
         label: live.target.spec().label.clone(),
         free_bytes: space.free_bytes,
+        has_sizes,
         is_scratch: live.is_scratch(),
     })
 }
@@ -124,7 +142,7 @@ impl Sequence for Bonnie {
     }
 
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
-        check_room(&self.options, live).map_err(|error| error.to_string())
+        check_room(&self.options, false, live).map_err(|error| error.to_string())
     }
 
     fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure> {
@@ -220,13 +238,21 @@ mod tests {
         let mib = |mib: &u64| mib << 20;
         let around = |memories: &[u64]| {
             let memories: Vec<u64> = memories.iter().map(mib).collect();
-            around_memory(&memories, 16 << 10)
+            around_memory(&memories, 16 << 10).expect("there is room for chunks")
         };
         assert_eq!(around(&[64]), [16, 256].each_ref().map(mib));
         assert_eq!(around(&[64, 64]), [16, 256].each_ref().map(mib));
         assert_eq!(around(&[64, 256]), [16, 1024].each_ref().map(mib));
         assert!(around(&[]).is_empty());
-        let sizes = around_memory(&[(64 << 20) + 4096], 16 << 10);
-        assert!(sizes.iter().all(|size| size.is_multiple_of(16 << 10)), "{sizes:?}");
+        // Whole chunks, and no less far away for that.
+        for chunk_bytes in [16 << 10, 1 << 20] {
+            let memory = 100_000_000;
+            let sizes = around_memory(&[memory], chunk_bytes).expect("there is room for chunks");
+            let [below, beyond] = sizes[..] else { panic!("{sizes:?}") };
+            assert!(below <= memory / 4 && beyond >= 4 * memory, "{sizes:?}");
+            assert!(sizes.iter().all(|size| size.is_multiple_of(chunk_bytes)), "{sizes:?}");
+        }
+        let why = around_memory(&[64 << 20, 1 << 20], 1 << 20).expect_err("a chunk is too large");
+        assert!(why.to_string().contains("give a smaller --chunk"), "{why}");
     }
 }
