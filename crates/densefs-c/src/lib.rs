@@ -24,8 +24,9 @@ use densefs_process::{Base, DenseFs, Errno};
 
 use answer::{fail, result};
 
-/// The [`DenseFs`] that the process has attached, not a pointer to it, which would be a further line
-/// of the caches for each call. One that was left stays in memory: another thread may be in a call.
+/// The [`DenseFs`] that the process has attached, not a pointer to it, which would be a further
+/// line of the caches for each call. One that was left stays in memory: another thread may be in a
+/// call.
 static ATTACHED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// What the process has attached.

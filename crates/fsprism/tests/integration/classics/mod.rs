@@ -70,7 +70,8 @@ fn several_sizes_of_files_are_curves_and_go_on_when_resumed() {
 #[test]
 fn sizes_around_caches_are_those_of_this_machine() {
     let place = Place::new();
-    let machine = place.run("machine --format json").assert_code(0).document();
+    let machine = place.finish(place.fsprism("machine --format json"));
+    let machine = machine.assert_code(0).document();
     let caches = machine["caches"].as_array().expect("a list").iter();
     let of_data = caches.filter(|cache| cache["kind"] != "instruction");
     let least = of_data.filter_map(|cache| cache["size_bytes"].as_u64()).filter(|&bytes| bytes > 0);
