@@ -79,18 +79,18 @@ impl Drop for Mapping {
 }
 
 impl DenseFs {
-    /// It as a pointer, for who has room for no more. It stays attached until it is made of that
-    /// again.
+    /// The file system as a pointer, for callers that keep no more than one. It stays attached
+    /// until [`Self::from_raw`] gives it back.
     #[must_use]
     pub fn into_raw(self) -> *mut c_void {
         Arc::into_raw(self.attachment).cast_mut().cast()
     }
 
-    /// What such a pointer stands for.
+    /// The file system that such a pointer stands for.
     ///
     /// # Safety
-    /// It must come from [`Self::into_raw`]. Of all that are made of the same, one may be dropped,
-    /// and the others not be used after that.
+    /// The pointer must come from [`Self::into_raw`]. Only one of those made from the same pointer
+    /// may be dropped, and none of them used after that.
     #[inline(always)]
     #[must_use]
     pub unsafe fn from_raw(raw: *mut c_void) -> Self {

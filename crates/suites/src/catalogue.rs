@@ -305,6 +305,10 @@ mod tests {
         assert_eq!(with_baseline.len(), 2, "{with_baseline:?}");
         // What a pattern adds may have been chosen before.
         assert!(chosen("survey", &["rename*", "rename-100"]).is_ok());
+        // A curve's name chooses all of its points, and those of the curve below them.
+        let curve = chosen("nano/io", &["random-read-direct-by-depth"]).expect("it is declared");
+        assert_eq!(curve.len(), 14, "{curve:?}");
+        assert!(curve.iter().all(|name| name.contains("-by-depth-")), "{curve:?}");
         let refusal = chosen("survey", &["rename-100", "renam-100"]).expect_err("no such name");
         assert!(refusal.contains("'renam-100'"), "{refusal}");
         assert!(refusal.contains("did you mean `rename-100`?"), "{refusal}");

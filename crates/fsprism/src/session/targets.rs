@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use file_system::FileSystem;
 use machine::describe::describe;
+use record::machine::Machine;
 use record::{ClassicOptions, Manifest, TargetRecord};
 use rustix::process::geteuid;
 use suites::Suite;
@@ -90,17 +91,20 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
     }
 }
 
-/// The memories that there are for the caches of targets that were asked for, in bytes: each one's
-/// own limit, the control group's or the machine's. Those of which nothing can be made have none;
-/// they are refused where they are made.
+/// The memory that can cache each target that was asked for, in bytes: the least of its own limit,
+/// the control group's and the machine's. What is no target has none here, and is refused where
+/// targets are made.
 pub(crate) fn memories(texts: &[String]) -> Vec<u64> {
-    let machine = describe();
+    memories_on(&describe(), texts)
+}
+
+fn memories_on(machine: &Machine, texts: &[String]) -> Vec<u64> {
     let parsed = texts.iter().filter_map(|text| text.parse::<TargetSpec>().ok());
     let mut limits: Vec<Option<u64>> = parsed.map(|spec| spec.conditions.memory_bytes).collect();
     if limits.is_empty() {
         limits.push(None);
     }
-    let memory_of = |limit| record::memory_of(&machine, limit).map(|(_, bytes)| bytes);
+    let memory_of = |limit| record::memory_of(machine, limit).map(|(_, bytes)| bytes);
     limits.into_iter().filter_map(memory_of).collect()
 }
 
@@ -215,4 +219,37 @@ fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
         _ => return None,
     };
     Some(making.scratch().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use record::machine::{Cgroup, CgroupVersion};
+
+    use super::*;
+
+    #[test]
+    fn a_target_is_cached_by_the_least_of_what_limits_its_memory() {
+        const MIB: u64 = 1 << 20;
+        let mut machine = Machine::default();
+        machine.memory.total_bytes = Some(1024 * MIB);
+        let memories = |machine: &Machine, texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+            memories_on(machine, &texts)
+        };
+        assert_eq!(memories(&machine, &[]), [1024 * MIB]);
+        let limited = ["ext4:memory=64m", "xfs", "no target:"];
+        assert_eq!(memories(&machine, &limited), [64 * MIB, 1024 * MIB]);
+        machine.cgroup = Some(Cgroup {
+            version: CgroupVersion::V2,
+            paths: BTreeMap::new(),
+            memory_limit_bytes: Some(32 * MIB),
+            memory_high_bytes: None,
+            cpu_quota_cores: None,
+            cpuset: None,
+            io_limits: Vec::new(),
+        });
+        assert_eq!(memories(&machine, &limited), [32 * MIB; 2]);
+    }
 }

@@ -21,10 +21,13 @@ fn what_a_write_leaves_in_a_cache_the_next_read_moves_out() {
         Err(why) => return say_skipped("cache traffic", why.trim()),
     };
     let place = Place::new();
-    let arguments = format!(
-        "run sprite-lfs --file-size 256k --blocks 1 --cache-traffic {CACHES} mine=ramfs . --out run"
-    );
-    let mut run = place.fsprism(&arguments);
+    let arguments =
+        format!("run sprite-lfs --file-size 256k --blocks 1 --cache-traffic {CACHES} mine=ramfs .");
+    let mut planned = place.fsprism(&format!("{arguments} --dry-run"));
+    planned.env("FSPRISM_LAB", &lab);
+    let planned = place.finish(planned);
+    assert!(planned.assert_code(0).stderr.contains("guests would then count"), "{planned:?}");
+    let mut run = place.fsprism(&format!("{arguments} --out run"));
     run.env("FSPRISM_LAB", lab);
     let ran = place.finish(run);
     ran.assert_code(0);
