@@ -56,6 +56,7 @@ fn cell(
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     }
 }
 

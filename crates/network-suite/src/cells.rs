@@ -68,5 +68,6 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     }
 }

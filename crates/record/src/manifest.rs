@@ -99,8 +99,14 @@ impl RunRecord {
     /// with the process.
     #[must_use]
     pub fn can_be_resumed(&self) -> bool {
-        let is_of_guests = [crate::network::SUITE, crate::traffic::SUITE].contains(&&*self.suite);
-        self.command != "cliff" && !is_of_guests
+        self.command != "cliff" && !self.is_of_guests()
+    }
+
+    /// Whether its benchmarks ran in guests and their figures are counts: what makes a time of this
+    /// machine doubtful is no matter there.
+    #[must_use]
+    pub fn is_of_guests(&self) -> bool {
+        [crate::network::SUITE, crate::traffic::SUITE].contains(&&*self.suite)
     }
 }
 
@@ -387,6 +393,10 @@ pub struct Cell {
     /// The minimum that a replicate needs to count; none for procedures with their own criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<Least>,
+    /// The sequence that it is a phase of, if it is one: an execution measures all of its phases,
+    /// so none of them is left out, or measured in a block, without the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<String>,
 }
 
 /// The minimum that a replicate needs for its figure to mean what the benchmark's name says. It

@@ -258,6 +258,7 @@ impl Sample {
             floor: None,
             rank: 0,
             least: None,
+            sequence: None,
         }
     }
 

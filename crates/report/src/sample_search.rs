@@ -104,6 +104,7 @@ fn cell_at(plan: &SearchPlan, position: f64) -> Cell {
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     }
 }
 

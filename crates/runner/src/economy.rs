@@ -6,7 +6,7 @@
 //! blocks, from where on the most extreme values of an interval's blocks no longer are its ends,
 //! time goes where intervals are widest: each block then holds the wider half of what is not narrow
 //! enough yet. Every block holds a benchmark on all of its targets and with what it is set against,
-//! so comparisons stay paired.
+//! so comparisons stay paired. Phases of a sequence go together: one execution measures them all.
 //!
 //! Length is not traded for blocks, and one instance of a file system is not measured twice in the
 //! same state: how many operations, and replicates of one instance, would be best depends on the
@@ -43,13 +43,13 @@ pub(crate) trait Costs {
     }
 }
 
-/// Cells of one benchmark, and those that they are set against.
+/// Cells that are measured and left out together: those of one benchmark, or of all phases of a
+/// sequence, which one execution measures; and those that they are set against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
-    pub(crate) benchmark: String,
     /// Its own cells.
     pub(crate) own: Vec<u32>,
-    /// These and those of its baseline and its floor.
+    /// These and those of its baselines and its floors.
     pub(crate) all: BTreeSet<u32>,
     rank: u32,
     position: u32,
@@ -61,34 +61,58 @@ impl Group {
         (self.rank, self.position)
     }
 
-    /// What a run writes down where it leaves the group out.
-    pub(crate) fn left_out(self, why: &str) -> LeftOut {
-        LeftOut { benchmark: self.benchmark, cells: self.own, why: why.to_owned() }
+    /// What a run writes down where it leaves the group out, by benchmark.
+    pub(crate) fn left_out(self, cells: &[Cell], why: &str) -> Vec<LeftOut> {
+        let mut left_out: Vec<LeftOut> = Vec::new();
+        for index in self.own {
+            let benchmark = &cells[index as usize].benchmark;
+            match left_out.iter_mut().find(|one| one.benchmark == *benchmark) {
+                Some(one) => one.cells.push(index),
+                None => left_out.push(LeftOut {
+                    benchmark: benchmark.clone(),
+                    cells: vec![index],
+                    why: why.to_owned(),
+                }),
+            }
+        }
+        left_out
     }
 }
 
-/// The benchmarks of the live cells, in the order of their declaration.
+/// What cells have in common that are measured together: a sequence, or a benchmark.
+fn unit(cell: &Cell) -> (bool, &str) {
+    match &cell.sequence {
+        Some(sequence) => (true, sequence),
+        None => (false, &cell.benchmark),
+    }
+}
+
+/// The benchmarks and sequences of the live cells, in the order of their declaration.
 pub(crate) fn groups(cells: &[Cell], live: &[u32]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
+    let mut by_unit: BTreeMap<(bool, &str), usize> = BTreeMap::new();
+    let mut by_benchmark: BTreeMap<&str, usize> = BTreeMap::new();
     for &index in live {
         let cell = &cells[index as usize];
-        match groups.iter_mut().find(|group| group.benchmark == cell.benchmark) {
-            Some(group) => group.own.push(index),
-            None => groups.push(Group {
-                benchmark: cell.benchmark.clone(),
-                own: vec![index],
-                all: BTreeSet::new(),
-                rank: cell.rank,
-                position: index,
-            }),
-        }
+        let group = *by_unit.entry(unit(cell)).or_insert_with(|| {
+            let (own, all) = (Vec::new(), BTreeSet::new());
+            groups.push(Group { own, all, rank: cell.rank, position: index });
+            groups.len() - 1
+        });
+        groups[group].own.push(index);
+        groups[group].rank = groups[group].rank.min(cell.rank);
+        by_benchmark.insert(&cell.benchmark, group);
     }
-    let own: BTreeMap<String, Vec<u32>> =
-        groups.iter().map(|group| (group.benchmark.clone(), group.own.clone())).collect();
+    let own: Vec<Vec<u32>> = groups.iter().map(|group| group.own.clone()).collect();
     for group in &mut groups {
-        let cell = &cells[group.position as usize];
-        let others = cell.baseline.iter().chain(&cell.floor).filter_map(|name| own.get(name));
-        group.all = group.own.iter().chain(others.flatten()).copied().collect();
+        let mut all: BTreeSet<u32> = group.own.iter().copied().collect();
+        for &index in &group.own {
+            let cell = &cells[index as usize];
+            let others = cell.baseline.iter().chain(&cell.floor);
+            let others = others.filter_map(|name| by_benchmark.get(name.as_str()));
+            all.extend(others.flat_map(|&other| &own[other]));
+        }
+        group.all = all;
     }
     groups
 }
@@ -224,17 +248,15 @@ mod tests {
 
     const LIVE: [u32; 6] = [0, 1, 2, 3, 4, 5];
 
-    fn names(groups: &[Group]) -> Vec<&str> {
-        groups.iter().map(|group| group.benchmark.as_str()).collect()
+    fn names(cells: &[Cell], groups: Vec<Group>) -> Vec<String> {
+        let left_out = groups.into_iter().flat_map(|group| group.left_out(cells, "long"));
+        left_out.map(|one| one.benchmark).collect()
     }
 
     #[test]
     fn what_has_no_room_goes_by_rank_and_from_the_end_and_one_stays() {
         let cells = cells();
-        let gone = |left_s| {
-            let gone = left_out(&cells, &LIVE, &Each(1.0), 0, left_s);
-            names(&gone).iter().map(|&name| name.to_owned()).collect::<Vec<_>>()
-        };
+        let gone = |left_s| names(&cells, left_out(&cells, &LIVE, &Each(1.0), 0, left_s));
         // Seven seconds a block, six blocks.
         assert!(gone(42.0).is_empty());
         assert_eq!(gone(40.0), ["three"]);
@@ -248,7 +270,7 @@ mod tests {
         let mut cells = cells();
         (cells[0].rank, cells[1].rank) = (2, 2);
         let gone = left_out(&cells, &LIVE, &Each(1.0), 0, 29.0);
-        assert_eq!(names(&gone), ["one", "three"]);
+        assert_eq!(names(&cells, gone), ["one", "three"]);
     }
 
     #[test]
@@ -263,9 +285,10 @@ mod tests {
             }
         }
         // Seven seconds a block but for the second benchmark's hundred.
-        let gone = |left_s| left_out(&cells(), &LIVE, &First(100.0), 0, left_s);
-        assert_eq!(names(&gone(42.0)), ["two"]);
-        assert_eq!(names(&gone(29.0)), ["three", "two"], "the first takes three, the third two");
+        let three = cells();
+        let gone = |left_s| names(&three, left_out(&three, &LIVE, &First(100.0), 0, left_s));
+        assert_eq!(gone(42.0), ["two"]);
+        assert_eq!(gone(29.0), ["three", "two"], "the first takes three, the third two");
         // Each of the last two fits beside the first, but not both.
         let of = |name: &str, rank| Cell { rank, ..cell(name) };
         let four = [of("a", 0), of("b", 1), of("long", 1), of("c", 1), of("d", 1)];

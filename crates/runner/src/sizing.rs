@@ -108,6 +108,7 @@ pub(crate) mod tests {
             floor: None,
             rank: 0,
             least: None,
+            sequence: None,
         }
     }
 

@@ -134,6 +134,7 @@ impl Benchmark {
                 let need = of.need(self.cache_state, data_file_bytes);
                 need.least(of.workload.threads, processors())
             }),
+            sequence: self.sequence(),
         }
     }
 
@@ -170,6 +171,14 @@ impl Benchmark {
         match &self.curve {
             Some(point) => (&point.curve, &point.title),
             None => (&self.name, &self.title),
+        }
+    }
+
+    /// The sequence that it is a phase of, if it is one.
+    fn sequence(&self) -> Option<String> {
+        match &self.work {
+            Work::Operations(_) => None,
+            Work::Experiment(experiment) => experiment.sequence().map(str::to_owned),
         }
     }
 

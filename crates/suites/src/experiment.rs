@@ -36,6 +36,11 @@ pub trait Experiment: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The sequence that it is a phase of, if it is one.
+    fn sequence(&self) -> Option<&str> {
+        None
+    }
+
     /// The file set that it works on, if it is one that others may share; made for every block.
     fn place(&self) -> Option<Place> {
         None

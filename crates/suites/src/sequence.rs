@@ -132,6 +132,10 @@ impl Experiment for OnePhase {
         self.phase.working_set_bytes
     }
 
+    fn sequence(&self) -> Option<&str> {
+        Some(self.sequence.name())
+    }
+
     fn estimate(&self) -> Duration {
         self.sequence.estimate() / self.count.max(1)
     }

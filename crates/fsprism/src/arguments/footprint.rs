@@ -257,9 +257,12 @@ fn operations_help() -> String {
     format!("Operations to trace: {}", names.join(", "))
 }
 
+/// Where help lists what both take that trace in guests.
+const OF_GUESTS: &str = "Options of footprint, and of sprite-lfs with --cache-traffic";
+
 /// What is traced, and how.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options for the footprint suite")]
+#[command(next_help_heading = "Options of footprint")]
 pub(crate) struct TracingOptions {
     #[arg(help = operations_help(), id = "operations", long = "op", value_name = "OPERATION",
         value_delimiter = ',', value_parser = given::operation)]
@@ -272,13 +275,13 @@ pub(crate) struct TracingOptions {
     #[arg(long)]
     pub(crate) cold: bool,
     /// Kernel of the guest, one of those in the lab; by default the one built last
-    #[arg(long, value_name = "RELEASE")]
+    #[arg(long, value_name = "RELEASE", help_heading = OF_GUESTS)]
     pub(crate) kernel: Option<String>,
 }
 
 /// Which caches are simulated.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options for the footprint suite")]
+#[command(next_help_heading = OF_GUESTS)]
 pub(crate) struct CachesOptions {
     /// A cache to simulate: l1d=32k,64,8; by default this machine's caches
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",

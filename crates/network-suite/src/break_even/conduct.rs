@@ -273,6 +273,7 @@ impl Prober<'_, '_> {
             floor: None,
             rank: 0,
             least: None,
+            sequence: None,
         }
     }
 }

@@ -276,6 +276,7 @@ fn added(cell: u32) -> Line {
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     };
     Line::CellAdded(Box::new(CellAdded { cell, definition }))
 }

@@ -128,7 +128,7 @@ fn left_out(run: &Run) -> Vec<Skipped> {
 fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let mut warnings: Vec<WarningReport> = Vec::new();
     // What lies on disks of guests is none of this machine's doing.
-    let is_of_guests = run.manifest.run.suite == record::network::SUITE;
+    let is_of_guests = run.manifest.run.is_of_guests();
     let targets: &[TargetRecord] = if is_of_guests { &[] } else { &run.manifest.targets };
     // Files in memory have no places that could lie in fragments.
     let can_age = |target: &&TargetRecord| {
@@ -270,6 +270,23 @@ mod tests {
         ];
         assert_eq!(kinds(&document), expected);
         assert!(document.warnings[3].message.starts_with("b: the loop device"));
+    }
+
+    #[test]
+    fn counts_in_guests_are_not_doubted_as_times_of_this_machine() {
+        let mut sample = Sample::new(&["ext4"]).benchmark("create", &[&[1.0; 2]]);
+        let target = &mut sample.run.manifest.targets[0];
+        (target.scratch, target.loop_direct_io) = (true, Some(false));
+        let warnings = |sample: &Sample| {
+            let document = sample.document();
+            [document.warnings.len(), document.cells[0].warnings.len()]
+        };
+        let [of_run, of_cell] = warnings(&sample);
+        assert!(of_run > 0 && of_cell > 0, "{of_run} {of_cell}");
+        for suite in [record::network::SUITE, record::traffic::SUITE] {
+            sample.run.manifest.run.suite = suite.to_owned();
+            assert_eq!(warnings(&sample), [0, 0], "{suite}");
+        }
     }
 
     #[test]

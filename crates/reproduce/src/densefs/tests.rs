@@ -204,6 +204,7 @@ fn footprints_are_medians_over_the_repetitions() {
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     };
     let replicates = [10.0, 30.0, 20.0].map(replicate);
     let cells = vec![(&cell, replicates.iter().collect())];

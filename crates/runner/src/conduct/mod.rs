@@ -241,7 +241,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 self.check_budget(&live, &gone, left_s)?;
             }
             let why = self.too_long();
-            left_out.extend(gone.into_iter().map(|group| group.left_out(&why)));
+            let cells = &self.plan.cells;
+            left_out.extend(gone.into_iter().flat_map(|group| group.left_out(cells, &why)));
         }
         let before = live.len();
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));

@@ -40,7 +40,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
         let why = self.too_long();
         let mut left_out = sizing.left_out;
-        left_out.extend(gone.into_iter().map(|group| group.left_out(&why)));
+        let cells = &self.plan.cells;
+        left_out.extend(gone.into_iter().flat_map(|group| group.left_out(cells, &why)));
         self.enter_plan(block, left_out, pilot_s)?;
         Ok(Step::Done(true))
     }

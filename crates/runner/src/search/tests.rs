@@ -64,6 +64,7 @@ impl Prober for Table {
             floor: None,
             rank: 0,
             least: None,
+            sequence: None,
         }
     }
 

@@ -194,6 +194,7 @@ pub(crate) fn plan(count: u32) -> Plan {
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     };
     Plan {
         cells: (0..count).map(cell).collect(),

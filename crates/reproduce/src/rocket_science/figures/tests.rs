@@ -30,6 +30,7 @@ fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
         floor: None,
         rank: 0,
         least: None,
+        sequence: None,
     }
 }
 
