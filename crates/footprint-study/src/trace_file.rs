@@ -1,10 +1,11 @@
 //! The files of traces.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use footprint_trace::reader::TraceReader;
+use footprint_trace::trace_file::open_plain;
 
 use crate::StudyError;
 
@@ -43,12 +44,4 @@ pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, StudyErr
         open_plain(path).map_err(|source| StudyError::Open { path: path.to_owned(), source })?;
     let source = BufReader::with_capacity(BUFFER_BYTES, file);
     TraceReader::new(source).map_err(|source| StudyError::Trace { path: path.to_owned(), source })
-}
-
-/// A file as it is there: a pipe in its place is not waited for.
-fn open_plain(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    const NONBLOCK: i32 = 0o4000;
-    let file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }

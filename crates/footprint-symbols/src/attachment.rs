@@ -12,7 +12,7 @@ use footprint_trace::attachments::{self, DESCRIPTION};
 use crate::SymbolsError;
 
 /// Bytes of JSON up to which a description is believed.
-const JSON_BYTES_MAX: u64 = 1 << 30;
+const JSON_BYTES_MAX: u64 = 1 << 28;
 
 /// Puts a description into a trace, in the place of one that it has.
 ///
@@ -36,6 +36,10 @@ pub fn read_description(trace: &Path) -> Result<Option<Description>, SymbolsErro
     let mut json = Vec::new();
     let inflated = ZlibDecoder::new(&*bytes).take(JSON_BYTES_MAX).read_to_end(&mut json);
     inflated.map_err(|error| SymbolsError::Description(error.to_string()))?;
-    let description = serde_json::from_slice(&json);
-    description.map(Some).map_err(|error| SymbolsError::Description(error.to_string()))
+    let mut description: Description = serde_json::from_slice(&json)
+        .map_err(|error| SymbolsError::Description(error.to_string()))?;
+    // Whoever wrote it may not have sorted it, and addresses are looked up by halves.
+    description.sort();
+    description.make_plain();
+    Ok(Some(description))
 }

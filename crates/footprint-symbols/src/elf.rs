@@ -2,11 +2,12 @@
 //! they have or that is installed for them.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::ZlibDecoder;
 use footprint_trace::maps::Mapping;
+use footprint_trace::trace_file::open_plain;
 use object::elf::PT_LOAD;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{CompressionFormat, Endianness, Object, ObjectSection, ObjectSymbol};
@@ -16,6 +17,20 @@ use crate::symbol::{Symbol, SymbolKind};
 
 /// Where debug information is installed, by the build id of what it belongs to.
 const DEBUG_DIRECTORY: &str = "/usr/lib/debug/.build-id";
+
+/// Bytes of the largest file that is read.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// The whole of a file that is not too large.
+fn read_at_most(file: &fs::File) -> io::Result<Vec<u8>> {
+    let bytes = file.metadata()?.len();
+    if bytes > BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {BYTES_MAX} bytes")));
+    }
+    let mut content = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut content)?;
+    Ok(content)
+}
 
 /// An ELF file for x86-64.
 #[derive(Debug)]
@@ -30,10 +45,12 @@ impl Binary {
     /// Reads a file.
     ///
     /// # Errors
-    /// It cannot be read, or is no ELF file of 64 bits.
+    /// It cannot be read, is too large, or is no ELF file of 64 bits.
     pub fn read(path: &Path) -> Result<Self, SymbolsError> {
         let io = |error| SymbolsError::Io { path: path.to_owned(), error };
-        let binary = Self { path: path.to_owned(), bytes: fs::read(path).map_err(io)? };
+        // A trace names it, which may have come from anywhere.
+        let bytes = open_plain(path).and_then(|file| read_at_most(&file)).map_err(io)?;
+        let binary = Self { path: path.to_owned(), bytes };
         binary.file()?;
         Ok(binary)
     }

@@ -12,6 +12,7 @@ use crate::TraceError;
 use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::reader::{Cut, Ending};
+use crate::trace_file::open_plain;
 use crate::varint;
 
 /// Name of what the addresses are called and what was traced: JSON, deflated with zlib's header.
@@ -23,6 +24,9 @@ pub const MAPS: &str = "maps";
 
 /// Bytes of the longest name.
 pub const NAME_BYTES_MAX: usize = 255;
+
+/// Bytes of the largest attachment that is read.
+const BYTES_MAX: usize = 1 << 28;
 
 /// Bytes of an attachment in one chunk.
 const PART_BYTES: usize = 1 << 19;
@@ -59,7 +63,7 @@ pub(crate) fn decode(payload: &[u8]) -> Option<(&str, &[u8])> {
 /// # Errors
 /// The file is no trace, a newer or damaged one, or stops before its end.
 pub fn read(path: &Path, name: &str) -> Result<Option<Vec<u8>>, TraceError> {
-    let mut file = File::open(path).map_err(TraceError::Io)?;
+    let mut file = open_plain(path).map_err(TraceError::Io)?;
     Ok(scan(&mut file, Some(name))?.attachment)
 }
 
@@ -165,7 +169,7 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
     let (_, version) = Header::read(file)?;
     let (mut at_bytes, mut chunks) = (Header::BYTES as u64, 0);
     let mut found: Option<Scan> = None;
-    let (mut kept, mut section) = (None::<Vec<u8>>, None::<Vec<u8>>);
+    let mut section = None::<Vec<u8>>;
     let mut payload = Vec::new();
     while found.is_none() || at_bytes < length {
         let begin = at_bytes;
@@ -183,7 +187,11 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
             Kind::Attachment if version >= VERSION_ATTACHMENTS => {
                 let (name, bytes) = decode(&payload).ok_or_else(|| damaged("an attachment"))?;
                 if wanted == Some(name) {
-                    section.get_or_insert_default().extend(bytes);
+                    let section = section.get_or_insert_default();
+                    if section.len() + bytes.len() > BYTES_MAX {
+                        return Err(damaged("an attachment, which is too large"));
+                    }
+                    section.extend(bytes);
                 }
             }
             Kind::Attachment => return Err(damaged("an unknown kind of chunk")),
@@ -195,8 +203,8 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
                 let ending = Ending::decode(&payload)
                     .filter(|ending| is_sound && ending.follows(before, chunks))
                     .ok_or_else(|| damaged("its end"))?;
-                kept = section.take().or(kept);
-                let attachment = kept.clone();
+                let kept = found.take().and_then(|found| found.attachment);
+                let attachment = section.take().or(kept);
                 found = Some(Scan { version, ending, end_bytes: at_bytes, attachment });
             }
         }

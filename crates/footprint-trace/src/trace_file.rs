@@ -1,9 +1,26 @@
-//! A file that holds a whole trace whenever its writer may be killed.
+//! A file that holds a whole trace whenever its writer may be killed, and how traces are opened.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+
+/// `O_NONBLOCK`.
+const WITHOUT_WAITING: i32 = 0o4000;
+
+/// Opens a file that may have come from anywhere: a pipe in its place is not waited for, and a
+/// device is not read.
+///
+/// # Errors
+/// The system's, or that it is no regular file.
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
+}
 
 /// Bytes after which those written go to the file without waiting for a commit.
 const PENDING_BYTES: usize = 1 << 20;

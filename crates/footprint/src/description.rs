@@ -4,7 +4,10 @@
 //! programs and the libraries it was made of. Only what the trace touches is kept. All lists are
 //! sorted by address, so that a reader can search them; [`Description::sort`] brings them there.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use textual::plain_text;
 
 /// What a trace is about and what its addresses are called.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +196,34 @@ impl Description {
         }
     }
 
+    /// Makes what a terminal would obey plain in all texts: whoever wrote them may have been
+    /// anybody, and the paths of a program's files can hold anything.
+    pub fn make_plain(&mut self) {
+        let Self { subject, regions, operations, functions, inlined, data, types, missing, .. } =
+            self;
+        let Subject { title, kernel, command, qemu, processor, identities } = subject;
+        let own = [kernel, qemu, processor, missing].into_iter().flatten();
+        own.chain([title]).chain(command).for_each(plain);
+        for Identity { name, value } in identities {
+            plain(name);
+            plain(value);
+        }
+        regions.iter_mut().chain(operations).for_each(|named| plain(&mut named.name));
+        for Function { name, object, file, .. } in functions {
+            [name, object].into_iter().chain(file).for_each(plain);
+        }
+        for Inlined { name, file, .. } in inlined {
+            std::iter::once(name).chain(file).for_each(plain);
+        }
+        for DataObject { name, type_name, .. } in data {
+            std::iter::once(name).chain(type_name).for_each(plain);
+        }
+        for TypeLayout { name, fields, .. } in types {
+            let fields = fields.iter_mut().map(|field| &mut field.name);
+            std::iter::once(name).chain(fields).for_each(plain);
+        }
+    }
+
     /// The function that an address is in.
     #[must_use]
     pub fn function(&self, address: u64) -> Option<&Function> {
@@ -222,9 +253,56 @@ impl Description {
     }
 }
 
+fn plain(text: &mut String) {
+    if let Cow::Owned(plain) = plain_text(text) {
+        *text = plain;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_orders_a_terminal_about() {
+        let hostile = || "\u{1b}[2J\u{202e}".to_owned();
+        let named = || vec![Named { number: 1, name: hostile() }];
+        let field = Field { name: hostile(), ..Field::default() };
+        let mut description = Description {
+            subject: Subject {
+                title: hostile(),
+                kernel: Some(hostile()),
+                command: vec![hostile()],
+                qemu: Some(hostile()),
+                processor: Some(hostile()),
+                identities: vec![Identity { name: hostile(), value: hostile() }],
+            },
+            regions: named(),
+            operations: named(),
+            functions: vec![Function {
+                name: hostile(),
+                object: hostile(),
+                file: Some(hostile()),
+                ..Function::default()
+            }],
+            inlined: vec![Inlined { name: hostile(), file: Some(hostile()), ..Inlined::default() }],
+            data: vec![DataObject {
+                name: hostile(),
+                type_name: Some(hostile()),
+                ..DataObject::default()
+            }],
+            types: vec![TypeLayout { name: hostile(), fields: vec![field], bytes: 0 }],
+            missing: Some(hostile()),
+            ..Description::default()
+        };
+        let orders = |description: &Description| {
+            let said = serde_json::to_string(description).expect("it has names for keys");
+            said.matches("\\u001b").count() + said.matches('\u{202e}').count()
+        };
+        assert_eq!(orders(&description), 2 * 19);
+        description.make_plain();
+        assert_eq!(orders(&description), 0);
+    }
 
     #[test]
     fn addresses_find_what_is_around_them() {

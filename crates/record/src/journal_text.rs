@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use crate::bounded;
 use crate::journal::Line;
 use crate::manifest::Manifest;
 use crate::plain::make_plain;
@@ -61,6 +62,7 @@ pub(crate) fn parse(text: &[u8], manifest: &Manifest) -> Parsed {
         parsed: Parsed { whole_bytes: whole_bytes as u64, ..Parsed::default() },
         metrics: manifest.cells.iter().map(|cell| cell.metrics.len()).collect(),
         replicates: HashSet::new(),
+        added: 0,
         has_checksums: false,
         place: 0,
         unread: 0,
@@ -77,6 +79,8 @@ struct Reader {
     metrics: Vec<usize>,
     /// Blocks and cells of the replicates so far.
     replicates: HashSet<(u32, u32)>,
+    /// Elements of the cells that searches added.
+    added: usize,
     has_checksums: bool,
     /// Where the line stands, from 1.
     place: usize,
@@ -115,9 +119,14 @@ impl Reader {
 
     /// The line, if what it says can be so.
     fn believed(&mut self, text: &[u8]) -> Result<Line, String> {
+        let elements = bounded::elements(text, bounded::OF_LINE)?;
         let line: Line = line_of(text).map_err(|error| error.to_string())?;
         plausible::line(&line, text, &self.metrics)?;
         if let Line::CellAdded(added) = &line {
+            self.added += elements;
+            if self.added > bounded::OF_CELLS_ADDED {
+                return Err("the cells added so far are too many".to_owned());
+            }
             self.metrics.push(added.definition.metrics.len());
         }
         if let Line::Replicate(replicate) = &line

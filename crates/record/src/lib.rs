@@ -9,6 +9,7 @@
 //! Everything measured is a *metric of a cell* with a unit and a direction, whatever its suite.
 //! Comparison, history and report need to know nothing else about it.
 
+mod bounded;
 mod cache_benchmark;
 mod classic;
 mod cliff;

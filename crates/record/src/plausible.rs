@@ -16,6 +16,8 @@ const NUMBER_MAX: u64 = 2_000_000_000_000;
 const SUM_MAX: u64 = 1_000_000_000_000_000;
 /// Seconds that no run lasts: thirty years.
 const SECONDS_MAX: f64 = 1e9;
+/// Levels of confidence that nobody asks for: 99.99 % is the highest that can be given.
+const LEVEL_MAX: f64 = 0.999_999;
 /// Blocks that no run has.
 const BLOCKS_MAX: u32 = 10_000;
 /// Exponents of two that times in nanoseconds have.
@@ -27,7 +29,7 @@ const SLICES_MAX: usize = 64;
 pub(crate) fn manifest(manifest: &Manifest) -> Result<(), String> {
     let run = &manifest.run;
     seconds("budget_s", run.budget_s)?;
-    between("confidence_level", run.confidence_level, (0.5, 1.0))?;
+    between("confidence_level", run.confidence_level, (0.5, LEVEL_MAX))?;
     at_most("data_file_bytes", run.data_file_bytes)
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), St
         Line::Discarded(discarded) => block_number(discarded.block),
         Line::CellFailed(failed) => block_number(failed.block),
         Line::Search(search) => {
-            between("level", search.level, (0.5, 1.0))?;
+            between("level", search.level, (0.5, LEVEL_MAX))?;
             between("low", search.low, (0.0, NUMBER_MAX as f64))?;
             between("high", search.high, (search.low, NUMBER_MAX as f64))?;
             between("grain", search.grain, (0.0, NUMBER_MAX as f64))

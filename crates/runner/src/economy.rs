@@ -294,7 +294,29 @@ mod tests {
         let four = [of("a", 0), of("b", 1), of("long", 1), of("c", 1), of("d", 1)];
         let live = [0, 1, 2, 3, 4];
         let gone = left_out(&four, &live, &First(100.0), 0, 24.0);
-        assert_eq!(names(&gone), ["d", "long"]);
+        assert_eq!(names(&four, gone), ["d", "long"]);
+    }
+
+    #[test]
+    fn phases_of_a_sequence_are_measured_and_left_out_together() {
+        let of =
+            |name: &str, sequence: &str| Cell { sequence: Some(sequence.to_owned()), ..cell(name) };
+        let small = [of("write", "small"), of("read", "small")];
+        let large = [of("write-large", "large"), of("read-large", "large")];
+        let cells = [&small[..], &large[..], &[cell("stat")]].concat();
+        let live = [0, 1, 2, 3, 4];
+        let whole = groups(&cells, &live);
+        assert_eq!(whole.iter().map(|group| group.own.len()).collect::<Vec<_>>(), [2, 2, 1]);
+        // Six seconds a block, five without what is alone, four without a sequence.
+        let gone = |left_s| names(&cells, left_out(&cells, &live, &Each(1.0), 0, left_s));
+        assert_eq!(gone(35.0), ["stat"]);
+        assert_eq!(gone(29.0), ["write-large", "read-large"]);
+        assert_eq!(gone(23.0), ["stat", "write-large", "read-large"]);
+        assert_eq!(gone(0.0), ["stat", "write-large", "read-large"], "no half of a sequence");
+        // One wide phase brings the others along.
+        let widths: Widths = (0..).zip([0.01, 0.4, 0.01, 0.01, 0.01].map(Some)).collect();
+        let next = next_block(&whole, &widths, 0.02, &Each(1.0), (9, 10.0));
+        assert_eq!(next, Some(BTreeSet::from([0, 1])));
     }
 
     #[test]

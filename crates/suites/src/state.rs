@@ -98,18 +98,24 @@ pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<(
 /// On btrfs, what a change of names needs besides is read in too. Of other file systems, rehearsing
 /// the change brings it in.
 pub(crate) fn warm_directories(target: &Target, directories: &[PathBuf]) -> io::Result<()> {
-    for path in directories {
-        let directory = File::open(path)?;
-        let mut entries = Dir::read_from(&directory)?;
-        while let Some(entry) = entries.read() {
-            statat(&directory, entry?.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
-        }
+    for (number, path) in directories.iter().enumerate() {
+        // Each where the thread is that works in it.
+        near(number, || read_in_names(path))??;
     }
     if keeps_names_in_trees(target) {
         match read_in_trees(target.root()) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             other => other?,
         }
+    }
+    Ok(())
+}
+
+fn read_in_names(directory: &Path) -> io::Result<()> {
+    let directory = File::open(directory)?;
+    let mut entries = Dir::read_from(&directory)?;
+    while let Some(entry) = entries.read() {
+        statat(&directory, entry?.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
     }
     Ok(())
 }

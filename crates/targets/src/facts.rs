@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor, statvfs};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,15 @@ impl DeviceNumbers {
         }
         let numbers = fs::read_to_string(Path::new(&directory).join("../dev"));
         numbers.ok().and_then(|text| Self::parse(text.trim())).unwrap_or(self)
+    }
+
+    /// Its node in `/dev` by the name that the kernel gives it, if that is there.
+    pub(crate) fn node(self) -> Option<PathBuf> {
+        let event = fs::read_to_string(format!("/sys/dev/block/{self}/uevent")).ok()?;
+        let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+        let node = Path::new("/dev").join(name);
+        // A node of that name may stand for another device.
+        (Self::of_file(&node) == Some(self)).then_some(node)
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {

@@ -142,6 +142,11 @@ impl Shop {
         format!("{}-{}", self.owner, self.next.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// Whether this process has a place to mount on.
+    pub(crate) fn can_mount(&self) -> bool {
+        self.area.is_some()
+    }
+
     /// A new directory to mount on, which nobody but this process sees.
     pub(crate) fn new_mount_point(&self, label: &str) -> io::Result<PathBuf> {
         let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;

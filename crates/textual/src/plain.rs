@@ -2,6 +2,7 @@
 //! to who shows them.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 /// A text without control characters and without those that change the direction of what follows
 /// (Unicode Standard Annex 9, section 2): spaces stand for those that space, and question marks for
@@ -12,6 +13,12 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(|c| replacement(c).unwrap_or(c)).collect())
+}
+
+/// A path for people.
+#[must_use]
+pub fn plain_path(path: &Path) -> String {
+    plain_text(&path.display().to_string()).into_owned()
 }
 
 fn replacement(c: char) -> Option<char> {

@@ -1,7 +1,6 @@
 //! The programs and libraries of a program's trace.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use footprint_trace::TraceError;
 use footprint_trace::attachments::{self, MAPS};
 use footprint_trace::maps::Mapping;
 use footprint_trace::reader::{Ending, TraceReader};
+use footprint_trace::trace_file::open_plain;
 
 use crate::SymbolsError;
 use crate::describe::{Image, Sources, describe};
@@ -25,16 +25,17 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// # Errors
 /// The trace cannot be read to its end.
 pub fn program(trace: &Path) -> Result<(Description, Option<Ending>), SymbolsError> {
-    let file = File::open(trace).map_err(TraceError::Io)?;
+    let file = open_plain(trace).map_err(TraceError::Io)?;
     let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
     let touched = Touched::of(&mut reader)?;
     let maps = attachments::read(trace, MAPS)?.unwrap_or_default();
     let named = images(&maps, &touched)
         .and_then(|images| describe(&touched, &Sources { kernel: None, images }));
-    let description = named.unwrap_or_else(|error| Description {
+    let mut description = named.unwrap_or_else(|error| Description {
         missing: Some(format!("functions have no names because {error}")),
         ..Description::default()
     });
+    description.make_plain();
     Ok((description, reader.ending().copied()))
 }
 

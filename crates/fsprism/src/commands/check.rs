@@ -3,6 +3,7 @@
 use ::report::Source;
 use ::report::check::check as look;
 use record::Run;
+use textual::plain_path;
 
 use crate::arguments::reports::CheckOptions;
 use crate::exit::{Blame, Done};
@@ -12,7 +13,7 @@ use crate::output;
 pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Done> {
     let run = Run::read(&options.run).blame_input()?;
     let source = Source::new(&run, &options.run);
-    let document = look(&source, &options.run.display().to_string()).blame_input()?;
+    let document = look(&source, &plain_path(&options.run)).blame_input()?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &document, || document.text(width))
 }

@@ -100,9 +100,17 @@ fn search(
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
     progress.finish();
     let is_guarded = workshop.is_guarded();
+    let full = laboratory.full_scratch();
     let closed = Testbed::close(laboratory.into_targets(), workshop);
     let reason = ended?;
     start::check_guarded(is_guarded, "begin the search again")?;
+    if let Some(full) = full {
+        anyhow::bail!(
+            "{}, which holds the images, is full, so what was measured last cannot be trusted: \
+             free some space there, then begin the search again",
+            full.display()
+        );
+    }
     closed?;
     Ok(reason)
 }

@@ -42,7 +42,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
                 (None, _) => page::FILE.into(),
             };
             page::destination(&page)?.write(::report::render_html(sources).as_bytes())?;
-            output::print(&format!("{}\n", page.display()))?;
+            output::print_place(&page)?;
         }
     }
     Ok(Done::Well)

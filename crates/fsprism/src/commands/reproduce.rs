@@ -11,6 +11,7 @@ use network_guest::Version;
 use record::{BonnieOptions, ClassicOptions, EndReason, Run, RunDirectory, TRACES};
 use serde_json::json;
 use suites::classic::bonnie;
+use textual::plain_path;
 
 use crate::arguments::footprint::TracingOptions;
 use crate::arguments::network::NetworkArguments;
@@ -189,7 +190,7 @@ struct MeasuredRun {
 
 impl MeasuredRun {
     fn name(&self) -> String {
-        self.path.display().to_string()
+        plain_path(&self.path)
     }
 
     /// Writes its page, if it was made now, and says where it is.
@@ -276,7 +277,7 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
         return Err(refusal).blame_input();
     }
     let traced = traces_of(&path, &run);
-    let name = path.display().to_string();
+    let name = plain_path(&path);
     let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
@@ -307,7 +308,7 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
         );
         return Err(refusal).blame_input();
     }
-    let name = path.display().to_string();
+    let name = plain_path(&path);
     let reproduction = fscache::Reproduction::of(&run, &name);
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;

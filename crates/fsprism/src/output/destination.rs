@@ -6,7 +6,9 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, fstat, open, openat, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::exit::Blame;
@@ -17,6 +19,8 @@ pub(crate) struct Destination {
     path: PathBuf,
     name: OsString,
     directory: OwnedFd,
+    /// Whether a terminal or a pipe was there, which is written to and stays.
+    is_stream: bool,
 }
 
 impl Destination {
@@ -54,29 +58,31 @@ impl Destination {
             anyhow::anyhow!("{file} cannot be written: {parent}: {error}")
         })?;
         let name = path.file_name().unwrap_or_default().to_owned();
-        let found = Self { path: path.to_owned(), name, directory };
-        let is_directory =
-            path.file_name().is_none() || found.kind(AtFlags::empty()) == Some(FileType::Directory);
+        let mut found = Self { path: path.to_owned(), name, directory, is_stream: false };
+        let kind = found.kind(AtFlags::empty());
+        let is_directory = path.file_name().is_none() || kind == Some(FileType::Directory);
         anyhow::ensure!(!is_directory, "{} is a directory: name a file in it", path.display());
+        let is_disk = kind == Some(FileType::BlockDevice);
+        anyhow::ensure!(!is_disk, "{} is a disk: name a file", path.display());
+        found.is_stream = kind.is_some_and(is_stream);
         Ok(found)
     }
 
     /// Puts a whole file there, by way of a new one that has a name of its own: whatever waits at
-    /// either is not written through. A device or a pipe is written to, and stays; so does a link
-    /// to a file, such as /dev/stdout may be, which is refused.
+    /// either is not written through. If a terminal or a pipe was found, that is written to, and
+    /// stays; so does a link to a file, such as /dev/stdout may be, which is refused.
     pub(crate) fn write(&self, content: &[u8]) -> anyhow::Result<()> {
-        let written = match self.kind(AtFlags::empty()) {
-            None | Some(FileType::RegularFile) => self.replace(content),
-            Some(_) => self.write_through(content),
-        };
+        let written =
+            if self.is_stream { self.write_through(content) } else { self.replace(content) };
         written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", self.path.display()))
     }
 
     fn write_through(&self, content: &[u8]) -> io::Result<()> {
         let mut file = self.open(OFlags::WRONLY | OFlags::NOCTTY)?;
         // What was found may have been replaced.
-        if file.metadata()?.is_file() {
-            return Err(io::Error::other("another process has just put a file there"));
+        let stat = fstat(&file)?;
+        if !is_stream(FileType::from_raw_mode(stat.st_mode)) {
+            return Err(io::Error::other("another process has just put something else there"));
         }
         file.write_all(content)
     }
@@ -113,6 +119,11 @@ impl Destination {
     }
 }
 
+/// Whether it is something that takes what comes and keeps nothing.
+fn is_stream(kind: FileType) -> bool {
+    matches!(kind, FileType::CharacterDevice | FileType::Fifo | FileType::Socket)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -138,6 +149,22 @@ mod tests {
         assert!(refused.contains("symbolic link"), "{refused}");
         assert_eq!(fs::read(at("theirs/file")).expect("theirs"), b"theirs");
         assert_eq!(fs::read_dir(at("moved")).expect("ours").count(), 1, "no part is left");
+    }
+
+    #[test]
+    fn what_was_a_file_or_nothing_when_it_was_checked_is_no_stream_later() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| place.path().join(name);
+        let destination = Destination::at(&at("page")).expect("nothing is there");
+        symlink("/dev/null", at("page")).expect("ours");
+        let refused = destination.write(b"page").expect_err("it is a link now").to_string();
+        assert!(refused.contains("symbolic link"), "{refused}");
+        let stream = Destination::at(&at("page")).expect("it leads to a stream");
+        stream.write(b"page").expect("it takes everything");
+        fs::remove_file(at("page")).expect("ours");
+        fs::write(at("page"), "theirs").expect("ours");
+        stream.write(b"page").expect_err("it is no stream any more");
+        assert_eq!(fs::read(at("page")).expect("ours"), b"theirs");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use ::report::{Load, Options, Source};
 use network_suite::break_even;
 use record::{Document, Run, RunDirectory};
 use serde::Serialize;
-use textual::plain_text;
+use textual::{plain_path, plain_text};
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
@@ -142,7 +142,7 @@ fn of_bonnie(form: BonnieForm, document: &Document, run: &Run) -> anyhow::Result
 pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
     if form.format == Format::Terminal {
         let page = path.join(page::FILE);
-        let shown = |path: &Path| format!("{}\n", plain_text(&path.display().to_string()));
+        let shown = |path: &Path| format!("{}\n", plain_path(path));
         let page = if page.is_file() { shown(&page) } else { String::new() };
         let full = match form.is_full {
             true => String::new(),
@@ -153,6 +153,11 @@ pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
     }
     say(&path.display().to_string());
     Ok(())
+}
+
+/// Says where something was written that was asked for.
+pub(crate) fn print_place(path: &Path) -> anyhow::Result<()> {
+    print(&format!("{}\n", plain_path(path)))
 }
 
 /// Puts an answer on standard output.

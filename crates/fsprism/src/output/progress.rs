@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Cell, SearchPlan};
 use runner::{Event, Observer, Width};
-use textual::plural;
+use textual::{plain_text, plural};
 
 use crate::output;
 
@@ -89,7 +89,7 @@ impl Progress {
         bar.set_position(u64::try_from(used.as_millis()).unwrap_or(u64::MAX));
         let phase = self.phase(block);
         bar.set_prefix(format!("{phase}, {done}/{of} cells, {left} s left{}", self.intervals));
-        bar.set_message(doing.to_owned());
+        bar.set_message(plain_text(doing).into_owned());
         bar.tick();
     }
 }

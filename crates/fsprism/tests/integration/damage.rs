@@ -14,10 +14,10 @@ const CASES: u32 = 300;
 const TRIED: Duration = Duration::from_secs(60);
 /// In how many cases the run is resumed once, which takes longer than to show it.
 const RESUMED_EVERY: u32 = 25;
-/// Within 1 GiB of memory and 20 seconds; what runs longer ends with status 124.
+/// Within 1 GiB of memory and two minutes; what runs longer ends with status 124.
 const BOUNDED: &str = "ulimit -v 1048576 && exec timeout 120 \"$0\" \"$@\"";
 /// Numbers that no measurement gives, and other things than numbers.
-const INSTEAD: [&str; 12] = [
+const INSTEAD: [&str; 13] = [
     "-1",
     "0",
     "1e300",
@@ -27,12 +27,13 @@ const INSTEAD: [&str; 12] = [
     "4294967295",
     "18446744073709551615",
     "9e99999",
+    "0.9999999999999999",
     "null",
     "\"\\u001b[2J\\u202e\"",
     "[]",
 ];
 const RESUMED: &str = "survey --resume run --no-wait --budget 1s";
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "report run --terminal",
     "report run --format json",
     "report run --format csv",
@@ -47,6 +48,15 @@ const COMMANDS: [&str; 14] = [
     "compare --a run --b whole",
     "check run",
     "runs",
+    "reproduce densefs --run run",
+];
+/// Where traces lie in a run.
+const TRACES: &str = "footprint";
+const OF_TRACES: [&str; 4] = [
+    "footprint map run/footprint",
+    "footprint stacks run/footprint",
+    "footprint diff run/footprint whole/footprint",
+    "report run --out page.html",
 ];
 
 /// Choices that are the same each time (Marsaglia's xorshift).
@@ -80,6 +90,12 @@ fn damaged_runs_are_shown_or_refused() {
     assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
     let search = "cliff . --low 64k --high 512k --width 50% --probes 12 --budget 5s --out search";
     place.run(search).assert_code(0);
+    let traced = place.run("footprint trace --out traces -- true");
+    if traced.code == Some(0) {
+        fs::rename(place.path("traces"), place.path("whole").join(TRACES)).expect("it is ours");
+    } else {
+        eprintln!("no trace is damaged: {traced:?}");
+    }
     let asked = std::env::var("FSPRISM_DAMAGES").ok().and_then(|text| text.parse().ok());
     let mut choices = Choices(0x9e37_79b9_7f4a_7c15);
     let began = Instant::now();
@@ -91,7 +107,11 @@ fn damaged_runs_are_shown_or_refused() {
         let of = *choices.of(&["whole", "whole", "whole", "search"]);
         copy(&place.path(of), &place.path("run"));
         let what = damage(&place.path("run"), &mut choices);
-        let command = if case % RESUMED_EVERY == 0 { RESUMED } else { *choices.of(&COMMANDS) };
+        let command = match what.starts_with(TRACES) {
+            true => *choices.of(&OF_TRACES),
+            false if case % RESUMED_EVERY == 0 => RESUMED,
+            false => *choices.of(&COMMANDS),
+        };
         let outcome = Command::new("sh")
             .args(["-c", BOUNDED, env!("CARGO_BIN_EXE_fsprism")])
             .args(command.split(' '))
@@ -118,10 +138,12 @@ fn copy(from: &Path, to: &Path) {
 /// Damages one file of a run; what was done.
 fn damage(run: &Path, choices: &mut Choices) -> String {
     let histograms = names_in(&run.join("histograms"));
-    let name = match choices.below(8) {
+    let has_trace = run.join(TRACES).is_dir();
+    let name = match choices.below(if has_trace { 10 } else { 8 }) {
         0..3 => "manifest.json".to_owned(),
         3..7 => "cells.jsonl".to_owned(),
-        _ => format!("histograms/{}", choices.of(&histograms)),
+        7 => format!("histograms/{}", choices.of(&histograms)),
+        _ => format!("{TRACES}/true.trace"),
     };
     let path = run.join(&name);
     let mut content = fs::read(&path).expect("it was copied");

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use measure::Histogram;
@@ -13,6 +14,7 @@ use rustix::fs::{AtFlags, FlockOperation, flock, fstat, unlinkat};
 use serde_json::Value;
 
 pub use self::reserved::ReservedDirectory;
+use crate::bounded;
 use crate::error::RecordError;
 use crate::held::{Held, read_at_most};
 use crate::histogram_log::{self, HistogramLocation};
@@ -384,10 +386,16 @@ fn check_new(held: &Held) -> Result<(), RecordError> {
 
 /// The journal, which one process at a time holds locked.
 fn locked_journal(held: &Held) -> Result<File, RecordError> {
-    let journal = held.to_write(JOURNAL).map_err(RecordError::io("open", held.path_of(JOURNAL)))?;
-    flock(&journal, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| RecordError::Busy { path: held.path().to_owned() })?;
-    Ok(journal)
+    let failed = |error| RecordError::io("open", held.path_of(JOURNAL))(error);
+    loop {
+        let journal = held.to_write(JOURNAL).map_err(failed)?;
+        flock(&journal, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| RecordError::Busy { path: held.path().to_owned() })?;
+        // One that has just given up has taken its journal away: the lock on that keeps nobody off.
+        if journal.metadata().map_err(failed)?.nlink() > 0 {
+            return Ok(journal);
+        }
+    }
 }
 
 /// Reads the manifest; its version is looked at before anything else in it is believed.
@@ -403,6 +411,9 @@ fn read_manifest(held: &Held) -> Result<Manifest, RecordError> {
         line: error.line(),
         why: error.to_string(),
     };
+    if let Err(why) = bounded::elements(&text, bounded::OF_MANIFEST) {
+        return Err(RecordError::Implausible { path, why });
+    }
     let mut value: Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
     let found = value.get("schema_version").and_then(Value::as_u64).unwrap_or(0);
     if found > u64::from(SCHEMA_VERSION) {

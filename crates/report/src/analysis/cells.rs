@@ -27,10 +27,11 @@ pub(super) fn report(
     let level = manifest.run.confidence_level;
     let mut warnings = doubts::of_cell(gathered, all, manifest);
     // What is lost are the percentiles of this cell; all else comes from the journal.
-    if let Err(error) = times {
-        warnings.push(Warning::HistogramLost { why: why(error) });
+    let times = times.as_ref().map_err(why).and_then(|times| counted(times, gathered));
+    if let Err(why) = &times {
+        warnings.push(Warning::HistogramLost { why: why.clone() });
     }
-    let times = times.as_ref().ok();
+    let times = times.ok();
     warnings.extend(times.and_then(|times| stalls::why_mean_is_above(&times.pooled)));
     warnings.extend(beyond_threads(gathered, all));
     CellReport {
@@ -55,6 +56,22 @@ pub(super) fn report(
         observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
+}
+
+/// The times, if they are of the operations that the journal has.
+fn counted<'a>(
+    times: &'a OperationTimes,
+    gathered: &Gathered<'_>,
+) -> Result<&'a OperationTimes, String> {
+    let recorded = gathered.replicates.values().filter(|one| one.histogram.is_some());
+    let operations: u64 = recorded.map(|one| one.operations).sum();
+    let count = times.pooled.count();
+    // What experiments time are steps of their own, and batches have one time for several.
+    let is_each = gathered.cell.least.is_some() && gathered.pilot.is_some_and(|it| it.batch == 1);
+    if is_each && count != operations {
+        return Err(format!("they hold {count} operations and the journal {operations}"));
+    }
+    Ok(times)
 }
 
 /// More speed-up than threads.
@@ -134,7 +151,7 @@ fn why(error: &RecordError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::Warning;
+    use record::{Least, Line, Warning};
 
     use crate::sample::Sample;
 
@@ -200,6 +217,33 @@ mod tests {
             assert!(!document.cells[1].metrics[0].percentiles.is_empty());
             assert!(document.cells[1].warnings.is_empty());
         }
+    }
+
+    #[test]
+    fn a_histogram_of_other_operations_than_the_journals_is_not_believed() {
+        let mut sample = Sample::new(&["tmpfs"]).benchmark("create", &[&TIMES]);
+        let least = Least {
+            start_operations: 0,
+            operations: 1,
+            time_ns: 1,
+            overlap_percent: None,
+            why: "a test".to_owned(),
+        };
+        sample.change("create", |cell| cell.least = Some(least.clone()));
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run");
+        let mut run = sample.write(&path);
+        let lost = |run: &record::Run| {
+            let warnings = crate::Source::new(run, &path).document.cells[0].warnings.clone();
+            warnings.into_iter().find(|one| matches!(one.warning, Warning::HistogramLost { .. }))
+        };
+        assert_eq!(lost(&run), None);
+        let first = run.lines.iter_mut().find_map(|line| {
+            if let Line::Replicate(replicate) = line { Some(replicate) } else { None }
+        });
+        first.unwrap().operations += 1;
+        let message = lost(&run).unwrap().message;
+        assert!(message.contains("they hold 800 operations and the journal 801"), "{message}");
     }
 
     #[test]

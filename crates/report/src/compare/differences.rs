@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use record::{Cell, Manifest, TargetRecord};
+use record::machine::{BlockDevice, WriteCache};
+use record::{Ageing, Cell, Manifest, TargetRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -123,6 +124,7 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         limit("write_bps", limits.write_bps),
         limit("read_iops", limits.read_iops),
         limit("write_iops", limits.write_iops),
+        limit("read_ahead", limits.read_ahead_bytes),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     let or_none = |text: String| if text.is_empty() { "none".to_owned() } else { text };
@@ -133,14 +135,48 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         ("mkfs version", known(&target.mkfs_version)),
         ("mount options", target.mount_options.clone()),
         ("read-ahead", size(target.read_ahead_bytes)),
-        (
-            "aged",
-            target
-                .aged
-                .map_or_else(|| "no".to_owned(), |aged| plural(aged.rounds as usize, "round")),
-        ),
+        ("aged", target.aged.map_or_else(|| "no".to_owned(), |aged| ageing(&aged))),
         ("limits", or_none(limits.join(", "))),
+        ("disk", disk(target.device.as_ref())),
+        ("image", image(target).to_owned()),
     ]
+}
+
+fn ageing(of: &Ageing) -> String {
+    let Ageing { rounds, peak_percent, fill_percent, round_percent, left_percent } = of;
+    let rounds = plural(*rounds as usize, "round");
+    format!(
+        "{rounds}: {peak_percent} % full, then {fill_percent} %, of which {round_percent} % is \
+         rewritten; {left_percent} % full at the end"
+    )
+}
+
+/// The disk at the bottom, below a loop device and its image.
+fn disk(device: Option<&BlockDevice>) -> String {
+    let Some(device) = device else { return "none".to_owned() };
+    if let Some(backing) = &device.backing {
+        return disk(backing.device.as_ref());
+    }
+    let kind = device.rotational.map(|spins| if spins { "spinning" } else { "solid state" });
+    let cache = device.write_cache.map(|cache| match cache {
+        WriteCache::WriteBack => "write-back cache",
+        WriteCache::WriteThrough => "write-through cache",
+    });
+    let scheduler = device.scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}"));
+    let facts = [kind.map(str::to_owned), cache.map(str::to_owned), scheduler];
+    let name = device.model.as_ref().unwrap_or(&device.name).clone();
+    std::iter::once(name).chain(facts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+}
+
+/// The image behind a loop device, and how that writes to it.
+fn image(target: &TargetRecord) -> &'static str {
+    match (target.loop_direct_io, target.image_allocated) {
+        (None, _) => "none",
+        (Some(true), true) => "allocated",
+        (Some(true), false) => "sparse",
+        (Some(false), true) => "allocated, by way of the page cache",
+        (Some(false), false) => "sparse, by way of the page cache",
+    }
 }
 
 /// A command line of mkfs without the device, which is another loop device each time.

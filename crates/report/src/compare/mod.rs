@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::dependence::Dependence;
 use tables::answer::AnovaAnswer;
+use textual::plain_path;
 
 use crate::analysis::MARGIN;
 
@@ -172,13 +173,14 @@ pub struct RunDocument {
 #[must_use]
 pub fn name_runs(paths: &[&Path], runs: Vec<Run>) -> Vec<NamedRun> {
     let last = |path: &Path| {
-        path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into())
+        let name = path.file_name().map(Path::new);
+        plain_path(name.unwrap_or(path))
     };
     let short: Vec<String> = paths.iter().map(|path| last(path)).collect();
     let mut names: Vec<String> = Vec::new();
     for (place, name) in short.iter().enumerate() {
         let is_alone = short.iter().filter(|other| *other == name).count() == 1;
-        let name = if is_alone { name.clone() } else { paths[place].display().to_string() };
+        let name = if is_alone { name.clone() } else { plain_path(paths[place]) };
         let again = names.contains(&name);
         names.push(if again { format!("{name} ({})", place + 1) } else { name });
     }

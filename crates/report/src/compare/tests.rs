@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use record::machine::{BlockDevice, LoopBacking};
+
 use super::*;
 use crate::sample::{Sample, around, noisy, swaying};
 
@@ -150,6 +152,34 @@ fn runs_are_named_as_shortly_as_can_be() {
     assert_eq!(names(&["x/before", "x/after"]), ["before", "after"]);
     assert_eq!(names(&["x/run", "y/run"]), ["x/run", "y/run"]);
     assert_eq!(names(&["x/run", "x/run"]), ["x/run", "x/run (2)"]);
+}
+
+/// Not the loop device above it, which is another each time.
+#[test]
+fn another_disk_or_image_is_said_to_be_one() {
+    let on = |model: &str, number: u32, allocated: bool| {
+        let mut sample = Sample::new(&["a"]).benchmark("create", &[&around(1000.0, 8)]);
+        let disk = BlockDevice { model: Some(model.to_owned()), ..BlockDevice::default() };
+        let backing = LoopBacking { device: Some(disk), ..LoopBacking::default() };
+        let target = &mut sample.run.manifest.targets[0];
+        target.device = Some(BlockDevice {
+            name: format!("loop{number}"),
+            backing: Some(Box::new(backing)),
+            ..BlockDevice::default()
+        });
+        (target.loop_direct_io, target.image_allocated) = (Some(true), allocated);
+        sample
+    };
+    let differing = |other: Sample| {
+        let runs = [named("before", on("Fast", 0, true)), named("after", other)];
+        let document = compare(&runs, &options()).unwrap();
+        let said = |one: &RunDifference| format!("{}: {}, {}", one.what, one.first, one.second);
+        document.differences.iter().map(said).collect::<Vec<String>>()
+    };
+    assert!(differing(on("Fast", 7, true)).is_empty());
+    let said = differing(on("Slow", 0, false));
+    let expected = ["a: disk: Fast, Slow", "a: image: allocated, sparse"];
+    assert_eq!(said, expected);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod subject;
 mod wanted;
 mod watch;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -93,6 +94,13 @@ impl CliffLaboratory {
         Ok(Self { setups, buffer, stop: Arc::clone(stop), clock, calibrated })
     }
 
+    /// The scratch directory, if it has no room left for what images have not taken yet.
+    #[must_use]
+    pub fn full_scratch(&self) -> Option<PathBuf> {
+        let mut targets = self.setups.iter().map(|setup| setup.live.target());
+        targets.find_map(|target| target.scratch_without_room().map(Path::to_owned))
+    }
+
     /// Takes the targets out again, to close them.
     #[must_use]
     pub fn into_targets(self) -> Vec<LiveTarget> {
@@ -111,7 +119,13 @@ fn prepare(
         true => CliffError::Stopped,
         false => CliffError::Target {
             target: live.target().spec().label.clone(),
-            why: error.to_string(),
+            why: match live.target().scratch_without_room() {
+                None => error.to_string(),
+                Some(full) => {
+                    let holds = "holds its image, is full: free some space there";
+                    format!("{}, which {holds} ({error})", full.display())
+                }
+            },
         },
     };
     let entered = live.target().enter().map_err(|error| failed(&error))?;

@@ -46,6 +46,11 @@ pub(crate) fn empty(directory: &OwnedFd) -> io::Result<()> {
     empty_levels(directory, LEVELS)
 }
 
+/// Whether nothing lies in a directory.
+pub(crate) fn is_empty(directory: &OwnedFd) -> io::Result<bool> {
+    Ok(some_entries(directory)?.is_empty())
+}
+
 pub(crate) fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

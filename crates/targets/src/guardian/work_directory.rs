@@ -8,6 +8,7 @@ use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,7 @@ use rustix::fs::{
     openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
 use rustix::process::geteuid;
 
 use crate::guardian::owner::lock_as_owner;
@@ -38,6 +40,8 @@ pub(crate) struct WorkDirectory {
     top: OwnedFd,
     path: PathBuf,
     root: PathBuf,
+    /// Where it is mounted as well, on which no other user has a hand.
+    bound: Option<PathBuf>,
     /// Shows others that the owner lives.
     _lock: Option<OwnedFd>,
 }
@@ -51,7 +55,8 @@ impl WorkDirectory {
         let filled = || -> io::Result<OwnedFd> {
             let top = openat(&parent, &name, HOLD, Mode::empty())?;
             let (own, around) = (fstat(&top)?.st_uid, fstat(&parent)?.st_uid);
-            if geteuid().is_root() && own != 0 && own == around {
+            let is_replaced = geteuid().is_root() && own != 0 && own == around;
+            if is_replaced || !removal::is_empty(&top)? {
                 let why = "another user has replaced the directory just made";
                 return Err(io::Error::other(why));
             }
@@ -63,7 +68,10 @@ impl WorkDirectory {
         };
         let root = path.join(OsStr::from_bytes(ROOT.to_bytes()));
         match filled() {
-            Ok(top) => Ok(Self { parent, name, top, path: path.to_owned(), root, _lock: lock }),
+            Ok(top) => {
+                let (path, bound) = (path.to_owned(), None);
+                Ok(Self { parent, name, top, path, root, bound, _lock: lock })
+            }
             Err(error) => {
                 let _guardian_tries_again = remove(&parent, &name);
                 Err(error)
@@ -74,6 +82,17 @@ impl WorkDirectory {
     /// The whole of it.
     pub(crate) fn top(&self) -> &Path {
         &self.path
+    }
+
+    /// Mounts it at this directory as well, and works there: another user who owns a directory on
+    /// the way to it could put links in its place.
+    pub(crate) fn bind_at(&mut self, mount_point: &Path) -> io::Result<()> {
+        let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        let tree = open_tree(&self.top, c"", clone | OpenTreeFlags::AT_EMPTY_PATH)?;
+        move_mount(&tree, c"", CWD, mount_point, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        self.root = mount_point.join(OsStr::from_bytes(ROOT.to_bytes()));
+        self.bound = Some(mount_point.to_owned());
+        Ok(())
     }
 
     /// The directory to work in.
@@ -89,8 +108,24 @@ impl WorkDirectory {
 
     /// Removes it.
     pub(crate) fn remove(&self) -> io::Result<()> {
-        remove(&self.parent, &self.name)
+        let unbound = self.bound.as_ref().map_or(Ok(()), |mount_point| {
+            unmount(mount_point, UnmountFlags::DETACH)?;
+            removal::remove_empty(mount_point)
+        });
+        remove(&self.parent, &self.name).and(unbound)
     }
+}
+
+/// Whether another user can change what a path, which holds no links, leads to: by a directory on
+/// the way.
+pub(crate) fn is_others_to_change(path: &Path) -> bool {
+    const STICKY: u32 = 0o1000;
+    const WRITABLE: u32 = 0o022;
+    path.ancestors().any(|directory| {
+        let found = std::fs::metadata(directory);
+        found
+            .is_ok_and(|of| of.uid() != 0 || (of.mode() & WRITABLE != 0 && of.mode() & STICKY == 0))
+    })
 }
 
 /// Asks ext4 to place directories in it as if they were at the top of the file system: each among

@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +16,8 @@ use crate::facts::DeviceNumbers;
 /// RAID or volume managers keep their signatures here.
 const HEAD_BYTES: u64 = 1 << 20;
 const TAIL_BYTES: u64 = 64 << 10;
+/// In what sysfs gives the sizes of devices.
+const SECTOR_BYTES: u64 = 512;
 
 /// Why a device is not formatted.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +114,9 @@ impl NamedDevice {
         let mut file = File::open(&node).map_err(unreadable)?;
         let number = block_device_number(&file.metadata().map_err(unreadable)?);
         let number = number.ok_or_else(|| DeviceError::Changed { path: owned() })?;
-        if is_below_a_loop_device(number) {
+        // Whoever can write to the node's directory can put another in its place.
+        let node = DeviceNumbers::of(number).node().unwrap_or(node);
+        if is_below_a_loop_device(number) || shares_its_image(number) {
             return Err(DeviceError::InUse { path: owned() });
         }
         let named = |allowed: &PathBuf| {
@@ -165,6 +170,37 @@ fn is_below_a_loop_device(number: u64) -> bool {
     });
     let ours = DeviceNumbers::of(number);
     images.any(|image| image == ours || image.whole_disk() == ours || image == ours.whole_disk())
+}
+
+/// Whether another loop device shows some of the same bytes of an image: nothing keeps the two from
+/// both being written.
+fn shares_its_image(number: u64) -> bool {
+    let ours = DeviceNumbers::of(number).whole_disk().to_string();
+    let ours = Path::new("/sys/dev/block").join(ours);
+    let Ok(ours) = ours.canonicalize() else { return false };
+    let Some((image, range)) = image_of(&ours) else { return false };
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    devices.map(|device| device.path()).any(|device| {
+        let is_other = device.canonicalize().is_ok_and(|device| device != ours);
+        let of_other = image_of(&device).filter(|_| is_other);
+        of_other.is_some_and(|(other, its)| {
+            is_one_file(&image, &other) && its.start < range.end && range.start < its.end
+        })
+    })
+}
+
+/// The image of a loop device in `/sys/block`, and the bytes of it that the device shows.
+fn image_of(device: &Path) -> Option<(PathBuf, Range<u64>)> {
+    let read = |name: &str| fs::read_to_string(device.join(name)).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let image = read("loop/backing_file")?.trim_end_matches('\n').into();
+    let start = number("loop/offset")?;
+    Some((image, start..start.saturating_add(number("size")?.saturating_mul(SECTOR_BYTES))))
+}
+
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let inode = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    one == other || inode(one).is_some_and(|found| inode(other) == Some(found))
 }
 
 fn block_device_number(metadata: &fs::Metadata) -> Option<u64> {

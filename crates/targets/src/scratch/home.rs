@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::error::TargetError;
 use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, sweep};
-use crate::guardian::work_directory::WorkDirectory;
+use crate::guardian::work_directory::{WorkDirectory, is_others_to_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
@@ -56,7 +56,21 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
         top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
     let told = shop.guardian.add(Kind::WorkDirectory, &top);
     match told.and_then(|()| WorkDirectory::make(&top)) {
-        Ok(work) => Ok(Home::Directory(work)),
+        Ok(mut work) => {
+            if shop.can_mount() && is_others_to_change(&top) {
+                let mount_point = shop.new_mount_point("directory");
+                let bound = mount_point.and_then(|mount_point| work.bind_at(&mount_point));
+                // Nor may a container's root be kept from its directories by who made its mounts.
+                let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::InvalidInput;
+                if let Err(source) = bound
+                    && !is_refused(&source)
+                {
+                    let _already_failing = work.remove();
+                    return Err(TargetError::WorkDirectory { path: top, source });
+                }
+            }
+            Ok(Home::Directory(work))
+        }
         Err(source) => {
             // Where something has the name already, that is not ours to remove.
             if source.kind() == io::ErrorKind::AlreadyExists {

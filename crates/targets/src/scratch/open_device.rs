@@ -4,7 +4,7 @@
 //! buffers are multiples of [`OpenDevice::logical_block_bytes`]. It is opened for reading only, but
 //! where it holds nothing that is not ours and that is asked for.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -164,12 +164,10 @@ impl OpenDevice {
 
 /// A node of the device: what is mounted, else the one that the kernel names.
 fn node_of(device: DeviceNumbers, mounted: &Path) -> Option<PathBuf> {
-    let event = fs::read_to_string(format!("/sys/dev/block/{device}/uevent")).unwrap_or_default();
-    let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="));
-    let named = name.map(|name| Path::new("/dev").join(name));
-    let candidates = [Some(mounted.to_owned()), named];
-    // A node of that name may stand for another device.
-    candidates.into_iter().flatten().find(|path| DeviceNumbers::of_file(path) == Some(device))
+    match DeviceNumbers::of_file(mounted) == Some(device) {
+        true => Some(mounted.to_owned()),
+        false => device.node(),
+    }
 }
 
 #[cfg(test)]

@@ -83,7 +83,10 @@ const CASES: &[Case] = &[
     ("fresh_targets_stay_fresh", ageing::fresh_ones_stay_fresh),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
-    ("another_device_at_the_path_is_refused", devices::another_at_the_path_is_refused),
+    (
+        "what_was_checked_is_formatted_whatever_is_at_its_path",
+        devices::what_was_checked_is_formatted_whatever_is_at_its_path,
+    ),
     ("a_link_that_flips_destroys_nothing", devices::a_link_that_flips_destroys_nothing),
     ("a_name_in_mkfs_is_no_device", devices::a_name_in_mkfs_is_no_device),
     ("a_device_in_use_is_refused", devices::in_use_is_refused),
@@ -91,6 +94,10 @@ const CASES: &[Case] = &[
     ("tools_that_fail_leave_nothing", refusals::failing_tools_leave_nothing),
     ("a_second_thread_is_too_late", refusals::a_second_thread_is_too_late),
     ("plain_users_have_directories", refusals::plain_users_have_directories),
+    (
+        "what_others_put_at_its_path_is_left_alone",
+        refusals::what_others_put_at_its_path_is_left_alone,
+    ),
     ("targets_may_outlive_the_workshop", whole_life::targets_may_outlive_the_workshop),
 ];
 

@@ -1,6 +1,7 @@
 //! What cannot be made, said before anything is made; and tools that fail half-way.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -91,6 +92,35 @@ pub(crate) fn plain_users_have_directories() {
     assert!(child.status().expect("it can be started").success());
     fs::remove_file(&program).expect("ours");
     fs::remove_dir(&directory).expect("the work directory is gone from it");
+}
+
+/// Whoever owns the directory that root measures in can put anything at the work directory's path.
+pub(crate) fn what_others_put_at_its_path_is_left_alone() {
+    const NOBODY: u32 = 65534;
+    let (directory, theirs) = (scratch().join("owned"), scratch().join("theirs"));
+    fs::create_dir(&directory).expect("the place can be written");
+    std::os::unix::fs::chown(&directory, Some(NOBODY), Some(NOBODY)).expect("root");
+    let workshop = workshop();
+    let mut target = workshop.make(&spec(directory.to_str().expect("plain"))).expect("root");
+    let made = fs::read_dir(&directory).expect("it is there").next().expect("the work directory");
+    let (top, moved) = (made.expect("it is there").path(), directory.join("moved"));
+    fs::create_dir_all(theirs.join("work/kept")).expect("ours");
+    fs::rename(&top, &moved).expect("they own the directory");
+    symlink(&theirs, &top).expect("they own the directory");
+    fs::write(target.root().join("file"), "x").expect("there is room");
+    assert!(moved.join("work/file").exists(), "it is held");
+    fs::remove_dir(target.root().join("kept")).expect_err("theirs is elsewhere");
+    target.remake().expect("it is held");
+    assert!(!target.root().join("file").exists());
+    assert_eq!(fs::read_dir(theirs.join("work")).expect("theirs").count(), 1, "nothing was added");
+    target.close().expect_err("what lies at its path is not ours");
+    fs::remove_file(&top).expect("their link");
+    fs::rename(&moved, &top).expect("they own the directory");
+    drop(target);
+    workshop.close().expect("the guardian has removed the rest");
+    assert_eq!(fs::read_dir(&directory).expect("theirs").count(), 0);
+    fs::remove_dir_all(&theirs).expect("ours");
+    fs::remove_dir(&directory).expect("ours");
 }
 
 pub(crate) fn as_plain_user(directory: &Path) {

@@ -48,7 +48,7 @@ pub(super) fn create<K: Calls>(
     let of_entries = content_of_entries(file_set);
     for number in 0..directories.count {
         let path = file_set.directory(number);
-        near_thread(file_set, 0, || {
+        near_thread(file_set, number, || {
             let mut step = file_set.directory_start(number);
             make_directory(calls, &step)?;
             for _ in 1..directories.depth {

@@ -8,6 +8,7 @@ use ::report::footprint::text;
 use ::report::{ComparedPair, Comparison, render_comparison};
 use footprint_study::{Questions, Studied, caches_of, recorded, traces_in};
 use record::CachesOrigin;
+use textual::plain_path;
 
 use crate::arguments::footprint::DiffOptions;
 use crate::commands::footprint::study::{StudiedTraces, categorised, studied};
@@ -65,7 +66,7 @@ fn write(
     let caches = caches.map(|caches| recorded(caches, CachesOrigin::Machine));
     let comparison = Comparison { caches: caches.as_ref(), warnings };
     out.write(render_comparison(compared, &comparison).as_bytes())?;
-    output::print(&format!("{}\n", out.path().display()))?;
+    output::print_place(out.path())?;
     Ok(Done::Well)
 }
 
@@ -122,8 +123,8 @@ fn pairs(
             None => {
                 let warning = format!(
                     "{} has no trace with the same name in {}",
-                    one.display(),
-                    after.display()
+                    plain_path(&one),
+                    plain_path(after)
                 );
                 warnings.push(warning);
             }

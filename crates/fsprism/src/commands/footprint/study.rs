@@ -112,7 +112,7 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
     Destination::at(path)?.write(&bytes)?;
-    output::print(&format!("{}\n", path.display()))
+    output::print_place(path)
 }
 
 /// Shows trees of stacks.

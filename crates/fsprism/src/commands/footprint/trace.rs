@@ -10,6 +10,7 @@ use footprint_guest::TracedCall;
 use footprint_study::{EXTENSION, RegionFigures, regions};
 use footprint_suite::{GuestTarget, OfTarget, Program, TargetTraced};
 use serde::Serialize;
+use textual::{plain_path, plain_text};
 
 use crate::arguments::footprint::TraceOptions;
 use crate::exit::{Blame, Done, InterruptedEarly};
@@ -164,7 +165,8 @@ fn made(
 fn text(answer: &Answer) -> String {
     let mut text = String::new();
     for trace in &answer.traces {
-        text.push_str(&format!("{}: {}\n", trace.subject, trace.file.display()));
+        let subject = plain_text(&trace.subject);
+        text.push_str(&format!("{subject}: {}\n", plain_path(&trace.file)));
         let heads = ["instructions", "code lines", "data lines"];
         text.push_str(&format!("  {:<14}{:>14}{:>12}{:>12}\n", "", heads[0], heads[1], heads[2]));
         for region in &trace.regions {
