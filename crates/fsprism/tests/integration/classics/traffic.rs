@@ -58,10 +58,10 @@ fn what_a_write_leaves_in_a_cache_the_next_read_moves_out() {
     let again = median("sequential-read-again", "l2_bytes_out");
     assert!(again < moved / 4.0, "nothing was written before: {again}");
 
-    // Ticks of the clock come now and then, and are no part of a phase.
+    // Ticks of the clock are no part of a phase. Where the guest is quick, none may come.
     let cells = counted["cells"].as_array().expect("a list");
     let values = cells.iter().flat_map(|cell| values(cell, "interrupt_instructions"));
-    assert!(values.sum::<f64>() > 0.0, "{counted}");
+    assert_eq!(values.count(), 5 * 3, "{counted}");
     let given = place.finish(place.fsprism("check run --format json"));
     let given = given.assert_code(0).document();
     assert!(!given.to_string().contains("bytes_moved_out"), "they are not this machine's: {given}");
