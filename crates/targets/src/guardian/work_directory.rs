@@ -40,7 +40,7 @@ pub(crate) struct WorkDirectory {
     top: OwnedFd,
     path: PathBuf,
     root: PathBuf,
-    /// Where it is mounted as well, on which no other user has a hand.
+    /// Where it is mounted as well, so that no other user can replace it.
     bound: Option<PathBuf>,
     /// Shows others that the owner lives.
     _lock: Option<OwnedFd>,
@@ -118,7 +118,7 @@ impl WorkDirectory {
 
 /// Whether another user can change what a path, which holds no links, leads to: by a directory on
 /// the way.
-pub(crate) fn is_others_to_change(path: &Path) -> bool {
+pub(crate) fn others_can_change(path: &Path) -> bool {
     const STICKY: u32 = 0o1000;
     const WRITABLE: u32 = 0o022;
     path.ancestors().any(|directory| {

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::error::TargetError;
 use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, sweep};
-use crate::guardian::work_directory::{WorkDirectory, is_others_to_change};
+use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
@@ -57,10 +57,11 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
     let told = shop.guardian.add(Kind::WorkDirectory, &top);
     match told.and_then(|()| WorkDirectory::make(&top)) {
         Ok(mut work) => {
-            if shop.can_mount() && is_others_to_change(&top) {
+            if shop.can_mount() && others_can_change(&top) {
                 let mount_point = shop.new_mount_point("directory");
                 let bound = mount_point.and_then(|mount_point| work.bind_at(&mount_point));
-                // Nor may a container's root be kept from its directories by who made its mounts.
+                // A container's mounts may be locked together, so that none can be cloned: root then
+                // works at the path, as other users do.
                 let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::InvalidInput;
                 if let Err(source) = bound
                     && !is_refused(&source)
