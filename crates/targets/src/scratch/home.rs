@@ -60,8 +60,8 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
             if shop.can_mount() && others_can_change(&top) {
                 let mount_point = shop.new_mount_point("directory");
                 let bound = mount_point.and_then(|mount_point| work.bind_at(&mount_point));
-                // A container's mounts may be locked together, so that none can be cloned: root then
-                // works at the path, as other users do.
+                // A container's mounts may be locked together, so that none can be cloned. Root
+                // then works at the path, as other users do.
                 let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::InvalidInput;
                 if let Err(source) = bound
                     && !is_refused(&source)
