@@ -1,16 +1,20 @@
 //! Taking turns: one run at a time measures a computer.
 //!
 //! Two runs share its processors, its memory and its disks, so each would measure the other, and
-//! what one of them has made warm the other throws out. The turn is a lock on a file, which the
-//! kernel gives back when the process that holds it, and whatever it has forked, is gone.
+//! what one of them has made warm the other throws out. Runs that only count, in guests, do not
+//! disturb each other, so they share a turn. The turn is a lock on a file, which the kernel gives
+//! back when the process that holds it, and whatever it has forked, is gone.
 
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, major, minor, open};
+use rustix::fs::{
+    FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, flock, fstat, futimens, major,
+    minor, open,
+};
 use rustix::io::Errno;
 
 /// Where users of a computer keep locks; the first that is there.
@@ -24,13 +28,22 @@ pub struct Turn {
     _lock: OwnedFd,
 }
 
+/// What a run does with its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It times, and nothing may run beside it.
+    Time,
+    /// It counts in guests, which others that count may do as well.
+    Count,
+}
+
 /// Who measures now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its process.
     pub pid: u32,
-    /// For how long that process has been there.
-    pub age: Duration,
+    /// Since when it has had the turn, or has been there if it could not note that.
+    pub since: SystemTime,
 }
 
 /// What became of asking for the turn.
@@ -47,21 +60,21 @@ impl Turn {
     ///
     /// # Errors
     /// When the file of the lock, which the error names, cannot be opened or locked.
-    pub fn ask() -> io::Result<Asked> {
+    pub fn ask(purpose: Purpose) -> io::Result<Asked> {
         let is_there = |directory: &&str| Path::new(directory).is_dir();
         let directory = DIRECTORIES.into_iter().find(is_there).unwrap_or("/tmp");
         let path = Path::new(directory).join(NAME);
-        ask_at(&path)
+        ask_at(&path, purpose)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
-    /// Waits for the turn. For tests, which have nobody to tell that they wait.
+    /// Waits for the turn to time. For tests, which have nobody to tell that they wait.
     ///
     /// # Errors
     /// As [`Self::ask`].
     pub fn wait() -> io::Result<Self> {
         loop {
-            if let Asked::Ours(turn) = Self::ask()? {
+            if let Asked::Ours(turn) = Self::ask(Purpose::Time)? {
                 return Ok(turn);
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -69,10 +82,17 @@ impl Turn {
     }
 }
 
-fn ask_at(path: &Path) -> io::Result<Asked> {
+fn ask_at(path: &Path, purpose: Purpose) -> io::Result<Asked> {
     let lock = opened(path)?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Asked::Ours(Turn { _lock: lock })),
+    let operation = match purpose {
+        Purpose::Time => FlockOperation::NonBlockingLockExclusive,
+        Purpose::Count => FlockOperation::NonBlockingLockShared,
+    };
+    match flock(&lock, operation) {
+        Ok(()) => {
+            note_now(&lock);
+            Ok(Asked::Ours(Turn { _lock: lock }))
+        }
         Err(Errno::WOULDBLOCK) => Ok(Asked::Theirs(holder(lock.as_fd()))),
         Err(error) => Err(error.into()),
     }
@@ -96,6 +116,13 @@ fn opened(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
+/// Gives the file the present time, by which others are told since when it has been locked. Another
+/// user's file keeps the time that it has.
+fn note_now(file: impl AsFd) {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    let _not_ours = futimens(file, &Timestamps { last_access: now, last_modification: now });
+}
+
 /// Who has locked this file, from the kernel's list of locks.
 fn holder(file: impl AsFd) -> Option<Holder> {
     let stat = fstat(file).ok()?;
@@ -103,7 +130,12 @@ fn holder(file: impl AsFd) -> Option<Holder> {
     let pid = holder_in(&fs::read_to_string("/proc/locks").ok()?, &of_file)?;
     let up_s: f64 = fs::read_to_string("/proc/uptime").ok()?.split(' ').next()?.parse().ok()?;
     let began_s = start_ticks(pid)? as f64 / rustix::param::clock_ticks_per_second() as f64;
-    Some(Holder { pid, age: Duration::try_from_secs_f64(up_s - began_s).unwrap_or_default() })
+    let age = Duration::try_from_secs_f64(up_s - began_s).unwrap_or_default();
+    let began = SystemTime::now().checked_sub(age)?;
+    // A time from before the process began is an earlier holder's.
+    let noted_s = Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0));
+    let noted = SystemTime::UNIX_EPOCH.checked_add(noted_s)?;
+    Some(Holder { pid, since: if noted > SystemTime::now() { began } else { noted.max(began) } })
 }
 
 /// The process that holds the lock of a file, given as device and inode, in the form of proc(5).
@@ -134,17 +166,58 @@ mod tests {
         directory.join(NAME)
     }
 
+    fn ours(path: &Path, purpose: Purpose) -> Turn {
+        match ask_at(path, purpose).expect("the file can be opened") {
+            Asked::Ours(turn) => turn,
+            Asked::Theirs(holder) => panic!("it is {holder:?}'s"),
+        }
+    }
+
+    fn theirs(path: &Path, purpose: Purpose) -> Holder {
+        match ask_at(path, purpose).expect("the file can be opened") {
+            Asked::Ours(_) => panic!("nobody has it"),
+            Asked::Theirs(holder) => holder.expect("/proc is mounted"),
+        }
+    }
+
     #[test]
     fn the_second_is_told_who_has_it_and_gets_it_once_the_first_is_done() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = lock_in(directory.path());
-        let Asked::Ours(first) = ask_at(&path).expect("it can be made") else { panic!("nobody's") };
-        let Asked::Theirs(holder) = ask_at(&path).expect("it is there") else { panic!("taken") };
-        let holder = holder.expect("/proc is mounted");
-        assert_eq!(holder.pid, std::process::id());
-        assert!(holder.age < Duration::from_secs(86_400), "{holder:?}");
+        let first = ours(&path, Purpose::Time);
+        assert_eq!(theirs(&path, Purpose::Time).pid, std::process::id());
+        assert_eq!(theirs(&path, Purpose::Count).pid, std::process::id());
         drop(first);
-        assert!(matches!(ask_at(&path), Ok(Asked::Ours(_))));
+        ours(&path, Purpose::Time);
+    }
+
+    #[test]
+    fn those_that_count_share_a_turn_which_none_that_times_gets() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = lock_in(directory.path());
+        let counting = [ours(&path, Purpose::Count), ours(&path, Purpose::Count)];
+        theirs(&path, Purpose::Time);
+        drop(counting);
+        ours(&path, Purpose::Time);
+    }
+
+    #[test]
+    fn the_time_of_the_turn_is_told_and_none_from_before_its_process() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = lock_in(directory.path());
+        let asked = SystemTime::now() - Duration::from_secs(2);
+        let _turn = ours(&path, Purpose::Time);
+        assert!(theirs(&path, Purpose::Time).since >= asked);
+        let set = |time: SystemTime| {
+            let file = fs::File::open(&path).expect("ours");
+            file.set_modified(time).expect("ours");
+            theirs(&path, Purpose::Time).since
+        };
+        let year = Duration::from_secs(365 * 86_400);
+        let began = set(SystemTime::UNIX_EPOCH);
+        assert!(began > SystemTime::now() - year, "{began:?}");
+        let of_the_future = set(SystemTime::now() + year);
+        assert!(of_the_future <= SystemTime::now(), "{of_the_future:?}");
     }
 
     #[test]
@@ -152,10 +225,10 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = lock_in(directory.path());
         std::os::unix::fs::symlink("/etc/passwd", &path).expect("the directory is ours");
-        assert!(ask_at(&path).is_err());
+        assert!(ask_at(&path, Purpose::Time).is_err());
         fs::remove_file(&path).expect("it is ours");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, Mode::RWXU).expect("it is ours");
-        assert!(matches!(ask_at(&path), Ok(Asked::Ours(_))));
+        ours(&path, Purpose::Time);
     }
 
     #[test]

@@ -242,6 +242,9 @@ pub(crate) struct TraceOptions {
     pub(crate) repetitions: u32,
     #[command(flatten)]
     pub(crate) tracing: TracingOptions,
+    /// Exit instead of waiting if a run is measuring times on this computer
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) no_wait: bool,
     /// Directory for the traces
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,

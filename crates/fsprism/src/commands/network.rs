@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use ::lab::rig::{RigConditions, RigError, Shape};
 use ::lab::{Kernel, Lab, LabError, Parts, image, kernel};
+use machine::turn::Purpose;
 use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
@@ -142,7 +143,7 @@ fn opened(
     }
     let stop = Arc::new(AtomicBool::new(false));
     start::take_signals(&stop)?;
-    start::take_turn(measuring.making.no_wait, &stop)?;
+    start::take_turn(Purpose::Time, measuring.making.no_wait, &stop)?;
     let conditions = conditions(release, plan, arguments, &stop)?;
     let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
     let rig = NetworkRig::new(conditions, plan)?;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use machine::turn::{Asked, Holder, Turn};
+use machine::turn::{Asked, Holder, Purpose, Turn};
 use measure::{ClockReport, SystemClock};
 use record::{ClockRecord, Skipped};
 use runner::Stopwatch;
@@ -50,7 +50,7 @@ pub(crate) fn make(
     take_signals(stop)?;
     suites::notice_stops()?;
     allow_descriptors();
-    take_turn(making.no_wait, stop)?;
+    take_turn(Purpose::Time, making.no_wait, stop)?;
     let testbed = Testbed::make(selection);
     if stop.load(Ordering::Relaxed) {
         // The signal may have reached mkfs as well, whose end is then no failure.
@@ -85,10 +85,10 @@ fn allow_descriptors() {
 }
 
 /// Waits for this run's turn to measure, and says so.
-pub(crate) fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
+pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
     let mut has_said = TURN.get().is_some();
     while TURN.get().is_none() && !stop.load(Ordering::Relaxed) {
-        match Turn::ask() {
+        match Turn::ask(purpose) {
             Ok(Asked::Ours(turn)) => _ = TURN.set(turn),
             Ok(Asked::Theirs(holder)) if no_wait => {
                 let refusal = anyhow::anyhow!(
@@ -104,6 +104,13 @@ pub(crate) fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> 
                 }
                 std::thread::sleep(LOOK_AGAIN);
             }
+            Err(error) if no_wait => {
+                let refusal = anyhow::anyhow!(
+                    "cannot tell whether another run is measuring on this computer: {error}: \
+                     leave out --no-wait to measure all the same"
+                );
+                return Err(refusal).blame_input();
+            }
             Err(error) => {
                 output::say(&format!(
                     "cannot tell whether another run is measuring, so fsprism does not wait: \
@@ -116,13 +123,26 @@ pub(crate) fn take_turn(no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> 
     if stop.load(Ordering::Relaxed) { Err(InterruptedEarly.into()) } else { Ok(()) }
 }
 
-/// That another run measures, and which.
+/// That another run measures, since when, and which.
 fn others(holder: Option<Holder>) -> String {
-    let which = holder.map_or_else(String::new, |Holder { pid, age }| {
-        let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
-        format!(" (process {pid}, started {age} ago)")
-    });
-    format!("another run is measuring on this computer{which}")
+    let Some(Holder { pid, since }) = holder else {
+        return "another run is measuring on this computer".to_owned();
+    };
+    let time = moment(since, SystemTime::now());
+    format!("another run has been measuring on this computer since {time} (process {pid})")
+}
+
+/// A time of day, with its date if that is another day's.
+fn moment(time: SystemTime, now: SystemTime) -> String {
+    let of = |time| humantime::format_rfc3339_seconds(time).to_string();
+    let (time, now) = (of(time), of(now));
+    let parts = (time.split_at_checked(10), now.split_at_checked(10));
+    match parts {
+        (Some((date, of_day)), Some((today, _))) if date == today => {
+            format!("{} UTC", of_day.get(1..6).unwrap_or(of_day))
+        }
+        _ => time,
+    }
 }
 
 /// Says why a run was stopped whose guardian died; `then` is what to do.
@@ -140,4 +160,17 @@ pub(crate) fn clock() -> (SystemClock, ClockReport, ClockRecord) {
     let (clock, report) = SystemClock::calibrate();
     let record = runner::clock_record(&report, suites::system_call_ns(&clock));
     (clock, report, record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_today_needs_no_date() {
+        let at = |text: &str| humantime::parse_rfc3339(text).expect("a moment");
+        let now = at("2026-03-02T00:05:00Z");
+        assert_eq!(moment(at("2026-03-02T00:01:59Z"), now), "00:01 UTC");
+        assert_eq!(moment(at("2026-03-01T23:59:10Z"), now), "2026-03-01T23:59:10Z");
+    }
 }

@@ -9,12 +9,14 @@ use ::lab::{Kernel, Lab, Parts, image, kernel};
 use footprint_suite::{
     GuestTarget, OfTarget, PhasesPlan, PhasesTraced, Tracer, TracingError, TracingPlan,
 };
+use machine::turn::Purpose;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use crate::commands::lab;
 use crate::exit::Blame;
 use crate::output;
+use crate::session::start;
 
 /// A lab that is ready to trace.
 pub(crate) struct Tracing {
@@ -49,6 +51,11 @@ impl Tracing {
     /// Whether a signal asked for the end.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Waits until no run on this computer times: guests would take processors from it.
+    pub(crate) fn take_turn(&self, no_wait: bool) -> anyhow::Result<()> {
+        start::take_turn(Purpose::Count, no_wait, &self.stop)
     }
 
     /// Counts what the phases of a benchmark move on a target.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use machine::turn::Turn;
 use serde_json::Value;
 
 use crate::place::{Place, say_skipped};
@@ -126,6 +127,20 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     assert!(text.contains("Lines of instructions per line of data"));
     assert!(text.contains("given by --cache") && text.contains("l2 1 MiB (16 ways, LRU)"));
     place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
+}
+
+/// Guests would take processors from it.
+#[test]
+fn nothing_is_traced_beside_a_run_that_times() {
+    let Some((place, fsprism)) = with_lab("nothing_is_traced_beside_a_run_that_times") else {
+        return;
+    };
+    let _turn = Turn::wait().expect("the lock can be opened");
+    for command in ["run footprint tmpfs", "footprint trace --target tmpfs"] {
+        let refused = place.finish(fsprism(&place, &format!("{command} --no-wait --out it")));
+        refused.assert_refused(&["another run has been measuring", "leave out --no-wait"]);
+    }
+    assert!(!place.path("it").exists());
 }
 
 #[test]

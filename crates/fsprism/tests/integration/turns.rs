@@ -16,8 +16,7 @@ fn a_run_waits_for_another_to_end() {
     let place = Place::new();
     let turn = Turn::wait().expect("the lock can be opened");
     let mut running = Running::start(&place, place.measure(&format!("{RUN} --out waited")));
-    running
-        .until(&format!("another run is measuring on this computer (process {}, started ", id()));
+    running.until(&format!(" UTC (process {}): waiting for it to end", id()));
     assert!(!running.ends_within(300));
     assert_eq!(names_in(&place.path("waited")), [""; 0], "nothing is kept before its turn");
     drop(turn);
@@ -29,9 +28,9 @@ fn a_run_that_waits_can_be_ended_and_one_that_may_not_wait_is_refused() {
     let place = Place::new();
     let _turn = Turn::wait().expect("the lock can be opened");
     let refused = place.run(&format!("{RUN} --no-wait --out refused"));
-    refused.assert_refused(&["another run is measuring", "leave out --no-wait"]);
+    refused.assert_refused(&["another run has been measuring", "leave out --no-wait"]);
     let mut running = Running::start(&place, place.measure(&format!("{RUN} --out ended")));
-    running.until("another run is measuring");
+    running.until("another run has been measuring");
     running.signal_group(Signal::TERM);
     assert!(running.ends_within(5_000));
     running.finish(&place).assert_code(130);

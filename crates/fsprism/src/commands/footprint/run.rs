@@ -56,8 +56,9 @@ pub(crate) fn made(
         RunDirectory::check_new(path).blame_input()?;
     }
     let tracing = Tracing::open(options.kernel.as_deref())?;
+    tracing.take_turn(measuring.making.no_wait)?;
     let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
-    let directory = ReservedDirectory::make(&path).blame_input()?;
+    let mut directory = ReservedDirectory::make(&path).blame_input()?;
     run.guest_kernel = Some(tracing.kernel().release.clone());
     let traces = directory.empty_traces()?;
     let begun = Instant::now();

@@ -77,6 +77,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
     let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
+    tracing.take_turn(options.no_wait)?;
     prepare(&options.out).blame_input()?;
     let traced = tracing.trace(targets, &plan, &options.out);
     if tracing.is_stopped() {
