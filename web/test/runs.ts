@@ -129,10 +129,16 @@ function compared(): string {
   return directory;
 }
 
+/** A manifest to change: as it was before there were checksums. */
+function withoutChecksum(text: string) {
+  const { crc32: _checksum, ...manifest } = JSON.parse(text);
+  return manifest;
+}
+
 /** A run whose label has been changed by hand, since the command line takes none such. */
 function relabelled(run: string): string {
   const path = join(run, "manifest.json");
-  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  const manifest = withoutChecksum(readFileSync(path, "utf8"));
   for (const target of manifest.targets) target.label = HOSTILE;
   for (const cell of manifest.cells) cell.target = HOSTILE;
   writeFileSync(path, JSON.stringify(manifest));
@@ -153,7 +159,7 @@ interface Line {
 export function enlarged(run: string, name: string): string {
   const path = join(place, name);
   cpSync(run, path, { recursive: true });
-  const manifest = JSON.parse(readFileSync(join(run, "manifest.json"), "utf8"));
+  const manifest = withoutChecksum(readFileSync(join(run, "manifest.json"), "utf8"));
   const lines = readFileSync(join(run, "cells.jsonl"), "utf8").trimEnd().split("\n");
   // As lines were before they had numbers and checksums, which would be another's.
   const plain = lines.map((line) => line.replace(/,"line":\d+,"crc32":\d+}$/, "}"));

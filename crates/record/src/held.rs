@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +49,24 @@ impl Held {
             Ok(()) | Err(Errno::EXIST) => self.below(name),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same, which nobody has made before and nobody else owns: what programs write there by
+    /// its names, others cannot have lead elsewhere.
+    pub(crate) fn make_own_below(&self, name: &str) -> io::Result<Self> {
+        mkdirat(&self.fd, name, DIRECTORY_MODE)?;
+        let made = self.below(name)?;
+        let owner = fstat(&made.fd)?.st_uid;
+        if owner != geteuid().as_raw() {
+            return Err(another_users(owner));
+        }
+        Ok(made)
+    }
+
+    /// A path to it that leads there whatever comes to stand at its own, for other processes too,
+    /// as long as this one holds it.
+    pub(crate) fn route(&self) -> PathBuf {
+        format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()
     }
 
     /// Where it was found, for people.
@@ -94,10 +112,7 @@ impl Held {
         }
         let own = geteuid().as_raw();
         if own == 0 && stat.st_uid != own && stat.st_uid != directory.st_uid {
-            return Err(io::Error::other(format!(
-                "it belongs to another user (uid {})",
-                stat.st_uid
-            )));
+            return Err(another_users(stat.st_uid));
         }
         Ok(file)
     }
@@ -135,6 +150,10 @@ pub(crate) fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("it has more than {bytes_max} bytes")));
     }
     Ok(content)
+}
+
+fn another_users(uid: u32) -> io::Error {
+    io::Error::other(format!("it belongs to another user (uid {uid})"))
 }
 
 fn plain(file: OwnedFd) -> io::Result<File> {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use ::lab::command::{Command, HAND_BACK};
 use ::lab::{Boot, BootError, Lab, Parts, image, kernel};
 use ::reproduce::bonnie_anova;
-use anyhow::{Context, anyhow};
-use record::Run;
+use anyhow::anyhow;
+use record::{Run, RunDirectory};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::classic::bonnie_anova::COUNTED_TARGETS;
 
@@ -29,17 +29,18 @@ const FILE_BYTES_MOST: u64 = 8 << 20;
 const BLOCKS_MOST: u32 = 3;
 const TIME_LIMIT: Duration = Duration::from_secs(900);
 
-/// The guest's run beside this one, and what it is called: made now where `run` was, and lacks a
-/// file system of the paper. That there is none is said, and no reason to fail.
+/// The guest's run beside the one at `path`, and what it is called: made now where that was made
+/// now, in `directory`, and lacks a file system of the paper. That there is none is said, and no
+/// reason to fail.
 pub(crate) fn bonnie(
-    path: &Path,
+    (path, directory): (&Path, Option<&RunDirectory>),
     run: &Run,
     options: &ReproduceOptions,
 ) -> anyhow::Result<Option<(Run, String)>> {
     let guest = path.join(RUN);
-    if options.run.is_none() && bonnie_anova::lacks_some(run) {
+    if let Some(directory) = directory.filter(|_| bonnie_anova::lacks_some(run)) {
         output::say("counting in a guest what this kernel cannot mount: some two minutes");
-        if let Err(why) = count(path, &guest, run, options) {
+        if let Err(why) = directory.take_in(RUN, |handed| count(handed, run, options)) {
             output::say(&format!("not counted in a guest: {why:#}"));
         }
     }
@@ -50,7 +51,8 @@ pub(crate) fn bonnie(
     Ok(Some((Run::read(&guest).blame_input()?, name)))
 }
 
-fn count(path: &Path, to: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<()> {
+/// Leaves the guest's run in a directory.
+fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -66,8 +68,7 @@ fn count(path: &Path, to: &Path, run: &Run, options: &ReproduceOptions) -> anyho
         ..Boot::new(kernel, image)
     };
     let command = Command { text: script(run, options), load: LOADED.map(str::to_owned).to_vec() };
-    let handed = tempfile::tempdir_in(path)?;
-    let ran = match command.run_into(boot, handed.path()) {
+    let ran = match command.run_into(boot, into) {
         Err(BootError::Stopped) => return Err(anyhow!("it was interrupted")),
         ran => ran?,
     };
@@ -76,7 +77,8 @@ fn count(path: &Path, to: &Path, run: &Run, options: &ReproduceOptions) -> anyho
         let last = said.trim().lines().next_back().unwrap_or("it printed nothing");
         return Err(anyhow!("the guest's fsprism failed: {last}"));
     }
-    std::fs::rename(handed.path().join(RUN), to).context("the guest handed back no run")
+    anyhow::ensure!(into.join(RUN).is_dir(), "the guest handed back no run");
+    Ok(())
 }
 
 /// What the guest does: targets lie in its memory, nearly all of which they may take.

@@ -132,12 +132,12 @@ fn bonnie_anova(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..published }.into());
     let suite = (bonnie_anova::SUITE, Some(&classic));
     let measured = measured(bonnie_anova::SUITE, suite, targets, options)?;
-    let counted = counted::bonnie(&measured.path, &measured.run, options)?;
+    let counted = counted::bonnie(measured.place(), &measured.run, options)?;
     let counted = counted.as_ref().map(|(run, name)| (run, name.as_str()));
     let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())), counted)?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
-    Ok(measured.end(options))
+    Ok(measured.end())
 }
 
 /// The paper's numbers, published and computed again.
@@ -154,7 +154,7 @@ fn rocket_science(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Don
     let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
-    Ok(measured.end(options))
+    Ok(measured.end())
 }
 
 /// Measures the tables and figures, or takes a run that has measured them.
@@ -176,7 +176,7 @@ fn memory_rich(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> 
         memory_rich::Reproduction::of(&measured.run, &measured.name(), counted.as_ref());
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
-    Ok(measured.end(options))
+    Ok(measured.end())
 }
 
 /// A run that was made for a paper.
@@ -193,10 +193,15 @@ impl MeasuredRun {
         plain_path(&self.path)
     }
 
+    /// Where it lies, and its directory if it was made now.
+    fn place(&self) -> (&Path, Option<&RunDirectory>) {
+        (&self.path, self.directory.as_ref())
+    }
+
     /// Writes its page, if it was made now, and says where it is.
-    fn end(&self, options: &ReproduceOptions) -> Done {
-        if options.run.is_none() {
-            page::write_beside(&Source::new(&self.run, &self.path));
+    fn end(&self) -> Done {
+        if let Some(directory) = &self.directory {
+            page::write_into(directory, &Source::new(&self.run, &self.path));
         }
         output::say(&self.name());
         if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }
@@ -287,8 +292,8 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
 
 /// Measures a network file system's cache with the paper's version of NFS, or takes a run that has.
 fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
-    let (path, done) = match &options.run {
-        Some(path) => (path.clone(), Done::Well),
+    let (path, directory, done) = match &options.run {
+        Some(path) => (path.clone(), None, Done::Well),
         None => {
             let blocks = options.blocks.or(Some(network::RUNS));
             let measuring = Measuring { blocks, ..measuring(options) };
@@ -296,7 +301,8 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
             let arguments =
                 NetworkArguments { nfs: vec![Version::V3], ..NetworkArguments::default() };
             let made = network::made("reproduce", (&arguments, None), &measuring)?;
-            (made.directory.path().to_owned(), made.done())
+            let done = made.done();
+            (made.directory.path().to_owned(), Some(made.directory), done)
         }
     };
     let run = Run::read(&path).blame_input()?;
@@ -312,8 +318,8 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let reproduction = fscache::Reproduction::of(&run, &name);
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
-    if options.run.is_none() {
-        page::write_beside(&Source::new(&run, &path));
+    if let Some(directory) = &directory {
+        page::write_into(directory, &Source::new(&run, &path));
     }
     output::say(&name);
     Ok(done)

@@ -100,7 +100,8 @@ fn measure(
     let session = match &measuring.resume {
         Some(path) if measuring.budget.is_none() && has_ended(path)? => {
             output::say(&format!("{}: nothing is left to measure", path.display()));
-            let document = output::print_run(path, &form)?;
+            let (directory, _run) = RunDirectory::resume(path).blame_input()?;
+            let document = output::print_measured(&directory, &form)?;
             return Ok(Done::of(EndReason::NothingLeft, &document));
         }
         Some(path) => {

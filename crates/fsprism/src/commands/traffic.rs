@@ -97,7 +97,7 @@ impl Traffic {
     pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Done> {
         output::say("counting in guests what each phase moves into and out of caches");
         let manifest = run.read()?.manifest;
-        let directory = run.reserve_traffic()?;
+        let mut directory = run.reserve_traffic()?;
         let trace = directory.empty_traces()?.join("trace");
         let begun = Instant::now();
         let (mut traced, mut skipped) = (Vec::new(), Vec::new());

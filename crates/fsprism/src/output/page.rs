@@ -23,15 +23,6 @@ pub(crate) fn write_into(directory: &RunDirectory, source: &Source<'_>) {
     say_failure(directory.put(FILE, text.as_bytes()).map_err(anyhow::Error::from));
 }
 
-/// The same for a run that is known by its path.
-pub(crate) fn write_beside(source: &Source<'_>) {
-    let page = source.path.join(FILE);
-    say_failure(
-        destination(&page)
-            .and_then(|page| page.write(render_html(std::slice::from_ref(source)).as_bytes())),
-    );
-}
-
 fn say_failure(written: anyhow::Result<()>) {
     if let Err(error) = written {
         output::say(&format!("{error:#}: `fsprism report` writes it again"));

@@ -50,6 +50,8 @@ const COMMANDS: [&str; 15] = [
     "runs",
     "reproduce densefs --run run",
 ];
+/// Where a run of what was counted in caches lies in another.
+const TRAFFIC: &str = "cache-traffic";
 /// Where traces lie in a run.
 const TRACES: &str = "footprint";
 const OF_TRACES: [&str; 4] = [
@@ -96,6 +98,7 @@ fn damaged_runs_are_shown_or_refused() {
     } else {
         eprintln!("no trace is damaged: {traced:?}");
     }
+    counted_beside(&place.path("whole"));
     let asked = std::env::var("FSPRISM_DAMAGES").ok().and_then(|text| text.parse().ok());
     let mut choices = Choices(0x9e37_79b9_7f4a_7c15);
     let began = Instant::now();
@@ -130,6 +133,17 @@ fn damaged_runs_are_shown_or_refused() {
     }
 }
 
+/// Puts a run beside another, where what phases move through caches would be counted.
+fn counted_beside(run: &Path) {
+    let beside = run.join(TRAFFIC);
+    fs::create_dir(&beside).expect("it is ours");
+    fs::copy(run.join("cells.jsonl"), beside.join("cells.jsonl")).expect("it is ours");
+    let manifest = fs::read_to_string(run.join("manifest.json")).expect("it is ours");
+    let of_traffic = manifest.replacen("\"suite\": \"survey\"", "\"suite\": \"cache-traffic\"", 1);
+    assert_ne!(of_traffic, manifest);
+    fs::write(beside.join("manifest.json"), unsummed(of_traffic.as_bytes())).expect("it is ours");
+}
+
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-r").args([from, to]).status();
     assert!(copied.expect("coreutils").success());
@@ -139,16 +153,24 @@ fn copy(from: &Path, to: &Path) {
 fn damage(run: &Path, choices: &mut Choices) -> String {
     let histograms = names_in(&run.join("histograms"));
     let has_trace = run.join(TRACES).is_dir();
-    let name = match choices.below(if has_trace { 10 } else { 8 }) {
+    let has_traffic = run.join(TRAFFIC).is_dir();
+    let mut name = match choices.below(if has_trace { 10 } else { 8 }) {
         0..3 => "manifest.json".to_owned(),
         3..7 => "cells.jsonl".to_owned(),
         7 => format!("histograms/{}", choices.of(&histograms)),
         _ => format!("{TRACES}/true.trace"),
     };
+    if has_traffic && !name.contains('/') && choices.below(4) == 0 {
+        name = format!("{TRAFFIC}/{name}");
+    }
     let path = run.join(&name);
     let mut content = fs::read(&path).expect("it was copied");
-    if choices.below(2) == 0 && name == "cells.jsonl" {
-        content = without_checksums(&content);
+    if choices.below(4) > 0 {
+        if name.ends_with("manifest.json") {
+            content = unsummed(&content);
+        } else if name.ends_with("cells.jsonl") {
+            content = without_checksums(&content);
+        }
     }
     let range = choices.range(content.len());
     let how = match choices.below(12) {
@@ -211,6 +233,13 @@ fn without_checksums(content: &[u8]) -> Vec<u8> {
         None => format!("{line}\n"),
     };
     text.lines().map(plain).collect::<String>().into_bytes()
+}
+
+/// A manifest as it was before there were checksums.
+fn unsummed(content: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(content);
+    text.rfind(",\n  \"crc32\": ")
+        .map_or(content.to_vec(), |end| format!("{}\n}}", &text[..end]).into_bytes())
 }
 
 /// Puts something else in the place of a number.

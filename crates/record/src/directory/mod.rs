@@ -1,5 +1,6 @@
 //! The run directory: made once, appended to per replicate, readable to its last whole line.
 
+mod manifest_text;
 mod reserved;
 
 use std::collections::HashMap;
@@ -10,20 +11,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use measure::Histogram;
-use rustix::fs::{AtFlags, FlockOperation, flock, fstat, unlinkat};
-use serde_json::Value;
+use rustix::fs::{AtFlags, FlockOperation, flock, fstat, renameat, unlinkat};
 
 pub use self::reserved::ReservedDirectory;
-use crate::bounded;
 use crate::error::RecordError;
 use crate::held::{Held, read_at_most};
 use crate::histogram_log::{self, HistogramLocation};
 use crate::journal::Line;
 use crate::journal_text::{self, Damage, Parsed};
 use crate::manifest::{Cell, Manifest};
-use crate::plain::make_plain;
-use crate::plausible;
-use crate::schema::SCHEMA_VERSION;
 use crate::traffic;
 
 const MANIFEST: &str = "manifest.json";
@@ -33,8 +29,7 @@ const HISTOGRAMS: &str = "histograms";
 /// The directory, within a run's, of the traces that footprints were counted in: a file
 /// `LABEL.trace` for each target.
 pub const TRACES: &str = "footprint";
-/// Bytes that a manifest and a journal have at most. Those of the longest runs have a hundredth.
-const MANIFEST_BYTES_MAX: u64 = 32 << 20;
+/// Bytes that a journal has at most. Those of the longest runs have a hundredth.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 
 /// A run as it lies on disk.
@@ -74,7 +69,7 @@ impl RunDirectory {
     fn begin(held: Held, journal: File, manifest: &Manifest) -> Result<Self, RecordError> {
         let histograms = held.make_below(HISTOGRAMS);
         let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
-        let text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");
+        let text = manifest_text::text_of(manifest);
         held.replace(MANIFEST, MANIFEST_PART, text.as_bytes())
             .map_err(RecordError::io("write", held.path_of(MANIFEST)))?;
         Ok(Self { held, histograms, journal, last_line: 0, log_ends: HashMap::new() })
@@ -98,7 +93,7 @@ impl RunDirectory {
     /// When it is not a run, is damaged, is newer than this program, or another process writes it.
     pub fn resume(path: &Path) -> Result<(Self, Run), RecordError> {
         let held = open_run(path)?;
-        let manifest = read_manifest(&held)?;
+        let manifest = manifest_text::read(&held)?;
         let mut journal = locked_journal(&held)?;
         let journal_path = held.path_of(JOURNAL);
         let text = read_at_most(&journal, JOURNAL_BYTES_MAX)
@@ -161,6 +156,34 @@ impl RunDirectory {
         ReservedDirectory::hold(
             made.map_err(RecordError::io("make", self.held.path_of(traffic::SUITE)))?,
         )
+    }
+
+    /// Moves in, under this name, what `fill` leaves under it in a directory of its own.
+    ///
+    /// # Errors
+    /// Those of `fill`; when it leaves nothing so called, or the directory cannot be written.
+    pub fn take_in<E: From<RecordError>>(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let part = format!("{name}.part");
+        let path = self.held.path_of(&part);
+        let remove = || match fs::remove_dir_all(self.held.route().join(&part)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(RecordError::io("remove", &path)(error))
+            }
+            _ => Ok(()),
+        };
+        remove()?;
+        let own = self.held.make_own_below(&part).map_err(RecordError::io("make", &path))?;
+        let filled = fill(&own.route()).and_then(|()| {
+            renameat(&own, name, &self.held, name)
+                .map_err(|error| RecordError::io("make", self.held.path_of(name))(error.into()))?;
+            Ok(())
+        });
+        remove()?;
+        filled
     }
 
     /// Puts a file beside those of the run, in place of what is there.
@@ -346,7 +369,7 @@ fn open_run(path: &Path) -> Result<Held, RecordError> {
 }
 
 fn read_run(held: &Held) -> Result<Run, RecordError> {
-    let manifest = read_manifest(held)?;
+    let manifest = manifest_text::read(held)?;
     let text = match held.read(JOURNAL, JOURNAL_BYTES_MAX) {
         // The process was killed between the manifest and the journal.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -396,37 +419,6 @@ fn locked_journal(held: &Held) -> Result<File, RecordError> {
             return Ok(journal);
         }
     }
-}
-
-/// Reads the manifest; its version is looked at before anything else in it is believed.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
-fn read_manifest(held: &Held) -> Result<Manifest, RecordError> {
-    let path = held.path_of(MANIFEST);
-    let text = held.read(MANIFEST, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => not_a_run(held.path()),
-        _ => RecordError::io("read", &path)(error),
-    })?;
-    let damaged = |error: &serde_json::Error| RecordError::Damaged {
-        path: path.clone(),
-        line: error.line(),
-        why: error.to_string(),
-    };
-    if let Err(why) = bounded::elements(&text, bounded::OF_MANIFEST) {
-        return Err(RecordError::Implausible { path, why });
-    }
-    let mut value: Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
-    let found = value.get("schema_version").and_then(Value::as_u64).unwrap_or(0);
-    if found > u64::from(SCHEMA_VERSION) {
-        return Err(RecordError::NewerSchema {
-            path: held.path().to_owned(),
-            found,
-            known: SCHEMA_VERSION,
-        });
-    }
-    make_plain(&mut value);
-    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(&error))?;
-    plausible::manifest(&manifest).map_err(|why| RecordError::Implausible { path, why })?;
-    Ok(manifest)
 }
 
 #[cfg(test)]

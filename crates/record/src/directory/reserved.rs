@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, unlinkat};
@@ -18,6 +17,8 @@ use crate::manifest::Manifest;
 pub struct ReservedDirectory {
     held: Held,
     journal: File,
+    /// The directory for traces, once there is one.
+    traces: Option<Held>,
 }
 
 impl ReservedDirectory {
@@ -42,7 +43,7 @@ impl ReservedDirectory {
         let journal = locked_journal(&held)?;
         // Of two that found it empty, one has the lock; it may have begun its run by now.
         check_new(&held)?;
-        Ok(Self { held, journal })
+        Ok(Self { held, journal, traces: None })
     }
 
     /// Begins the run.
@@ -61,21 +62,23 @@ impl ReservedDirectory {
 
     /// The directory for traces, made empty, whatever a killed process left there. It is named by
     /// way of this process's descriptors, so that it stays the same directory whatever comes to
-    /// stand at the run's path; [`Self::shown`] puts the run's path into messages instead.
+    /// stand at the run's path, or at its own; [`Self::shown`] puts the run's path into messages
+    /// instead.
     ///
     /// # Errors
     /// When the directory cannot be written.
-    pub fn empty_traces(&self) -> Result<PathBuf, RecordError> {
+    pub fn empty_traces(&mut self) -> Result<PathBuf, RecordError> {
         self.remove_traces()?;
         let cannot = |error| RecordError::io("make", self.held.path_of(TRACES))(error);
-        self.held.make_below(TRACES).map_err(cannot)?;
-        Ok(self.route().join(TRACES))
+        let traces = self.held.make_own_below(TRACES).map_err(cannot)?;
+        Ok(self.traces.insert(traces).route())
     }
 
     /// A message in which the directory has the name that people know.
     #[must_use]
     pub fn shown(&self, message: &str) -> String {
-        let (route, path) = (self.route(), self.path());
+        let Some(traces) = &self.traces else { return message.to_owned() };
+        let (route, path) = (traces.route(), traces.path());
         message.replace(&format!("{}/", route.display()), &format!("{}/", path.display()))
     }
 
@@ -83,7 +86,7 @@ impl ReservedDirectory {
     ///
     /// # Errors
     /// When the directory cannot be written.
-    pub fn give_up(self) -> Result<(), RecordError> {
+    pub fn give_up(mut self) -> Result<(), RecordError> {
         self.remove_traces()?;
         unlinkat(&self.held, JOURNAL, AtFlags::empty())
             .map_err(|error| RecordError::io("remove", self.held.path_of(JOURNAL))(error.into()))?;
@@ -95,18 +98,14 @@ impl ReservedDirectory {
     ///
     /// # Errors
     /// When the directory cannot be written.
-    pub fn remove_traces(&self) -> Result<(), RecordError> {
-        match fs::remove_dir_all(self.route().join(TRACES)) {
+    pub fn remove_traces(&mut self) -> Result<(), RecordError> {
+        self.traces = None;
+        match fs::remove_dir_all(self.held.route().join(TRACES)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(RecordError::io("remove", self.held.path_of(TRACES))(error))
             }
             _ => Ok(()),
         }
-    }
-
-    /// A path to the directory that other processes can follow as well.
-    fn route(&self) -> PathBuf {
-        format!("/proc/{}/fd/{}", std::process::id(), self.held.as_fd().as_raw_fd()).into()
     }
 }
 
@@ -124,10 +123,16 @@ mod tests {
             (place.path().join("run"), place.path().join("moved"), place.path().join("theirs"));
         fs::create_dir_all(theirs.join(TRACES)).expect("ours");
         fs::write(theirs.join(TRACES).join("x.trace"), "theirs").expect("ours");
-        let reserved = ReservedDirectory::make(&path).expect("it is new");
+        let mut reserved = ReservedDirectory::make(&path).expect("it is new");
         fs::rename(&path, &moved).expect("ours");
         symlink(&theirs, &path).expect("ours");
         let traces = reserved.empty_traces().expect("it is held");
+        fs::rename(moved.join(TRACES), moved.join("away")).expect("ours");
+        symlink(theirs.join(TRACES), moved.join(TRACES)).expect("ours");
+        fs::write(traces.join("x.trace"), "ours").expect("it is held");
+        assert_eq!(fs::read(moved.join("away").join("x.trace")).expect("ours"), b"ours");
+        fs::remove_file(moved.join(TRACES)).expect("ours");
+        fs::rename(moved.join("away"), moved.join(TRACES)).expect("ours");
         fs::write(traces.join("y.trace"), "ours").expect("it is held");
         assert_eq!(fs::read(moved.join(TRACES).join("y.trace")).expect("ours"), b"ours");
         let message = reserved.shown(&format!("{}: no space", traces.display()));

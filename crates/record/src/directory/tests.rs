@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::SCHEMA_VERSION;
 use crate::cliff::CellAdded;
 use crate::journal::{CellFailed, Start};
 use crate::machine::Machine;

@@ -1,0 +1,108 @@
+//! The manifest as text, with a checksum as its last field, so that what was changed on the way does
+//! not change a report without a word.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::{MANIFEST, not_a_run};
+use crate::bounded;
+use crate::error::RecordError;
+use crate::held::Held;
+use crate::manifest::Manifest;
+use crate::plain::make_plain;
+use crate::plausible;
+use crate::schema::SCHEMA_VERSION;
+
+/// Bytes that a manifest has at most. Those of the longest runs have a hundredth.
+const MANIFEST_BYTES_MAX: u64 = 32 << 20;
+/// The field of the checksum, which is that of all before it.
+const CHECKSUM: &str = "crc32";
+/// What stands before the checksum.
+const BEFORE_CHECKSUM: &str = ",\n  \"crc32\": ";
+
+/// A manifest as it is written.
+pub(super) fn text_of(manifest: &Manifest) -> String {
+    let mut text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");
+    assert_eq!(text.pop(), Some('}'), "a manifest is an object");
+    text.truncate(text.trim_end().len());
+    let checksum = crc32fast::hash(text.as_bytes());
+    format!("{text}{BEFORE_CHECKSUM}{checksum}\n}}")
+}
+
+/// The checksum of what stands before one.
+fn checksum(text: &[u8]) -> u32 {
+    let before = BEFORE_CHECKSUM.as_bytes();
+    let end = text.windows(before.len()).rposition(|window| window == before);
+    crc32fast::hash(&text[..end.unwrap_or(text.len())])
+}
+
+/// Reads the manifest; its version is looked at before anything else in it is believed.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
+pub(super) fn read(held: &Held) -> Result<Manifest, RecordError> {
+    let path = held.path_of(MANIFEST);
+    let text = held.read(MANIFEST, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => not_a_run(held.path()),
+        _ => RecordError::io("read", &path)(error),
+    })?;
+    let damaged = |error: &serde_json::Error| RecordError::Damaged {
+        path: path.clone(),
+        line: error.line(),
+        why: error.to_string(),
+    };
+    if let Err(why) = bounded::elements(&text, bounded::OF_MANIFEST) {
+        return Err(RecordError::Implausible { path, why });
+    }
+    let mut value: Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
+    let found = value.get("schema_version").and_then(Value::as_u64).unwrap_or(0);
+    if found > u64::from(SCHEMA_VERSION) {
+        return Err(RecordError::NewerSchema {
+            path: held.path().to_owned(),
+            found,
+            known: SCHEMA_VERSION,
+        });
+    }
+    if value.get(CHECKSUM).is_some_and(|stated| stated.as_u64() != Some(checksum(&text).into())) {
+        let why = "its checksum does not match its content".to_owned();
+        return Err(RecordError::Implausible { path, why });
+    }
+    make_plain(&mut value);
+    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(&error))?;
+    plausible::manifest(&manifest).map_err(|why| RecordError::Implausible { path, why })?;
+    Ok(manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::directory::Run;
+    use crate::directory::tests::manifest;
+
+    fn read_of(text: &str) -> Result<Run, RecordError> {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        fs::write(place.path().join(MANIFEST), text).expect("ours");
+        Run::read(Path::new(place.path()))
+    }
+
+    #[test]
+    fn a_manifest_that_was_changed_is_refused() {
+        let text = text_of(&manifest());
+        assert_eq!(read_of(&text).expect("it is whole").manifest, manifest());
+        let changed = text.replacen("\"seed\": ", "\"seed\": 1", 1);
+        assert_ne!(changed, text);
+        let compact: Value = serde_json::from_str(&text).expect("it is JSON");
+        for other in [changed, compact.to_string(), text.replace("crc32\": ", "crc32\": 1")] {
+            let error = read_of(&other).expect_err(&other).to_string();
+            assert!(error.contains("manifest.json: its checksum does not match"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_of_before_there_were_checksums_is_read() {
+        let text = serde_json::to_string(&manifest()).expect("it has text keys only");
+        assert_eq!(read_of(&text).expect("it is whole").manifest, manifest());
+    }
+}
