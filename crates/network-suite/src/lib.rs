@@ -27,7 +27,7 @@ mod state;
 pub use as_run::{Recorded, manifest, skipped};
 pub use conduct::{Ended, conduct};
 pub use metrics::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
-pub use mounted::{MountLost, MountRefusal, OwnMount, conduct_on_mount};
+pub use mounted::{MountLost, MountRefusal, OwnMount, Watch, conduct_on_mount};
 pub use plan::{NetworkBenchmark, OnMount, Plan, PlanRefusal, Target};
 pub use record::network::SUITE;
 pub use rig::{NEEDS, NetworkRig, programs};

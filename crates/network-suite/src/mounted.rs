@@ -201,6 +201,16 @@ impl OwnMount {
     }
 }
 
+/// What may happen to this process while it measures on a mount.
+pub struct Watch<'a> {
+    /// Raised when it is asked to end.
+    pub stop: &'a AtomicBool,
+    /// Whether the process lives that cleans up should this one die.
+    pub is_guarded: &'a dyn Fn() -> bool,
+    /// Whether it was suspended since this was last asked.
+    pub was_suspended: &'a dyn Fn() -> bool,
+}
+
 /// Measures all of a plan on a mount, in a directory of its own there, and records each replicate
 /// as it comes; `drop` is the command that empties the mount's cache before it is to be cold.
 ///
@@ -210,14 +220,14 @@ pub fn conduct_on_mount(
     mount: &OwnMount,
     (directory, drop): (&Path, Option<&str>),
     recorded: &mut Recorded<'_>,
-    stop: &AtomicBool,
+    watch: &Watch<'_>,
     say: &dyn Fn(&str),
 ) -> Result<Ended, MountLost> {
     let plan = recorded.plan().clone();
-    let mut conductor = Conductor { mount, directory, drop, plan: &plan, attempts: 0 };
+    let mut conductor = Conductor { mount, directory, drop, plan: &plan, watch, attempts: 0 };
     for block in 0..plan.runs {
         for (benchmark, chain) in round(&plan) {
-            if stop.load(Ordering::Relaxed) {
+            if watch.stop.load(Ordering::Relaxed) || !(watch.is_guarded)() {
                 return Ok(Ended::Stopped);
             }
             let targets = &chain.targets;
@@ -234,6 +244,7 @@ struct Conductor<'a> {
     directory: &'a Path,
     drop: Option<&'a str>,
     plan: &'a Plan,
+    watch: &'a Watch<'a>,
     /// So far: each has files of its own.
     attempts: u64,
 }
@@ -284,7 +295,11 @@ impl Conductor<'_> {
             if let (NetworkState::Cold, Some(command)) = (state, self.drop) {
                 run(command).map_err(|error| (state, Lost::Run(error)))?;
             }
+            let _before = (self.watch.was_suspended)();
             let replicate = self.perform(benchmark, root).map_err(|why| lost(state, why))?;
+            if (self.watch.was_suspended)() {
+                return Err(lost(state, "fsprism was suspended meanwhile".to_owned()));
+            }
             let of = (benchmark, benchmark.bytes(&self.plan.content));
             prove_all(state, of, &replicate.readers).map_err(|why| lost(state, why))?;
             made.push((state, replicate));

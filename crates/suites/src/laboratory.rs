@@ -250,6 +250,17 @@ impl Laboratory {
         })
     }
 
+    /// The same; refused, and not to be taken by another phase, if this process was stopped then.
+    fn unstopped_experiment(
+        &mut self,
+        cell: u32,
+        experiment: &dyn Experiment,
+        on: Occasion,
+    ) -> Result<Measured, Failure> {
+        unstopped(|| self.experiment(cell, experiment, on))
+            .inspect_err(|_| self.targets[self.cells[cell as usize].0].phases.forget())
+    }
+
     fn execute_experiment(
         &self,
         target: usize,
@@ -422,11 +433,13 @@ impl Executor for Laboratory {
         self.stop_unguarded()?;
         let benchmark = self.benchmark(cell);
         let measured = match &benchmark.work {
-            Work::Operations(of) => self.pilot_operations(cell, of, benchmark.cache_state, seed),
+            Work::Operations(of) => {
+                unstopped(|| self.pilot_operations(cell, of, benchmark.cache_state, seed))
+            }
             Work::Experiment(experiment) => {
                 let began = Instant::now();
                 let on = Occasion { block: u32::MAX, seed };
-                let whole = self.experiment(cell, experiment.as_ref(), on);
+                let whole = self.unstopped_experiment(cell, experiment.as_ref(), on);
                 let overhead_ns = nanos(began.elapsed());
                 // An execution is whole: there is nothing to count out.
                 whole.map(|_| PilotMeasure {
@@ -461,10 +474,7 @@ impl Executor for Laboratory {
             }
             Work::Experiment(experiment) => {
                 let on = Occasion { block: request.block, seed: request.seed };
-                let (target, _) = self.cells[request.cell as usize];
-                unstopped(|| self.experiment(request.cell, experiment.as_ref(), on))
-                    // What was disturbed is not to be taken by another phase.
-                    .inspect_err(|_| self.targets[target].phases.forget())
+                self.unstopped_experiment(request.cell, experiment.as_ref(), on)
             }
         };
         self.unless_without_room(measured)

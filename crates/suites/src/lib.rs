@@ -50,7 +50,7 @@ pub use place::{Directories, Files, Place};
 pub use reference_times::{reference_times, system_call_ns};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;
 pub use sequence::{Sequence, SequencePhase};
-pub use stops::notice_stops;
+pub use stops::{notice_stops, was_stopped};
 pub use table_one::{COLUMNS, Relation, TableOneRow, table_one};
 pub use testbed::{DataFileError, Testbed};
 pub use thinning::Scope;

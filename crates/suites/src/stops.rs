@@ -20,12 +20,18 @@ pub fn notice_stops() -> io::Result<()> {
     signal_hook::flag::register(SIGCONT, Arc::clone(&HAS_CONTINUED)).map(drop)
 }
 
+/// Whether this process was stopped since this was last asked.
+#[must_use]
+pub fn was_stopped() -> bool {
+    HAS_CONTINUED.swap(false, Ordering::SeqCst)
+}
+
 /// Executes something that is measured; what it gives is refused if this process was stopped
 /// meanwhile.
 pub(crate) fn unstopped<T>(execute: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    HAS_CONTINUED.store(false, Ordering::SeqCst);
+    let _before = was_stopped();
     let measured = execute()?;
-    if HAS_CONTINUED.swap(false, Ordering::SeqCst) {
+    if was_stopped() {
         let why = "fsprism was suspended (SIGSTOP or Ctrl-Z) during the measurement".to_owned();
         return Err(Failure::Disturbed { why, evidence: Box::new(CacheEvidence::default()) });
     }

@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use network_suite::{Ended, NetworkBenchmark, OwnMount, Recorded};
+use network_suite::{Ended, NetworkBenchmark, OwnMount, Recorded, Watch};
 use record::{EndReason, RunDirectory};
 use suites::Testbed;
 use targets::{Location, TargetSpec};
@@ -45,8 +45,14 @@ pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
     let where_to = (root.as_path(), arguments.drop.as_deref());
+    let watch = Watch {
+        stop: &stop,
+        is_guarded: &|| workshop.is_guarded(),
+        was_suspended: &suites::was_stopped,
+    };
     let outcome =
-        network_suite::conduct_on_mount(&mount, where_to, &mut recorded, &stop, &output::say);
+        network_suite::conduct_on_mount(&mount, where_to, &mut recorded, &watch, &output::say);
+    let is_guarded = workshop.is_guarded();
     let closed = Testbed::close(live, workshop);
     recorded.end(match &outcome {
         Ok(Ended::Done) => EndReason::Blocks,
@@ -54,6 +60,7 @@ pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
     })?;
     let made = Made::of(directory, *outcome.as_ref().unwrap_or(&Ended::Stopped))?;
     network::print(&made.directory, measuring.output.format)?;
+    start::check_guarded(is_guarded, "measure again")?;
     closed?;
     outcome?;
     Ok(made.done())
