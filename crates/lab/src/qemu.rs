@@ -89,6 +89,21 @@ fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
     Ok(command)
 }
 
+/// Arguments by which processors and memory belong to nodes, each to one.
+pub(crate) fn of_nodes(nodes: u32, processors: u32, bytes: u64) -> Vec<String> {
+    let (each, share_kib) = (processors / nodes, (bytes / u64::from(nodes)) >> 10);
+    let of_node = |node: u32| {
+        let (first, last) = (node * each, (node + 1) * each - 1);
+        [
+            "-object".to_owned(),
+            format!("memory-backend-ram,id=node{node},size={share_kib}k"),
+            "-numa".to_owned(),
+            format!("node,nodeid={node},cpus={first}-{last},memdev=node{node}"),
+        ]
+    };
+    (0..nodes).flat_map(of_node).collect()
+}
+
 /// The name of an open file that is left to QEMU.
 pub(crate) fn path_of(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())

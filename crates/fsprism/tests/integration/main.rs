@@ -23,6 +23,7 @@ mod kill;
 mod layers;
 mod mistakes;
 mod networks;
+mod nodes;
 mod pages;
 mod place;
 mod poor;

@@ -41,6 +41,9 @@ pub struct Boot {
     /// Processors; 1 by default. Several take turns, no two run at a time, and their clock is the
     /// host's: two boots differ.
     pub processors: u32,
+    /// Nodes of memory; 1 by default. Several have the same number of processors each, those with
+    /// the next numbers, and the same share of the memory.
+    pub nodes: u32,
     /// Files that the guest has besides its image: absolute paths, content.
     pub job: Vec<(String, Vec<u8>)>,
     /// The plugin that watches the guest.
@@ -84,6 +87,7 @@ impl Boot {
             image,
             memory_bytes: 512 << 20,
             processors: 1,
+            nodes: 1,
             job: Vec::new(),
             plugin: None,
             time_limit: Duration::from_secs(120),
@@ -148,6 +152,10 @@ impl Boot {
     ) -> Result<Command, BootError> {
         let mut command = qemu::command(self.processors)?;
         command.arg("-m").arg(format!("{}k", self.memory_bytes >> 10));
+        if self.nodes > 1 {
+            let (processors, bytes) = (self.processors, self.memory_bytes);
+            command.args(qemu::of_nodes(self.nodes, processors, bytes));
+        }
         command.arg("-kernel").arg(self.kernel.file());
         command.arg("-initrd").arg(qemu::path_of(initial));
         command.arg("-append").arg(qemu::kernel_arguments(self.processors, &self.arguments));

@@ -167,6 +167,9 @@ pub(crate) fn a_name_in_mkfs_is_no_device() {
     assert!(matches!(error, TargetError::Mkfs { .. }), "{error}");
     assert!(disk.content().starts_with(b"precious\0"), "not a byte may change");
     fs::remove_file("stick").expect("ours");
+    // A file that mkfs makes goes with the directory that it works in.
+    drop(workshop.make(&spec("ext4:mkfs=-z undo")).expect("mke2fs takes the option"));
+    assert!(!PathBuf::from("undo").exists(), "it was made where fsprism was started");
     std::env::set_current_dir("/").expect("it is there");
     workshop.close().expect("nothing is left");
 }

@@ -1,0 +1,54 @@
+//! A guest whose memory lies in two nodes, and in which of them the files of threads lie that read
+//! one each.
+
+use std::fs;
+use std::path::Path;
+
+use lab::command::Command;
+use lab::{Boot, Lab, Parts, image, kernel};
+
+use crate::guests::lab;
+use crate::place::{Place, say_skipped};
+
+const MIB: u64 = 1 << 20;
+/// Measures, and notes meanwhile what of shared memory, where the files lie, each node has.
+const SCRIPT: &str = "mount -o remount,size=90% /tmp && mkdir /tmp/scratch\n\
+    (while :; do cat /sys/devices/system/node/node*/meminfo >>/tmp/nodes; sleep 0.1; done) &\n\
+    /init run nano/scaling tmpfs:size=128m --benchmark read-own-files-by-threads-2 --size 64m \
+    --blocks 1 --scratch /tmp/scratch --out /tmp/run --format json\n\
+    status=$?; kill $!; grep Shmem: /tmp/nodes >/hand-back/nodes; exit $status\n";
+
+/// The most that a node had more than at first, in bytes.
+fn grown_bytes(notes: &str, node: usize) -> u64 {
+    let head = format!("Node {node} Shmem:");
+    let kib = notes.lines().filter_map(|line| {
+        let value = line.strip_prefix(&head)?.trim().strip_suffix("kB")?;
+        value.trim().parse::<u64>().ok()
+    });
+    let kib: Vec<u64> = kib.collect();
+    let first = *kib.first().unwrap_or_else(|| panic!("nothing of node {node}: {notes}"));
+    kib.into_iter().max().unwrap_or(0).saturating_sub(first) << 10
+}
+
+#[test]
+fn a_file_lies_in_the_memory_near_the_thread_that_reads_it() {
+    let test = "a_file_lies_in_the_memory_near_the_thread_that_reads_it";
+    let place = Place::new();
+    let lab = match lab() {
+        Ok(lab) => Lab::at(lab),
+        Err(why) => return say_skipped(test, why.trim()),
+    };
+    let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
+    let fsprism = Path::new(env!("CARGO_BIN_EXE_fsprism"));
+    let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
+    let image = image::build(&lab, parts).expect("an image");
+    let (processors, nodes, memory_bytes) = (2, 2, 1024 * MIB);
+    let boot = Boot { processors, nodes, memory_bytes, ..Boot::new(kernel, image) };
+    let command = Command { text: SCRIPT.to_owned(), load: Vec::new() };
+    let ran = command.run_into(boot, &place.path("handed")).expect("it comes to its end");
+    assert_eq!(ran.status, 0, "{}", String::from_utf8_lossy(&ran.output));
+    let notes = fs::read_to_string(place.path("handed/nodes")).expect("text");
+    let grown = [0, 1].map(|node| grown_bytes(&notes, node) / MIB);
+    // Two files, each of half the size, and little else.
+    assert!(grown.iter().all(|mib| (24..48).contains(mib)), "MiB of each node: {grown:?}");
+}
