@@ -15,6 +15,24 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| replacement(c).unwrap_or(c)).collect())
 }
 
+/// The same of a JSON text, in which an escape stands for each such character: what is read from it
+/// stays the same.
+#[must_use]
+pub fn plain_json(text: String) -> String {
+    let is_order = |c: char| c != '\n' && replacement(c).is_some();
+    if !text.chars().any(is_order) {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_order(c) {
+            true => plain.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => plain.push(c),
+        }
+    }
+    plain
+}
+
 /// A path for people.
 #[must_use]
 pub fn plain_path(path: &Path) -> String {
@@ -43,5 +61,12 @@ mod tests {
         assert!(matches!(plain_text("größer als 5 %, \u{1f4be}"), Cow::Borrowed(_)));
         assert_eq!(plain_text("a\u{1b}[2Jb\u{9b}31mc\u{7}"), "a?[2Jb?31mc?");
         assert_eq!(plain_text("abc\u{202e}fed\r\nnext"), "abc?fed  next");
+    }
+
+    #[test]
+    fn a_json_text_says_the_same_in_plain_characters() {
+        let json = "{\n  \"a\": \"ä\u{9b}31m\u{202e}\u{7f}\\u001b\"\n}".to_owned();
+        let plain = "{\n  \"a\": \"ä\\u009b31m\\u202e\\u007f\\u001b\"\n}";
+        assert_eq!(plain_json(json), plain);
     }
 }

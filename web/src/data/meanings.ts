@@ -127,7 +127,7 @@ const MEANINGS: Record<WarningKind, WarningMeaning> = {
   "histogram-lost": {
     weight: "blurs",
     title: "No percentiles",
-    means: "The histograms cannot be read; medians over blocks are not affected.",
+    means: "The histograms cannot be used; medians over blocks are not affected.",
   },
   "clock-drift": {
     weight: "blurs",

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use textual::plain_json;
+
 use crate::arguments::MachineOptions;
 use crate::arguments::analysis::AnswerFormat;
 use crate::exit::{Blame, Done};
@@ -20,7 +22,9 @@ pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
         Some(AnswerFormat::Terminal) => {
             ::report::render_machine(&machine, &output::terminal_options())
         }
-        Some(AnswerFormat::Json) => format!("{}\n", serde_json::to_string_pretty(&machine)?),
+        Some(AnswerFormat::Json) => {
+            format!("{}\n", plain_json(serde_json::to_string_pretty(&machine)?))
+        }
         None => {
             let refusal = anyhow::anyhow!("machine has no such format: use --format json");
             return Err(refusal).blame_input();

@@ -12,7 +12,7 @@ use ::report::{Load, Options, Source};
 use network_suite::break_even;
 use record::{Document, Run, RunDirectory};
 use serde::Serialize;
-use textual::{plain_path, plain_text};
+use textual::{plain_json, plain_path, plain_text};
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
@@ -64,15 +64,6 @@ pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::R
     let source = form.source(&run, directory.path());
     print_report(&source, form)?;
     page::write_into(directory, &source);
-    Ok(source.document)
-}
-
-/// The same for a run that is known by its path.
-pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
-    let run = Run::read(path)?;
-    let source = form.source(&run, path);
-    print_report(&source, form)?;
-    page::write_beside(&source);
     Ok(source.document)
 }
 
@@ -168,7 +159,9 @@ pub(crate) fn print_answer(
 ) -> anyhow::Result<Done> {
     match format {
         AnswerFormat::Terminal => print(&text())?,
-        AnswerFormat::Json => print(&(serde_json::to_string_pretty(answer)? + "\n"))?,
+        AnswerFormat::Json => {
+            print(&(plain_json(serde_json::to_string_pretty(answer)?) + "\n"))?;
+        }
     }
     Ok(Done::Well)
 }

@@ -200,7 +200,7 @@ pub enum Warning {
         /// percent of the first.
         change_percent: f64,
     },
-    /// The histograms of a cell cannot be read, so it has no percentiles.
+    /// The histograms of a cell cannot be used, so it has no percentiles.
     HistogramLost {
         /// What is wrong with them.
         why: String,
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn new_warnings_say_what_they_mean() {
         let lost = Warning::HistogramLost { why: "the log ends early".to_owned() };
-        let expected = "no percentiles, because the histograms cannot be read: the log ends early";
+        let expected = "no percentiles, because the histograms cannot be used: the log ends early";
         assert_eq!(lost.to_string(), expected);
         let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
         assert_eq!(few(1), "1 replicate; an interval needs 6");

@@ -50,7 +50,7 @@ fn sentence(warning: &Warning) -> String {
         }
         Warning::ClockDrift { ppm } => format!("the clock drifted by {ppm:.0} ppm"),
         Warning::HistogramLost { why } => {
-            format!("no percentiles, because the histograms cannot be read: {why}")
+            format!("no percentiles, because the histograms cannot be used: {why}")
         }
         Warning::FreshFileSystem => FRESH.to_owned(),
         Warning::LoopBuffered => LOOP_BUFFERED.to_owned(),

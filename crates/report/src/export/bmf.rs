@@ -9,6 +9,7 @@ use record::{
     CellReport, CliffReport, Document, IntervalReport, PercentileOf, Run, StandardMetric,
 };
 use serde::Serialize;
+use textual::plain_json;
 
 use super::names::Names;
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
@@ -56,7 +57,8 @@ pub fn render_bmf(document: &Document, run: &Run) -> Export {
     for cliff in &document.cliffs {
         benchmarks.insert(names.of_cliff(cliff), position(cliff));
     }
-    let mut text = serde_json::to_string_pretty(&benchmarks).expect("all keys are text");
+    let text = serde_json::to_string_pretty(&benchmarks).expect("all keys are text");
+    let mut text = plain_json(text);
     text.push('\n');
     Export { text, left_out: omissions.0 }
 }

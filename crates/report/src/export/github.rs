@@ -5,6 +5,7 @@
 
 use record::{Better, CellReport, Document, IntervalReport, MetricReport, Run};
 use serde::Serialize;
+use textual::plain_json;
 
 use super::names::{Names, word};
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
@@ -49,7 +50,8 @@ pub fn render_github(document: &Document, run: &Run, direction: Direction) -> Ex
             Some(metric) => results.push(result(&names.of_cell(cell), cell, metric)),
         }
     }
-    let mut text = serde_json::to_string_pretty(&results).expect("all keys are text");
+    let text = serde_json::to_string_pretty(&results).expect("all keys are text");
+    let mut text = plain_json(text);
     text.push('\n');
     Export { text, left_out: omissions.0 }
 }

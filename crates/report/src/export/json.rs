@@ -1,11 +1,13 @@
 //! The document as JSON.
 
 use record::Document;
+use textual::plain_json;
 
 /// The document as one indented JSON object, with a line end behind it.
 #[must_use]
 pub fn render_json(document: &Document) -> String {
-    let mut text = serde_json::to_string_pretty(document).expect("a document has text keys only");
+    let text = serde_json::to_string_pretty(document).expect("a document has text keys only");
+    let mut text = plain_json(text);
     text.push('\n');
     text
 }

@@ -14,6 +14,7 @@ mod moment;
 
 use record::{CellReport, Document, Run};
 use serde::{Serialize, Serializer};
+use textual::plain_json;
 
 use super::latencies::{CellLatencies, Latencies};
 use super::names::Names;
@@ -73,7 +74,8 @@ pub fn render_fio(document: &Document, run: &Run, latencies: &Latencies) -> Expo
         jobs,
         disk_util: Vec::new(),
     };
-    let mut text = serde_json::to_string_pretty(&file).expect("all keys are text");
+    let text = serde_json::to_string_pretty(&file).expect("all keys are text");
+    let mut text = plain_json(text);
     text.push('\n');
     Export { text, left_out: omissions.0 }
 }
