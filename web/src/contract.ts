@@ -513,6 +513,10 @@ export type FirstWrite = ("sequential" | "random")
  */
 export type ProcessorCount = ("l2-bytes-in" | "l2-bytes-out" | "misaligned-loads" | "misaligned-stores")
 /**
+ * In which order Bonnie's file is written by block and rewritten.
+ */
+export type BonniePhaseOrder = ("bonnie" | "bonnie++")
+/**
  * How the intended start times of operations are spaced.
  */
 export type Spacing = ("poisson" | "constant")
@@ -2203,6 +2207,7 @@ fsync: boolean
  * Sizes of the file besides that one, in bytes.
  */
 further_size_bytes?: number[]
+phase_order?: BonniePhaseOrder
 /**
  * Number of threads that seek.
  */

@@ -50,6 +50,10 @@ fn main() -> anyhow::Result<()> {
             let work = std::env::args_os().nth(2).context("a directory is needed")?;
             return uring::one_process(work.as_ref());
         }
+        Some(bonnie::ONE_PROCESS) => {
+            let work = std::env::args_os().nth(2).context("a directory is needed")?;
+            return bonnie::one_process(work.as_ref());
+        }
         Some(twelve::ONE_PROCESS) => {
             let scratch = std::env::args_os().nth(2).context("a directory is needed")?;
             return twelve::one_process(scratch.as_ref());

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::Context;
 use serde_json::Value;
 
+use crate::table::Table;
+
 /// The rows that this program prints when it is started again with `word`, to work in `work`.
 pub(crate) fn rows(word: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
     let output = Command::new(std::env::current_exe()?)
@@ -17,4 +19,18 @@ pub(crate) fn rows(word: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
         .context("this program could not be started again")?;
     anyhow::ensure!(output.status.success(), "a process of its own failed: {}", output.status);
     serde_json::from_slice(&output.stdout).context("a process of its own wrote no rows")
+}
+
+/// Adds rows to the table: `what` with its `bound`, and its `ratios`, or `why_not`.
+pub(crate) fn add(table: &mut Table, rows: Vec<Value>) {
+    for row in rows {
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        match row["ratios"].as_array() {
+            Some(ratios) => {
+                let ratios: Vec<f64> = ratios.iter().filter_map(Value::as_f64).collect();
+                table.ratios(&text("what"), &text("bound"), &ratios);
+            }
+            None => table.row(&text("what"), text("why_not"), &text("bound")),
+        }
+    }
 }

@@ -129,16 +129,7 @@ const TARGET: &str = "ext4:size=1g";
 
 /// Adds the rows of the twelve cells.
 pub(crate) fn measure(table: &mut Table) -> anyhow::Result<()> {
-    for row in new_process::rows(ONE_PROCESS, Path::new(SCRATCH))? {
-        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        match row["ratios"].as_array() {
-            Some(ratios) => {
-                let ratios: Vec<f64> = ratios.iter().filter_map(Value::as_f64).collect();
-                table.ratios(&text("what"), &text("bound"), &ratios);
-            }
-            None => table.row(&text("what"), text("why_not"), &text("bound")),
-        }
-    }
+    new_process::add(table, new_process::rows(ONE_PROCESS, Path::new(SCRATCH))?);
     Ok(())
 }
 

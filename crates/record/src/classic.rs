@@ -121,6 +121,27 @@ pub struct BonnieOptions {
     pub seekers: u32,
     /// Whether each phase syncs the file before it closes it, as Bonnie++ does and Bonnie does not.
     pub fsync: bool,
+    /// Which of the phases that write comes after the characters. Absent where it is Bonnie's.
+    #[serde(default, skip_serializing_if = "BonniePhaseOrder::is_bonnies")]
+    pub phase_order: BonniePhaseOrder,
+}
+
+/// In which order Bonnie's file is written by block and rewritten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum BonniePhaseOrder {
+    /// Bonnie's: what was written per character is rewritten, then a new file written by block.
+    #[default]
+    #[serde(rename = "bonnie")]
+    Bonnie,
+    /// That of Bonnie++: a new file is written by block, and rewritten.
+    #[serde(rename = "bonnie++")]
+    BonniePlusPlus,
+}
+
+impl BonniePhaseOrder {
+    fn is_bonnies(&self) -> bool {
+        *self == Self::Bonnie
+    }
 }
 
 /// How the metadata tests of Bonnie++ are run.
@@ -321,6 +342,7 @@ mod tests {
             seeks: 4000,
             seekers: 4,
             fsync: false,
+            phase_order: BonniePhaseOrder::BonniePlusPlus,
         };
         for further_size_bytes in [vec![], vec![16 << 20, 1 << 30]] {
             let run = BonnieRun { options: options.clone(), further_size_bytes };
@@ -334,6 +356,18 @@ mod tests {
         let read = serde_json::from_str::<ClassicOptions>(before).expect("it can be read");
         let ClassicOptions::Bonnie(run) = read else { panic!("{read:?}") };
         assert_eq!(run.by_size().len(), 1);
+    }
+
+    #[test]
+    fn bonnies_order_is_recorded_as_before_there_was_another() {
+        let before =
+            r#"{"size_bytes":16384,"chunk_bytes":16384,"seeks":1,"seekers":1,"fsync":true}"#;
+        let mut options: BonnieOptions = serde_json::from_str(before).expect("it can be read");
+        assert_eq!(options.phase_order, BonniePhaseOrder::Bonnie);
+        assert_eq!(serde_json::to_string(&options).expect("it can be written"), before);
+        options.phase_order = BonniePhaseOrder::BonniePlusPlus;
+        let written = serde_json::to_value(&options).expect("it can be written");
+        assert_eq!(written["phase_order"], "bonnie++");
     }
 
     #[test]

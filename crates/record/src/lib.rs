@@ -36,8 +36,8 @@ mod warning;
 
 pub use cache_benchmark::{cache_benchmark, memory_of};
 pub use classic::{
-    ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonnieRun, ClassicOptions, FirstWrite,
-    ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
+    ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun,
+    ClassicOptions, FirstWrite, ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

@@ -1,8 +1,8 @@
 //! Options of bonnie and bonnie-metadata, which other suites do not take.
 
 use anyhow::anyhow;
-use clap::Args;
-use record::{BonnieMetadataOptions, BonnieOptions, BonnieRun};
+use clap::{Args, ValueEnum};
+use record::{BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun};
 use suites::classic::bonnie;
 
 use crate::arguments::sizes::Sizes;
@@ -29,10 +29,32 @@ pub(crate) struct BonnieArguments {
     /// Let each phase of bonnie end with fsync, as in Bonnie++; Bonnie only closes its file
     #[arg(long, conflicts_with = "resume")]
     pub(crate) fsync: bool,
+    /// Order of bonnie's phases; by default bonnie
+    #[arg(long, value_enum, conflicts_with = "resume")]
+    pub(crate) phase_order: Option<PhaseOrder>,
     /// Number of directories of bonnie-metadata; by default 1024
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=99_999))]
     pub(crate) dirs: Option<u32>,
+}
+
+/// In which order the file is rewritten and written by block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PhaseOrder {
+    /// Rewrite what was written per character, then write a new file by block
+    Bonnie,
+    /// Write a new file by block, then rewrite that
+    #[value(name = "bonnie++")]
+    BonniePlusPlus,
+}
+
+impl From<PhaseOrder> for BonniePhaseOrder {
+    fn from(order: PhaseOrder) -> Self {
+        match order {
+            PhaseOrder::Bonnie => Self::Bonnie,
+            PhaseOrder::BonniePlusPlus => Self::BonniePlusPlus,
+        }
+    }
 }
 
 impl BonnieArguments {
@@ -68,6 +90,7 @@ impl BonnieArguments {
             seeks: self.seeks.unwrap_or(published.seeks),
             seekers: self.seekers.unwrap_or(published.seekers),
             fsync: self.fsync,
+            phase_order: self.phase_order.map_or(published.phase_order, Into::into),
         };
         Ok(BonnieRun { options, further_size_bytes: sizes.collect() })
     }

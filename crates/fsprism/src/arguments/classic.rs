@@ -229,6 +229,7 @@ impl ClassicArguments {
             ("--seeks", own.seeks.is_some(), OF_BONNIE),
             ("--seekers", own.seekers.is_some(), OF_BONNIE),
             ("--fsync", own.fsync, OF_BONNIE),
+            ("--phase-order", own.phase_order.is_some(), OF_BONNIE),
             ("--dirs", own.dirs.is_some(), &[BONNIE_METADATA]),
         ];
         let given = all.into_iter().filter(|(_, is_given, _)| *is_given);

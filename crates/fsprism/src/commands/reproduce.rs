@@ -8,7 +8,9 @@ use ::reproduce::densefs::{self, Part};
 use ::reproduce::{bonnie_anova, fscache, memory_rich, rocket_science};
 use anyhow::Context;
 use network_guest::Version;
-use record::{BonnieOptions, ClassicOptions, EndReason, Run, RunDirectory, TRACES};
+use record::{
+    BonnieOptions, BonniePhaseOrder, ClassicOptions, EndReason, Run, RunDirectory, TRACES,
+};
 use serde_json::json;
 use suites::classic::bonnie;
 use textual::plain_path;
@@ -227,7 +229,7 @@ fn measured(
     };
     let run = Run::read(&path).blame_input()?;
     check_suite(paper, &path, &run)?;
-    check_sizes(&path, &run)?;
+    check_bonnie(&path, &run)?;
     Ok(MeasuredRun { path, directory, run, reason })
 }
 
@@ -248,16 +250,21 @@ fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
     Err(refusal).blame_input()
 }
 
-/// The analysis is of file systems and actions, on a file of one size.
-fn check_sizes(path: &Path, run: &Run) -> anyhow::Result<()> {
-    match &run.manifest.run.classic {
-        Some(ClassicOptions::Bonnie(bonnie)) if bonnie.by_size().len() > 1 => {
-            let path = path.display();
-            let why = "has files of several sizes, but the paper uses one";
-            Err(anyhow::anyhow!("{path} {why}: give a run made with a single --size")).blame_input()
+/// The analysis is of file systems and actions, on a file of one size, in Bonnie's order.
+fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
+    let Some(ClassicOptions::Bonnie(bonnie)) = &run.manifest.run.classic else { return Ok(()) };
+    let (why, instead) = if bonnie.by_size().len() > 1 {
+        ("has files of several sizes, but the paper uses one", "a single --size")
+    } else {
+        match bonnie.options.phase_order {
+            BonniePhaseOrder::Bonnie => return Ok(()),
+            BonniePhaseOrder::BonniePlusPlus => {
+                ("rewrites what it wrote by block, but the paper did not", "--phase-order bonnie")
+            }
         }
-        _ => Ok(()),
-    }
+    };
+    let path = path.display();
+    Err(anyhow::anyhow!("{path} {why}: give a run made with {instead}")).blame_input()
 }
 
 /// Traces the operations of a part, or takes a run that has, and sets them beside the paper.

@@ -51,6 +51,29 @@ fn every_phase_of_bonnie_has_its_rate_and_its_share_of_the_processors() {
 }
 
 #[test]
+fn with_the_order_of_bonnie_plus_plus_what_was_written_by_block_is_rewritten() {
+    let place = Place::new();
+    let run = |order: &str, name: &str| {
+        let arguments = format!("run bonnie --size 1m --seeks 50 --blocks 1 label=. {order}");
+        let outcome = place.run(&format!("{arguments} --out {name} --format json"));
+        outcome.assert_code(0).document()
+    };
+    let document = run("--phase-order bonnie++", "run");
+    assert_eq!(document["run"]["classic"]["phase_order"], "bonnie++");
+    let [first, second, third, rest @ ..] = PHASES;
+    assert_eq!(names(&document), [&[first, third, second], &rest[..]].concat());
+    // Both forms have their own order, and the figures of each phase.
+    assert_eq!(report(&place, "bonnie").assert_code(0).stdout.lines().count(), 4);
+    let refused = place.run("reproduce bonnie-anova --run run");
+    refused.assert_refused(&["rewrites what it wrote by block", "--phase-order bonnie"]);
+    // Phases of two orders are not of the same work.
+    let document = run("--phase-order bonnie", "other");
+    assert!(document["run"]["classic"].get("phase_order").is_none(), "{document}");
+    let compared = place.finish(place.fsprism("compare other run"));
+    assert!(compared.stdout.contains("bonnie++"), "{compared:?}");
+}
+
+#[test]
 fn sizes_around_a_limit_of_memory_are_below_it_and_beyond() {
     let name = "sizes_around_a_limit_of_memory_are_below_it_and_beyond";
     let Some(place) = Place::as_root(name) else { return };
@@ -114,6 +137,8 @@ fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
         ("bonnie . --chunk 3k", ["--chunk must be a power of two", "give 16k"]),
         ("bonnie . --files 3", ["--files is for", "leave it out"]),
         ("bonnie . --seekers 65", ["--seekers", "1..=64"]),
+        ("bonnie . --phase-order bonnie+", ["--phase-order", "bonnie++"]),
+        ("bonnie-metadata . --phase-order bonnie", ["--phase-order is for bonnie", "leave it out"]),
         ("bonnie-metadata . --size 1m", ["bonnie-metadata has files of its own", "--dirs"]),
         ("bonnie-metadata . --seeks 3", ["--seeks is for bonnie", "leave it out"]),
         ("bonnie-metadata . --dirs 100000", ["--dirs", "99999"]),

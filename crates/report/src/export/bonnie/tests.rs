@@ -1,6 +1,8 @@
 //! Both forms, of runs made by hand and of what the paper prints.
 
-use record::{BonnieMetadataOptions, BonnieOptions, BonnieRun, ClassicOptions, CurvePoint};
+use record::{
+    BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, ClassicOptions, CurvePoint,
+};
 
 use super::*;
 use crate::sample::Sample;
@@ -46,6 +48,7 @@ fn published() -> BonnieOptions {
         seeks: 4000,
         seekers: 4,
         fsync: false,
+        phase_order: BonniePhaseOrder::Bonnie,
     }
 }
 

@@ -2,7 +2,8 @@
 //! and by block, and sought in at random.
 //!
 //! The phases, their order and what is timed of each follow `Bonnie.c` of 1996; what seekers are
-//! told follows `bon_io.cpp` of Bonnie++ 2.00a. [`metadata`] has the tests that Bonnie++ added.
+//! told follows `bon_io.cpp` of Bonnie++ 2.00a, and so does the order if that is asked for.
+//! [`metadata`] has the tests that Bonnie++ added.
 
 mod characters;
 pub mod metadata;
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{BonnieOptions, BonnieRun};
+use record::{BonnieOptions, BonniePhaseOrder, BonnieRun};
 use runner::Failure;
 use serde_json::Value;
 
@@ -52,6 +53,7 @@ pub fn published() -> BonnieOptions {
         seeks: 4000,
         seekers: 4,
         fsync: false,
+        phase_order: BonniePhaseOrder::Bonnie,
     }
 }
 
@@ -133,7 +135,7 @@ impl Sequence for Bonnie {
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
-        Kind::ALL.map(|kind| self.phase(kind)).to_vec()
+        self.kinds().map(|kind| self.phase(kind)).to_vec()
     }
 
     fn estimate(&self) -> Duration {
@@ -154,11 +156,15 @@ impl Sequence for Bonnie {
             path: site.directory.join("Bonnie"),
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
-        Kind::ALL.into_iter().map(|kind| passes.phase(kind)).collect()
+        self.kinds().into_iter().map(|kind| passes.phase(kind)).collect()
     }
 }
 
 impl Bonnie {
+    fn kinds(&self) -> [Kind; 6] {
+        Kind::in_order(self.options.phase_order)
+    }
+
     fn phase(&self, kind: Kind) -> SequencePhase {
         let (name, title) = kind.names();
         let (dimension, exercises) = kind.dimensions();
@@ -216,6 +222,22 @@ mod tests {
             assert_eq!(cell.metrics[1].name, "processor_share");
         }
         assert_eq!(all[5].cell("bonnie", "tmpfs", 5).metrics[0].name, "throughput");
+    }
+
+    #[test]
+    fn the_order_of_bonnie_plus_plus_rewrites_what_was_written_by_block() {
+        let phase_order = BonniePhaseOrder::BonniePlusPlus;
+        let options = BonnieOptions { phase_order, ..published() };
+        let all = benchmarks(&options.into()).expect("it can be run");
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names[..4], ["char-output", "block-output", "rewrite", "char-input"]);
+        let cell = all[2].cell("bonnie", "tmpfs", 2);
+        assert_eq!(cell.parameters["after_operation"], "write");
+        assert_eq!(cell.parameters["phase_order"], "bonnie++");
+        let published = benchmarks(&published().into()).expect("it can be run");
+        let cell = published[1].cell("bonnie", "tmpfs", 1);
+        assert_eq!(cell.parameters["after_operation"], "putc");
+        assert_eq!(cell.parameters.get("phase_order"), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! The phases of Bonnie, in their order: what `putc` wrote is rewritten before the file is written
-//! by block, although the table that Bonnie prints has these two the other way round.
+//! The phases of Bonnie, and their order. In Bonnie, what `putc` wrote is rewritten before the file
+//! is written by block, although the table that it prints has these two the other way round.
+//! Bonnie++ executes them in the order of the table, and so rewrites what was written by block.
 
-use record::{BonnieOptions, Dimension, MetricDefinition, StandardMetric};
+use record::{BonnieOptions, BonniePhaseOrder, Dimension, MetricDefinition, StandardMetric};
 use serde_json::{Value, json};
 
 /// A phase.
@@ -16,15 +17,14 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// All of them.
-    pub(super) const ALL: [Self; 6] = [
-        Self::CharOutput,
-        Self::Rewrite,
-        Self::BlockOutput,
-        Self::CharInput,
-        Self::BlockInput,
-        Self::RandomSeeks,
-    ];
+    /// All of them, in the order in which they are executed.
+    pub(super) fn in_order(order: BonniePhaseOrder) -> [Self; 6] {
+        let [second, third] = match order {
+            BonniePhaseOrder::Bonnie => [Self::Rewrite, Self::BlockOutput],
+            BonniePhaseOrder::BonniePlusPlus => [Self::BlockOutput, Self::Rewrite],
+        };
+        [Self::CharOutput, second, third, Self::CharInput, Self::BlockInput, Self::RandomSeeks]
+    }
 
     /// Its name, and the same in words.
     pub(super) fn names(self) -> (&'static str, &'static str) {

@@ -1,0 +1,229 @@
+//! All of Bonnie against Bonnie++, with options that make the two as alike as can be: the whole
+//! process in the directory of the measurement, and phases there and on an ext4 in it.
+//!
+//! Bonnie++ prints no figure of a phase that takes under half a second. It announces each phase on
+//! standard error, which has no buffer, and then starts its timer; once the file is synced and
+//! closed it stops the timer, as fsprism does, and says that it is done. So its phases are timed
+//! from outside, by when these words come.
+//!
+//! Every block of the ext4's image is written beforehand: else who comes first would wait for them.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use targets::{Surroundings, TargetSpec, Workshop, availability};
+
+use super::{FILE_MIB, ROUNDS, median, of_fsprism};
+use crate::new_process;
+use crate::table::Table;
+
+/// The argument that asks for the rows of the ext4.
+pub(crate) const ONE_PROCESS: &str = "bonnie-on-ext4";
+
+/// Options of fsprism that are as near to those of Bonnie++ as can be.
+const AS_BONNIE: [&str; 9] =
+    ["--chunk", "8k", "--seeks", "8192", "--seekers", "5", "--fsync", "--phase-order", "bonnie++"];
+/// Phases that both have, and how Bonnie++ announces them.
+const PHASES: [(&str, &str); 3] = [
+    ("block-output", "Writing intelligently..."),
+    ("rewrite", "Rewriting..."),
+    ("block-input", "Reading intelligently..."),
+];
+const DONE: &str = "done";
+const TARGET: &str = "ext4:size=1g,image=allocated";
+const WHOLE: &str = "<= 1";
+const ALIKE: &str = "1 in the interval";
+
+/// What a process took, in seconds: all of it, and its phases.
+#[derive(Clone, Copy, Debug)]
+struct Took {
+    whole_s: f64,
+    phases_s: [f64; PHASES.len()],
+}
+
+/// A round: what both took.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    ours: Took,
+    theirs: Took,
+}
+
+/// Adds the rows of the whole process, and of phases in both places.
+pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
+    let what = format!("bonnie / bonnie++, {FILE_MIB} MiB, whole process");
+    if Command::new("bonnie++").arg("-h").output().is_err() {
+        table.row(&what, "bonnie++ is not installed".to_owned(), WHOLE);
+        return Ok(());
+    }
+    let rounds = rounds("a directory", &work.join("beside"), work)?;
+    let whole = rounds.iter().map(|round| round.ours.whole_s / round.theirs.whole_s);
+    table.ratios(&what, WHOLE, &whole.collect::<Vec<_>>());
+    new_process::add(table, phases("in the same directory", &rounds));
+    new_process::add(table, new_process::rows(ONE_PROCESS, work)?);
+    Ok(())
+}
+
+/// What a new process does: measures the rows of an ext4 whose image lies in `work`, and prints
+/// them. Called before it has a second thread.
+pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
+    let surroundings = Surroundings { scratch: work.to_owned(), ..Surroundings::default() };
+    let spec: TargetSpec = TARGET.parse()?;
+    let rows = match availability(&spec, &surroundings) {
+        Err(why) => {
+            let what = "bonnie / bonnie++, rates of phases on ext4";
+            vec![json!({ "what": what, "bound": ALIKE, "why_not": why.to_string() })]
+        }
+        Ok(()) => {
+            let workshop = Workshop::open(surroundings)?;
+            let mut target = workshop.make(&spec)?;
+            let rows = phases("on ext4", &rounds("ext4", target.root(), work)?);
+            target.close()?;
+            drop(target);
+            workshop.close()?;
+            rows
+        }
+    };
+    println!("{}", Value::Array(rows));
+    Ok(())
+}
+
+/// The rows of the phases: our rate over theirs.
+fn phases(place: &str, rounds: &[Round]) -> Vec<Value> {
+    let row = |(phase, (name, _)): (usize, &(&str, &str))| {
+        let ratio = |round: &Round| round.theirs.phases_s[phase] / round.ours.phases_s[phase];
+        let ratios: Vec<f64> = rounds.iter().map(ratio).collect();
+        json!({ "what": format!("  rate of {name}, {place}"), "bound": ALIKE, "ratios": ratios })
+    };
+    PHASES.iter().enumerate().map(row).collect()
+}
+
+/// Both in `place`, in turns of which each comes first every other time. Runs lie in `work`.
+fn rounds(name: &str, place: &Path, work: &Path) -> anyhow::Result<Vec<Round>> {
+    let [our_place, their_place] = ["ours", "theirs"].map(|name| place.join(name));
+    let ours = || of_ours(&our_place, &work.join("beside-run"));
+    let theirs = || of_theirs(&their_place);
+    let round = |number: usize| {
+        eprintln!("bonnie and bonnie++ on {name}, round {} of {ROUNDS}", number + 1);
+        Ok(if number.is_multiple_of(2) {
+            let ours = ours()?;
+            Round { ours, theirs: theirs()? }
+        } else {
+            let theirs = theirs()?;
+            Round { ours: ours()?, theirs }
+        })
+    };
+    (0..ROUNDS).map(round).collect()
+}
+
+fn of_ours(place: &Path, run: &Path) -> anyhow::Result<Took> {
+    prepare(place)?;
+    let (whole_s, document) = of_fsprism(place, run, &AS_BONNIE)?;
+    let mut phases_s = [0.0; PHASES.len()];
+    for (phase_s, (phase, _)) in phases_s.iter_mut().zip(PHASES) {
+        *phase_s = (FILE_MIB << 20) as f64 / median(&document, phase, "bandwidth")?;
+    }
+    Ok(Took { whole_s, phases_s })
+}
+
+fn of_theirs(place: &Path) -> anyhow::Result<Took> {
+    prepare(place)?;
+    let began = Instant::now();
+    let mut child = Command::new("bonnie++")
+        .args(["-n", "0", "-u", "root", "-s", &FILE_MIB.to_string()])
+        .args(["-r", &(FILE_MIB / 2).to_string(), "-d"])
+        .arg(place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut words = child.stderr.take().context("standard error was piped")?;
+    let (mut heard, mut buffer) = (Heard::default(), [0; 4096]);
+    loop {
+        let read = words.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        heard.add(&buffer[..read], began.elapsed());
+    }
+    let status = child.wait()?;
+    let whole_s = began.elapsed().as_secs_f64();
+    anyhow::ensure!(status.success(), "bonnie++ failed: {status}");
+    let phases_s = heard.phases_s().context("bonnie++ did not announce its phases")?;
+    Ok(Took { whole_s, phases_s })
+}
+
+/// Makes a place, in which nothing is left to be written.
+fn prepare(place: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(place)?;
+    Ok(rustix::fs::syncfs(File::open(place)?)?)
+}
+
+/// What Bonnie++ has said so far, and when each phase was announced and done.
+#[derive(Debug, Default)]
+struct Heard {
+    words: String,
+    announced: [Option<Duration>; PHASES.len()],
+    done: [Option<Duration>; PHASES.len()],
+}
+
+impl Heard {
+    fn add(&mut self, words: &[u8], at: Duration) {
+        self.words.push_str(&String::from_utf8_lossy(words));
+        for (phase, (_, announcement)) in PHASES.iter().enumerate() {
+            let Some((_, after)) = self.words.split_once(announcement) else { continue };
+            self.announced[phase].get_or_insert(at);
+            if after.contains(DONE) {
+                self.done[phase].get_or_insert(at);
+            }
+        }
+    }
+
+    /// How long each phase took; none if one of them was not announced, or no longer going on when
+    /// that was heard.
+    fn phases_s(&self) -> Option<[f64; PHASES.len()]> {
+        let mut phases_s = [0.0; PHASES.len()];
+        for (phase, phase_s) in phases_s.iter_mut().enumerate() {
+            let took = self.done[phase]?.checked_sub(self.announced[phase]?)?;
+            *phase_s = Some(took.as_secs_f64()).filter(|&took_s| took_s > 0.0)?;
+        }
+        Some(phases_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_last_from_their_announcement_until_they_are_done() {
+        let mut heard = Heard::default();
+        let said = [
+            ("Using uid:0, gid:0.\nWriting a byte at a time...", 0),
+            ("done\nWriting intelligently...", 3),
+            ("done\n", 5),
+            ("Rewri", 6),
+            ("ting...", 7),
+            ("done\nReading a byte at a time...", 10),
+            ("done\nReading intelligently...", 20),
+        ];
+        for (words, at_s) in said {
+            heard.add(words.as_bytes(), Duration::from_secs(at_s));
+        }
+        assert_eq!(heard.phases_s(), None);
+        heard.add(b"done\nstart 'em...done...done...\n", Duration::from_secs(24));
+        assert_eq!(heard.phases_s(), Some([2.0, 3.0, 4.0]));
+    }
+
+    #[test]
+    fn what_was_heard_too_late_is_no_time() {
+        let mut heard = Heard::default();
+        heard.add(b"Writing intelligently...done\nRewriting...", Duration::from_secs(1));
+        heard.add(b"done\nReading intelligently...", Duration::from_secs(2));
+        heard.add(b"done\n", Duration::from_secs(3));
+        assert_eq!(heard.phases_s(), None);
+    }
+}
