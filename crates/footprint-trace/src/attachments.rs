@@ -12,7 +12,7 @@ use crate::TraceError;
 use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::reader::{Cut, Ending};
-use crate::trace_file::open_plain;
+use crate::trace_file::{open_plain, open_to_write};
 use crate::varint;
 
 /// Name of what the addresses are called and what was traced: JSON, deflated with zlib's header.
@@ -74,8 +74,7 @@ pub fn read(path: &Path, name: &str) -> Result<Option<Vec<u8>>, TraceError> {
 /// The file is no trace, an older, newer or damaged one, stops before its end, or cannot be
 /// written. It is a whole trace without the attachments then, if it was one before.
 pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceError> {
-    let mut options = File::options();
-    let mut file = options.read(true).write(true).open(path).map_err(TraceError::Io)?;
+    let mut file = open_to_write(path, false).map_err(TraceError::Io)?;
     file.lock().map_err(TraceError::Io)?;
     let Scan { version, ending, end_bytes, .. } = scan(&mut file, None)?;
     if version < VERSION_ATTACHMENTS {
@@ -96,7 +95,7 @@ pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceErr
 /// # Errors
 /// The file is no trace, a newer one, damaged, or cannot be written.
 pub fn end_early(path: &Path) -> Result<bool, TraceError> {
-    let mut file = File::options().read(true).write(true).open(path).map_err(TraceError::Io)?;
+    let mut file = open_to_write(path, false).map_err(TraceError::Io)?;
     file.lock().map_err(TraceError::Io)?;
     match scan(&mut file, None) {
         Err(TraceError::Truncated { .. }) => {}

@@ -2,11 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// `O_NONBLOCK`.
 const WITHOUT_WAITING: i32 = 0o4000;
+/// `O_NOFOLLOW`.
+const NO_LINK: i32 =
+    if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o100_000 } else { 0o400_000 };
 
 /// Opens a file that may have come from anywhere: a pipe in its place is not waited for, and a
 /// device is not read.
@@ -19,6 +22,19 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
         Ok(file)
     } else {
         Err(io::Error::other("it is not a regular file"))
+    }
+}
+
+/// Opens a trace to read and write, made if it is not there and `is_new`: in a directory that others
+/// may write to, no link that they put in its place is followed, of either kind.
+pub(crate) fn open_to_write(path: &Path, is_new: bool) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(is_new).custom_flags(WITHOUT_WAITING | NO_LINK);
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_file() && metadata.nlink() <= 1 {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file with one name")),
     }
 }
 
@@ -38,9 +54,11 @@ impl TraceFile {
     /// Creates the file, or empties it.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's, or that something else than a regular file with one name is there.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { file: File::create(path)?, at_bytes: 0, pending: Vec::new() })
+        let file = open_to_write(path, true)?;
+        file.set_len(0)?;
+        Ok(Self { file, at_bytes: 0, pending: Vec::new() })
     }
 
     /// Writes what is pending and the end behind it, over which the next bytes go. It is one call,
@@ -68,5 +86,31 @@ impl Write for TraceFile {
     fn flush(&mut self) -> io::Result<()> {
         self.commit(&[])?;
         self.file.set_len(self.at_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::write(path("theirs"), "theirs").unwrap();
+        symlink(path("theirs"), path("link")).unwrap();
+        fs::hard_link(path("theirs"), path("twin")).unwrap();
+        for name in ["link", "twin"] {
+            TraceFile::create(&path(name)).unwrap_err();
+            open_to_write(&path(name), false).unwrap_err();
+        }
+        assert_eq!(fs::read(path("theirs")).unwrap(), b"theirs");
+        fs::write(path("ours"), "before").unwrap();
+        TraceFile::create(&path("ours")).unwrap();
+        assert_eq!(fs::read(path("ours")).unwrap(), b"");
+        open_to_write(&path("none"), false).unwrap_err();
     }
 }

@@ -89,16 +89,19 @@ fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
     Ok(command)
 }
 
-/// Arguments by which processors and memory belong to nodes, each to one.
-pub(crate) fn of_nodes(nodes: u32, processors: u32, bytes: u64) -> Vec<String> {
-    let (each, share_kib) = (processors / nodes, (bytes / u64::from(nodes)) >> 10);
+/// Arguments by which processors and memory belong to nodes, each to one; there are no more nodes
+/// than processors.
+pub(crate) fn of_nodes(nodes: u32, processors: u32, memory_kib: u64) -> Vec<String> {
+    let nodes = nodes.clamp(1, processors.max(1));
     let of_node = |node: u32| {
-        let (first, last) = (node * each, (node + 1) * each - 1);
+        let first = |node: u32| node * processors / nodes;
+        let kib = |node: u32| u64::from(node) * memory_kib / u64::from(nodes);
+        let (from, to, share_kib) = (first(node), first(node + 1) - 1, kib(node + 1) - kib(node));
         [
             "-object".to_owned(),
             format!("memory-backend-ram,id=node{node},size={share_kib}k"),
             "-numa".to_owned(),
-            format!("node,nodeid={node},cpus={first}-{last},memdev=node{node}"),
+            format!("node,nodeid={node},cpus={from}-{to},memdev=node{node}"),
         ]
     };
     (0..nodes).flat_map(of_node).collect()
@@ -146,8 +149,16 @@ fn plain(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{kernel_arguments, refusal};
+    use super::{kernel_arguments, of_nodes, refusal};
     use crate::error::BootError;
+
+    #[test]
+    fn each_processor_and_each_piece_of_memory_belongs_to_a_node() {
+        let arguments = of_nodes(2, 3, 1025).join(" ");
+        assert!(arguments.contains("size=512k -numa node,nodeid=0,cpus=0-0,memdev=node0"));
+        assert!(arguments.contains("size=513k -numa node,nodeid=1,cpus=1-2,memdev=node1"));
+        assert_eq!(of_nodes(4, 1, 512).len(), 4);
+    }
 
     #[test]
     fn the_sentence_about_the_plugin_is_found() {

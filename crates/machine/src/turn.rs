@@ -8,19 +8,23 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
-    FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, flock, fstat, futimens, major,
-    minor, open,
+    FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, fchmod, flock, fstat, futimens,
+    major, minor, open,
 };
 use rustix::io::Errno;
 
-/// Where users of a computer keep locks; the first that is there.
+/// Where users of a computer keep locks; the first in which all may.
 const DIRECTORIES: [&str; 2] = ["/run/lock", "/tmp"];
 /// The file that is locked, which is empty and stays.
 const NAME: &str = "fsprism.lock";
+const READABLE: Mode = Mode::from_raw_mode(0o644);
+/// The same by which those that are to time next keep others from counting before them.
+const NEXT: &str = "fsprism-next.lock";
 
 /// The right to measure, until it is dropped.
 #[derive(Debug)]
@@ -42,7 +46,8 @@ pub enum Purpose {
 pub struct Holder {
     /// Its process.
     pub pid: u32,
-    /// Since when it has had the turn, or has been there if it could not note that.
+    /// Since when it has had the turn, if it times and the file of the lock is its user's; else
+    /// since when it has been there at most.
     pub since: SystemTime,
 }
 
@@ -55,26 +60,82 @@ pub enum Asked {
     Theirs(Option<Holder>),
 }
 
-impl Turn {
+/// One that wants a turn, and asks until it is given.
+#[derive(Debug)]
+pub struct Waiting {
+    directory: PathBuf,
+    purpose: Purpose,
+    /// Held by the first of those that wait to time.
+    next: Option<OwnedFd>,
+}
+
+impl Waiting {
+    /// Begins to wait.
+    #[must_use]
+    pub fn to(purpose: Purpose) -> Self {
+        let all_may = |directory: &&str| {
+            let metadata = fs::metadata(directory);
+            metadata.is_ok_and(|it| it.is_dir() && it.mode() & 0o2 != 0)
+        };
+        let directory = DIRECTORIES.into_iter().find(all_may).unwrap_or("/tmp").into();
+        Self { directory, purpose, next: None }
+    }
+
     /// Takes the turn if nobody has it.
     ///
     /// # Errors
     /// When the file of the lock, which the error names, cannot be opened or locked.
-    pub fn ask(purpose: Purpose) -> io::Result<Asked> {
-        let is_there = |directory: &&str| Path::new(directory).is_dir();
-        let directory = DIRECTORIES.into_iter().find(is_there).unwrap_or("/tmp");
-        let path = Path::new(directory).join(NAME);
-        ask_at(&path, purpose)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    pub fn ask(&mut self) -> io::Result<Asked> {
+        let lock = opened(&self.directory.join(NAME))?;
+        let operation = match self.purpose {
+            Purpose::Time => FlockOperation::NonBlockingLockExclusive,
+            Purpose::Count => FlockOperation::NonBlockingLockShared,
+        };
+        let is_after_another = !self.is_next()?;
+        if is_after_another || !is_taken(&lock, operation)? {
+            return Ok(Asked::Theirs(holder(lock.as_fd())));
+        }
+        self.next = None;
+        if self.purpose == Purpose::Time {
+            note_now(&lock);
+        }
+        Ok(Asked::Ours(Turn { _lock: lock }))
     }
 
+    /// Whether nobody else is to time first. One that is to time stays the next from then on.
+    fn is_next(&mut self) -> io::Result<bool> {
+        if self.next.is_some() {
+            return Ok(true);
+        }
+        let next = opened(&self.directory.join(NEXT))?;
+        match self.purpose {
+            Purpose::Time => {
+                let is_next = is_taken(&next, FlockOperation::NonBlockingLockExclusive)?;
+                self.next = is_next.then_some(next);
+                Ok(is_next)
+            }
+            Purpose::Count => is_taken(&next, FlockOperation::NonBlockingLockShared),
+        }
+    }
+}
+
+impl Turn {
     /// Waits for the turn to time. For tests, which have nobody to tell that they wait.
     ///
     /// # Errors
-    /// As [`Self::ask`].
+    /// As [`Waiting::ask`].
     pub fn wait() -> io::Result<Self> {
+        Self::wait_to(Purpose::Time)
+    }
+
+    /// The same for any purpose.
+    ///
+    /// # Errors
+    /// As [`Waiting::ask`].
+    pub fn wait_to(purpose: Purpose) -> io::Result<Self> {
+        let mut waiting = Waiting::to(purpose);
         loop {
-            if let Asked::Ours(turn) = Self::ask(Purpose::Time)? {
+            if let Asked::Ours(turn) = waiting.ask()? {
                 return Ok(turn);
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -82,18 +143,11 @@ impl Turn {
     }
 }
 
-fn ask_at(path: &Path, purpose: Purpose) -> io::Result<Asked> {
-    let lock = opened(path)?;
-    let operation = match purpose {
-        Purpose::Time => FlockOperation::NonBlockingLockExclusive,
-        Purpose::Count => FlockOperation::NonBlockingLockShared,
-    };
-    match flock(&lock, operation) {
-        Ok(()) => {
-            note_now(&lock);
-            Ok(Asked::Ours(Turn { _lock: lock }))
-        }
-        Err(Errno::WOULDBLOCK) => Ok(Asked::Theirs(holder(lock.as_fd()))),
+/// Locks a file, if nobody else has.
+fn is_taken(lock: &OwnedFd, operation: FlockOperation) -> io::Result<bool> {
+    match flock(lock, operation) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
@@ -101,17 +155,26 @@ fn ask_at(path: &Path, purpose: Purpose) -> io::Result<Asked> {
 /// The file, which any user may have made: nothing is read from it or written to it, no link is
 /// followed, and a pipe in its place is not waited for.
 fn opened(path: &Path) -> io::Result<OwnedFd> {
+    let named = |error: Errno| {
+        let error = io::Error::from(error);
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     loop {
         match open(path, flags, Mode::empty()) {
             Err(Errno::NOENT) => {}
-            other => return Ok(other?),
+            other => return other.map_err(named),
         }
         // In a directory that all may write, what is there already can be opened by others only
         // without being asked to make it.
-        match open(path, flags | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o644)) {
+        match open(path, flags | OFlags::CREATE | OFlags::EXCL, READABLE) {
             Err(Errno::EXIST) => {}
-            other => return Ok(other?),
+            Err(error) => return Err(named(error)),
+            Ok(file) => {
+                // Others are to open it, whatever this user's umask.
+                let _as_it_is = fchmod(&file, READABLE);
+                return Ok(file);
+            }
         }
     }
 }
@@ -158,60 +221,82 @@ pub fn start_ticks(pid: u32) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
-    fn lock_in(directory: &Path) -> PathBuf {
-        directory.join(NAME)
+    fn waiting(directory: &Path, purpose: Purpose) -> Waiting {
+        Waiting { directory: directory.to_owned(), purpose, next: None }
     }
 
-    fn ours(path: &Path, purpose: Purpose) -> Turn {
-        match ask_at(path, purpose).expect("the file can be opened") {
+    fn ours(waiting: &mut Waiting) -> Turn {
+        match waiting.ask().expect("the file can be opened") {
             Asked::Ours(turn) => turn,
             Asked::Theirs(holder) => panic!("it is {holder:?}'s"),
         }
     }
 
-    fn theirs(path: &Path, purpose: Purpose) -> Holder {
-        match ask_at(path, purpose).expect("the file can be opened") {
+    fn theirs(waiting: &mut Waiting) -> Option<Holder> {
+        match waiting.ask().expect("the file can be opened") {
             Asked::Ours(_) => panic!("nobody has it"),
-            Asked::Theirs(holder) => holder.expect("/proc is mounted"),
+            Asked::Theirs(holder) => holder,
         }
     }
 
     #[test]
     fn the_second_is_told_who_has_it_and_gets_it_once_the_first_is_done() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = lock_in(directory.path());
-        let first = ours(&path, Purpose::Time);
-        assert_eq!(theirs(&path, Purpose::Time).pid, std::process::id());
-        assert_eq!(theirs(&path, Purpose::Count).pid, std::process::id());
+        let new = |purpose| waiting(directory.path(), purpose);
+        let first = ours(&mut new(Purpose::Time));
+        let (mut second, mut third) = (new(Purpose::Time), new(Purpose::Count));
+        for one in [&mut second, &mut third] {
+            assert_eq!(theirs(one).expect("/proc is mounted").pid, std::process::id());
+        }
         drop(first);
-        ours(&path, Purpose::Time);
+        ours(&mut second);
+        ours(&mut third);
     }
 
     #[test]
-    fn those_that_count_share_a_turn_which_none_that_times_gets() {
+    fn those_that_count_share_a_turn_until_one_waits_to_time() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = lock_in(directory.path());
-        let counting = [ours(&path, Purpose::Count), ours(&path, Purpose::Count)];
-        theirs(&path, Purpose::Time);
+        let new = |purpose| waiting(directory.path(), purpose);
+        let counting = [ours(&mut new(Purpose::Count)), ours(&mut new(Purpose::Count))];
+        let (mut to_time, mut late) = (new(Purpose::Time), new(Purpose::Count));
+        theirs(&mut to_time);
+        theirs(&mut late);
         drop(counting);
-        ours(&path, Purpose::Time);
+        theirs(&mut late);
+        let timing = ours(&mut to_time);
+        theirs(&mut late);
+        drop(timing);
+        ours(&mut late);
+    }
+
+    #[test]
+    fn one_that_no_longer_waits_to_time_keeps_nobody_off() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let new = |purpose| waiting(directory.path(), purpose);
+        let counting = ours(&mut new(Purpose::Count));
+        let mut to_time = new(Purpose::Time);
+        theirs(&mut to_time);
+        drop(to_time);
+        ours(&mut new(Purpose::Count));
+        drop(counting);
     }
 
     #[test]
     fn the_time_of_the_turn_is_told_and_none_from_before_its_process() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = lock_in(directory.path());
         let asked = SystemTime::now() - Duration::from_secs(2);
-        let _turn = ours(&path, Purpose::Time);
-        assert!(theirs(&path, Purpose::Time).since >= asked);
+        let _turn = ours(&mut waiting(directory.path(), Purpose::Time));
+        let since = || {
+            let holder = theirs(&mut waiting(directory.path(), Purpose::Count));
+            holder.expect("/proc is mounted").since
+        };
+        assert!(since() >= asked);
         let set = |time: SystemTime| {
-            let file = fs::File::open(&path).expect("ours");
+            let file = fs::File::open(directory.path().join(NAME)).expect("ours");
             file.set_modified(time).expect("ours");
-            theirs(&path, Purpose::Time).since
+            since()
         };
         let year = Duration::from_secs(365 * 86_400);
         let began = set(SystemTime::UNIX_EPOCH);
@@ -223,12 +308,12 @@ mod tests {
     #[test]
     fn no_link_is_followed_and_no_pipe_waited_for() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = lock_in(directory.path());
+        let path = directory.path().join(NAME);
         std::os::unix::fs::symlink("/etc/passwd", &path).expect("the directory is ours");
-        assert!(ask_at(&path, Purpose::Time).is_err());
+        assert!(waiting(directory.path(), Purpose::Time).ask().is_err());
         fs::remove_file(&path).expect("it is ours");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, Mode::RWXU).expect("it is ours");
-        ours(&path, Purpose::Time);
+        ours(&mut waiting(directory.path(), Purpose::Time));
     }
 
     #[test]

@@ -95,6 +95,18 @@ pub enum RecordError {
     },
 }
 
+/// Something cannot be taken into a run's directory.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TakeInError {
+    /// There is nothing to take in, and why.
+    #[error("{0}")]
+    NotFilled(String),
+    /// The directory cannot be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
 impl RecordError {
     /// Gives an input/output error its place, and a full disk its own variant.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]

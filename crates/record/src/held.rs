@@ -13,7 +13,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, open, openat, renameat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, open, openat, renameat, stat,
+    unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -22,6 +23,8 @@ use rustix::process::geteuid;
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o777);
+/// Whatever the umask, or what the directory that it is made in gives to others (acl(5)).
+const OWN_DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
 /// A directory, whatever its path leads to by now.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ impl Held {
     /// The same, which nobody has made before and nobody else owns: what programs write there by
     /// its names, others cannot have lead elsewhere.
     pub(crate) fn make_own_below(&self, name: &str) -> io::Result<Self> {
-        mkdirat(&self.fd, name, DIRECTORY_MODE)?;
+        mkdirat(&self.fd, name, OWN_DIRECTORY_MODE)?;
         let made = self.below(name)?;
         let owner = fstat(&made.fd)?.st_uid;
         if owner != geteuid().as_raw() {
@@ -65,8 +68,29 @@ impl Held {
 
     /// A path to it that leads there whatever comes to stand at its own, for other processes too,
     /// as long as this one holds it.
-    pub(crate) fn route(&self) -> PathBuf {
-        format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()
+    pub(crate) fn route(&self) -> io::Result<PathBuf> {
+        let route = format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd());
+        let (there, here) = (stat(route.as_str())?, fstat(&self.fd)?);
+        // The numbers of processes may be those of another namespace.
+        if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino) {
+            return Err(io::Error::other("/proc is that of other processes"));
+        }
+        Ok(route.into())
+    }
+
+    /// A message in which it has the path that people know instead of its route.
+    pub(crate) fn shown(&self, message: &str) -> String {
+        let Ok(route) = self.route() else { return message.to_owned() };
+        let (route, path) = (route.display().to_string(), self.path.display().to_string());
+        message.replace(&format!("{route}/"), &format!("{path}/"))
+    }
+
+    /// Removes a directory in this one, with all that is in it, if it is there.
+    pub(crate) fn remove_below(&self, name: &str) -> io::Result<()> {
+        match std::fs::remove_dir_all(self.route()?.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Where it was found, for people.
@@ -205,6 +229,16 @@ mod tests {
         assert_eq!(fs::read(path("other")).expect("ours"), b"theirs");
         assert_eq!(held.read("file", 3).expect("ours"), b"new");
         held.read("file", 2).expect_err("it has three bytes");
+    }
+
+    #[test]
+    fn a_directory_of_its_own_is_new_and_nobody_else_writes_to_it() {
+        let (directory, held) = held();
+        let own = held.make_own_below("own").expect("it is new");
+        assert_eq!(fstat(&own.fd).expect("ours").st_mode & 0o777 & 0o022, 0);
+        fs::write(own.route().expect("/proc is ours").join("file"), "ours").expect("ours");
+        assert_eq!(fs::read(directory.path().join("own/file")).expect("ours"), b"ours");
+        held.make_own_below("own").expect_err("it is there");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use document::{
     MetricReport, Percentile, PercentileOf, RatioReport, Spending, Verdict, WarningReport,
     WorkingSet,
 };
-pub use error::RecordError;
+pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;
 pub use journal::{
     Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,

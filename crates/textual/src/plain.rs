@@ -26,7 +26,11 @@ pub fn plain_json(text: String) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match is_order(c) {
-            true => plain.push_str(&format!("\\u{:04x}", u32::from(c))),
+            true => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    plain.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
             false => plain.push(c),
         }
     }

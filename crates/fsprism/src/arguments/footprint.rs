@@ -242,8 +242,8 @@ pub(crate) struct TraceOptions {
     pub(crate) repetitions: u32,
     #[command(flatten)]
     pub(crate) tracing: TracingOptions,
-    /// Exit instead of waiting if a run is measuring times on this computer
-    #[arg(long, conflicts_with = "command")]
+    /// Exit instead of waiting if another run is measuring on this computer
+    #[arg(long)]
     pub(crate) no_wait: bool,
     /// Directory for the traces
     #[arg(long, value_name = "DIR")]

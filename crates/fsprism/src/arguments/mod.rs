@@ -314,6 +314,9 @@ pub(crate) struct Making {
     /// Exit instead of waiting if another run is measuring on this computer
     #[arg(long)]
     pub(crate) no_wait: bool,
+    /// One of several runs: what survived the one before in memory is dropped first
+    #[arg(long, hide = true)]
+    pub(crate) drop_caches: bool,
 }
 
 impl Making {

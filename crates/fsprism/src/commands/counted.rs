@@ -12,6 +12,7 @@ use anyhow::anyhow;
 use record::{Run, RunDirectory};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::classic::bonnie_anova::COUNTED_TARGETS;
+use textual::plain_path;
 
 use crate::arguments::ReproduceOptions;
 use crate::commands::lab::this_program;
@@ -37,18 +38,24 @@ pub(crate) fn bonnie(
     run: &Run,
     options: &ReproduceOptions,
 ) -> anyhow::Result<Option<(Run, String)>> {
-    let guest = path.join(RUN);
-    if let Some(directory) = directory.filter(|_| bonnie_anova::lacks_some(run)) {
-        output::say("counting in a guest what this kernel cannot mount: some two minutes");
-        if let Err(why) = directory.take_in(RUN, |handed| count(handed, run, options)) {
-            output::say(&format!("not counted in a guest: {why:#}"));
-        }
-    }
-    if !guest.is_dir() {
+    let name = plain_path(&path.join(RUN));
+    let Some(directory) = directory else {
+        let guest = path.join(RUN);
+        return match guest.is_dir() {
+            true => Ok(Some((Run::read(&guest).blame_input()?, name))),
+            false => Ok(None),
+        };
+    };
+    if !bonnie_anova::lacks_some(run) {
         return Ok(None);
     }
-    let name = guest.display().to_string();
-    Ok(Some((Run::read(&guest).blame_input()?, name)))
+    output::say("counting in a guest what this kernel cannot mount: some two minutes");
+    let counted = |into: &Path| count(into, run, options).map_err(|why| format!("{why:#}"));
+    if let Err(why) = directory.take_in(RUN, counted) {
+        output::say(&format!("not counted in a guest: {why}"));
+        return Ok(None);
+    }
+    Ok(Some((directory.read_below(RUN)?, name)))
 }
 
 /// Leaves the guest's run in a directory.

@@ -52,7 +52,7 @@ pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
     };
     let outcome =
         network_suite::conduct_on_mount(&mount, where_to, &mut recorded, &watch, &output::say);
-    let is_guarded = workshop.is_guarded();
+    let is_guarded = matches!(outcome, Ok(Ended::Done)) || workshop.is_guarded();
     let closed = Testbed::close(live, workshop);
     recorded.end(match &outcome {
         Ok(Ended::Done) => EndReason::Blocks,

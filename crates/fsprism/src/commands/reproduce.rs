@@ -170,7 +170,11 @@ fn memory_rich(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> 
             output::say(&format!("section 4.6.1 was not counted: {why:#}"));
         }
     }
-    let counted = measured.run.traffic(&measured.path).unwrap_or_else(|why| {
+    let counted = match &measured.directory {
+        Some(directory) => directory.traffic(&measured.run),
+        None => measured.run.traffic(&measured.path),
+    };
+    let counted = counted.unwrap_or_else(|why| {
         output::say(&format!("section 4.6.1 is left out: {why}"));
         None
     });
@@ -227,10 +231,16 @@ fn measured(
             (directory.path().to_owned(), Some(directory), reason)
         }
     };
-    let run = Run::read(&path).blame_input()?;
+    let run = read((&path, directory.as_ref()))?;
     check_suite(paper, &path, &run)?;
     check_bonnie(&path, &run)?;
     Ok(MeasuredRun { path, directory, run, reason })
+}
+
+/// A run by its path, or in its directory if it was made now.
+fn read((path, directory): (&Path, Option<&RunDirectory>)) -> anyhow::Result<Run> {
+    let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
+    run.blame_input()
 }
 
 fn owned(targets: &[&str]) -> Vec<String> {
@@ -312,7 +322,7 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
             (made.directory.path().to_owned(), Some(made.directory), done)
         }
     };
-    let run = Run::read(&path).blame_input()?;
+    let run = read((&path, directory.as_ref()))?;
     if run.manifest.run.suite != network_suite::SUITE {
         let refusal = anyhow::anyhow!(
             "{} is a run of {}: --run needs one made by `fsprism run fscache`",
@@ -377,6 +387,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
             scratch: Some(options.scratch.clone()),
             destroy_data: Vec::new(),
             no_wait: options.no_wait,
+            drop_caches: false,
         },
         out: options.out.clone(),
         dry_run: false,

@@ -100,8 +100,11 @@ fn measure(
     let session = match &measuring.resume {
         Some(path) if measuring.budget.is_none() && has_ended(path)? => {
             output::say(&format!("{}: nothing is left to measure", path.display()));
-            let (directory, _run) = RunDirectory::resume(path).blame_input()?;
-            let document = output::print_measured(&directory, &form)?;
+            let document = match RunDirectory::resume(path) {
+                Ok((directory, _)) => output::print_measured(&directory, &form)?,
+                // One that cannot be written has the page that it had.
+                Err(_) => output::print_run(path, &form)?,
+            };
             return Ok(Done::of(EndReason::NothingLeft, &document));
         }
         Some(path) => {

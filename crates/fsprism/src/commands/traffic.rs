@@ -18,7 +18,7 @@ use crate::arguments::footprint_values::{CacheGiven, cache};
 use crate::commands::footprint::run::{caches, recorded_caches};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
-use crate::session::tracing::Tracing;
+use crate::session::tracing::{Guests, Tracing};
 
 /// Executions of each target's phases, besides the first, which is dropped.
 const EXECUTIONS: u32 = 3;
@@ -39,7 +39,7 @@ pub(crate) fn of_paper(run: &RunDirectory) -> anyhow::Result<Done> {
 
 /// All that is needed to count.
 pub(crate) struct Traffic {
-    tracing: Tracing,
+    guests: Guests,
     caches: Hierarchy,
     recorded: Option<SimulatedCaches>,
     plan: PhasesPlan,
@@ -82,20 +82,21 @@ impl Traffic {
             let why = "--cache-traffic needs caches to simulate: give some with --cache";
             return Err(anyhow::anyhow!(why)).blame_input();
         };
-        let tracing = Tracing::open(kernel)?;
-        if tracing.is_stopped() {
+        let guests = Guests::find(kernel)?;
+        if guests.is_stopped() {
             return Err(InterruptedEarly.into());
         }
         let words = [vec!["sprite-lfs".to_owned()], words(options)].concat();
         let plan = PhasesPlan { words, executions: EXECUTIONS };
         let recorded = recorded_caches(given, Some(&caches));
-        Ok(Self { tracing, caches, recorded, plan })
+        Ok(Self { guests, caches, recorded, plan })
     }
 
     /// Counts on the targets of a run, and leaves what was counted in the run's directory. A target
     /// that cannot be made in a guest is said.
     pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Done> {
         output::say("counting in guests what each phase moves into and out of caches");
+        let tracing = self.guests.ready()?;
         let manifest = run.read()?.manifest;
         let mut directory = run.reserve_traffic()?;
         let trace = directory.empty_traces()?.join("trace");
@@ -104,8 +105,8 @@ impl Traffic {
         let mut end = Done::Well;
         for target in &manifest.targets {
             let why = match in_guest(target) {
-                _ if self.tracing.is_stopped() => "it was interrupted".to_owned(),
-                Ok(guest) => match self.on(&guest, &trace) {
+                _ if self.guests.is_stopped() => "it was interrupted".to_owned(),
+                Ok(guest) => match self.on(&tracing, &guest, &trace) {
                     Ok(one) => {
                         traced.push(one);
                         continue;
@@ -120,7 +121,7 @@ impl Traffic {
             output::say(&format!("{}: not counted: {why}", target.label));
             skipped.push(Skipped { target: target.label.clone(), why });
         }
-        if self.tracing.is_stopped() {
+        if self.guests.is_stopped() {
             end = Done::Interrupted;
         }
         if traced.is_empty() {
@@ -142,8 +143,13 @@ impl Traffic {
         Ok(end)
     }
 
-    fn on(&self, target: &GuestTarget, trace: &Path) -> anyhow::Result<PhasesTraced> {
-        Ok(self.tracing.phases(target, &self.plan, (&self.caches, trace))?)
+    fn on(
+        &self,
+        tracing: &Tracing,
+        target: &GuestTarget,
+        trace: &Path,
+    ) -> anyhow::Result<PhasesTraced> {
+        Ok(tracing.phases(target, &self.plan, (&self.caches, trace))?)
     }
 
     /// The manifest of what was counted: otherwise as that of the run beside it.
@@ -157,7 +163,7 @@ impl Traffic {
             suite: traffic::SUITE.to_owned(),
             seed: SEED,
             blocks: Some(EXECUTIONS),
-            guest_kernel: Some(self.tracing.kernel().release.clone()),
+            guest_kernel: Some(self.guests.kernel().release.clone()),
             simulated_caches: self.recorded.clone(),
             ..manifest.run
         };

@@ -67,6 +67,14 @@ pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::R
     Ok(source.document)
 }
 
+/// Prints a run that is known by its path, and writes nothing.
+pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
+    let run = Run::read(path).blame_input()?;
+    let source = form.source(&run, path);
+    print_report(&source, form)?;
+    Ok(source.document)
+}
+
 /// Prints the report of a run in the form that was asked for.
 pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, anyhow};
 use record::{Line, Run, RunDirectory};
-use rustix::process::{Pid, Signal, geteuid, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::Measuring;
@@ -80,7 +80,6 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     let mut has_failures = false;
     for number in 1..=count {
         output::say(&format!("run {number} of {count}"));
-        forget();
         if stop.load(Ordering::Relaxed) {
             return interrupted(&group);
         }
@@ -114,22 +113,13 @@ fn has_ended(directory: &Path) -> bool {
     Run::read(directory).is_ok_and(|run| run.lines.iter().any(is_end))
 }
 
-/// Drops what survives a run in the system's caches, where this may be done.
-fn forget() {
-    if geteuid().is_root() {
-        rustix::fs::sync();
-        // Without it runs have a little more in common, which no figure rests on.
-        let _kept = fs::write("/proc/sys/vm/drop_caches", "3");
-    }
-}
-
 /// One run, in a process of its own. It has a group of its own as well, so that each signal reaches
 /// it once, from here, and the second ends it at once.
 fn one(directory: &Path, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut arguments = of_one_run(std::env::args_os().skip(1));
     let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
-    let own = [OsString::from("--out"), directory.as_os_str().to_owned()];
+    let own = ["--drop-caches".into(), OsString::from("--out"), directory.as_os_str().to_owned()];
     // Behind the command's name, since anything may follow a --.
     arguments.splice(1..1, own.into_iter().chain(seed));
     let mut command = Command::new(program);

@@ -1,14 +1,15 @@
 //! What every command that measures begins with: signals taken, its turn awaited, targets made.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use machine::turn::{Asked, Holder, Purpose, Turn};
+use machine::turn::{Asked, Holder, Purpose, Turn, Waiting};
 use measure::{ClockReport, SystemClock};
 use record::{ClockRecord, Skipped};
 use runner::Stopwatch;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::Testbed;
 
@@ -51,6 +52,9 @@ pub(crate) fn make(
     suites::notice_stops()?;
     allow_descriptors();
     take_turn(Purpose::Time, making.no_wait, stop)?;
+    if making.drop_caches {
+        drop_caches();
+    }
     let testbed = Testbed::make(selection);
     if stop.load(Ordering::Relaxed) {
         // The signal may have reached mkfs as well, whose end is then no failure.
@@ -63,6 +67,15 @@ pub(crate) fn make(
         Ok(testbed) => Ok((testbed, skipped)),
         Err(error) if error.is_of_input() => Err(error).blame_input(),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Drops what survives a run in the system's caches, where this may be done.
+fn drop_caches() {
+    if geteuid().is_root() {
+        rustix::fs::sync();
+        // Without it runs have a little more in common, which no figure rests on.
+        let _kept = fs::write("/proc/sys/vm/drop_caches", "3");
     }
 }
 
@@ -86,9 +99,10 @@ fn allow_descriptors() {
 
 /// Waits for this run's turn to measure, and says so.
 pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
-    let mut has_said = TURN.get().is_some();
+    let mut waiting = Waiting::to(purpose);
+    let mut has_said = false;
     while TURN.get().is_none() && !stop.load(Ordering::Relaxed) {
-        match Turn::ask(purpose) {
+        match waiting.ask() {
             Ok(Asked::Ours(turn)) => _ = TURN.set(turn),
             Ok(Asked::Theirs(holder)) if no_wait => {
                 let refusal = anyhow::anyhow!(

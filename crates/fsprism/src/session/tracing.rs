@@ -18,34 +18,28 @@ use crate::exit::Blame;
 use crate::output;
 use crate::session::start;
 
-/// A lab that is ready to trace.
-pub(crate) struct Tracing {
-    tracer: Tracer,
+/// What guests need that are to be traced, found before a run waits for its turn.
+pub(crate) struct Guests {
+    lab: Lab,
+    kernel: Kernel,
     stop: Arc<AtomicBool>,
-    /// Holds the plugin's library as long as guests need it.
-    _library: TempDir,
 }
 
-impl Tracing {
-    /// The guests' kernel.
-    pub(crate) fn kernel(&self) -> &Kernel {
-        &self.tracer.kernel
-    }
-
-    /// Takes the kernel of this release, or the one that was built last, and packs the image.
-    pub(crate) fn open(release: Option<&str>) -> anyhow::Result<Self> {
+impl Guests {
+    /// Guests with the kernel of this release, or the one that was built last.
+    pub(crate) fn find(release: Option<&str>) -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
         let lab = Lab::of_user().blame_input()?;
         let kernel = kernel::find(&lab, release).blame_input()?;
-        let program = lab::this_program()?;
-        let image = image::build(&lab, Parts { kernel: &kernel, program: &program, further: &[] })?;
-        let directory = TempDir::new()?;
-        let library = footprint_library::write_into(directory.path())?;
-        let tracer = Tracer { kernel, image, library, stop: Arc::clone(&stop) };
-        Ok(Self { tracer, stop, _library: directory })
+        Ok(Self { lab, kernel, stop })
+    }
+
+    /// Their kernel.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// Whether a signal asked for the end.
@@ -58,6 +52,27 @@ impl Tracing {
         start::take_turn(Purpose::Count, no_wait, &self.stop)
     }
 
+    /// Packs their image, after which they can be traced.
+    pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
+        let program = lab::this_program()?;
+        let parts = Parts { kernel: &self.kernel, program: &program, further: &[] };
+        let image = image::build(&self.lab, parts)?;
+        let directory = TempDir::new()?;
+        let library = footprint_library::write_into(directory.path())?;
+        let (kernel, stop) = (self.kernel.clone(), Arc::clone(&self.stop));
+        let tracer = Tracer { kernel, image, library, stop };
+        Ok(Tracing { tracer, _library: directory })
+    }
+}
+
+/// A lab that is ready to trace.
+pub(crate) struct Tracing {
+    tracer: Tracer,
+    /// Holds the plugin's library as long as guests need it.
+    _library: TempDir,
+}
+
+impl Tracing {
     /// Counts what the phases of a benchmark move on a target.
     pub(crate) fn phases(
         &self,

@@ -3,13 +3,17 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use lab::command::Command;
 use lab::{Boot, Lab, Parts, image, kernel};
+use machine::turn::{Purpose, Turn};
 
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
 
+/// However busy this machine is.
+const TIME_LIMIT: Duration = Duration::from_secs(900);
 const MIB: u64 = 1 << 20;
 /// Measures, and notes meanwhile what of shared memory, where the files lie, each node has.
 const SCRIPT: &str = "mount -o remount,size=90% /tmp && mkdir /tmp/scratch\n\
@@ -43,8 +47,10 @@ fn a_file_lies_in_the_memory_near_the_thread_that_reads_it() {
     let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
     let image = image::build(&lab, parts).expect("an image");
     let (processors, nodes, memory_bytes) = (2, 2, 1024 * MIB);
-    let boot = Boot { processors, nodes, memory_bytes, ..Boot::new(kernel, image) };
+    let time_limit = TIME_LIMIT;
+    let boot = Boot { processors, nodes, memory_bytes, time_limit, ..Boot::new(kernel, image) };
     let command = Command { text: SCRIPT.to_owned(), load: Vec::new() };
+    let _turn = Turn::wait_to(Purpose::Count).expect("the lock can be opened");
     let ran = command.run_into(boot, &place.path("handed")).expect("it comes to its end");
     assert_eq!(ran.status, 0, "{}", String::from_utf8_lossy(&ran.output));
     let notes = fs::read_to_string(place.path("handed/nodes")).expect("text");

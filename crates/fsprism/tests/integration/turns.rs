@@ -16,7 +16,7 @@ fn a_run_waits_for_another_to_end() {
     let place = Place::new();
     let turn = Turn::wait().expect("the lock can be opened");
     let mut running = Running::start(&place, place.measure(&format!("{RUN} --out waited")));
-    running.until(&format!(" UTC (process {}): waiting for it to end", id()));
+    running.until(&format!(" (process {}): waiting for it to end", id()));
     assert!(!running.ends_within(300));
     assert_eq!(names_in(&place.path("waited")), [""; 0], "nothing is kept before its turn");
     drop(turn);

@@ -7,7 +7,7 @@
 mod console;
 mod supervise;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,8 +41,8 @@ pub struct Boot {
     /// Processors; 1 by default. Several take turns, no two run at a time, and their clock is the
     /// host's: two boots differ.
     pub processors: u32,
-    /// Nodes of memory; 1 by default. Several have the same number of processors each, those with
-    /// the next numbers, and the same share of the memory.
+    /// Nodes of memory; 1 by default, and at most one for each processor. Processors and memory are
+    /// divided among them.
     pub nodes: u32,
     /// Files that the guest has besides its image: absolute paths, content.
     pub job: Vec<(String, Vec<u8>)>,
@@ -151,10 +151,10 @@ impl Boot {
         console: &File,
     ) -> Result<Command, BootError> {
         let mut command = qemu::command(self.processors)?;
-        command.arg("-m").arg(format!("{}k", self.memory_bytes >> 10));
+        let memory_kib = self.memory_bytes >> 10;
+        command.arg("-m").arg(format!("{memory_kib}k"));
         if self.nodes > 1 {
-            let (processors, bytes) = (self.processors, self.memory_bytes);
-            command.args(qemu::of_nodes(self.nodes, processors, bytes));
+            command.args(qemu::of_nodes(self.nodes, self.processors, memory_kib));
         }
         command.arg("-kernel").arg(self.kernel.file());
         command.arg("-initrd").arg(qemu::path_of(initial));
@@ -188,10 +188,9 @@ pub(crate) fn initial_files(image: &Image, files: &[(String, Vec<u8>)]) -> io::R
 
 impl Plugin {
     fn argument(&self) -> Result<String, BootError> {
+        // The library is looked up in system directories where its path has no slash.
         let path = |path: &Path| {
-            // QEMU runs elsewhere only if told, but the library is looked up in system directories
-            // where its path has no slash.
-            let path = fs::canonicalize(path).or_else(|_| std::path::absolute(path))?;
+            let path = std::path::absolute(path)?;
             let text = path.to_str().filter(|text| !text.contains(','));
             text.map(str::to_owned).ok_or(BootError::Comma(path.clone()))
         };

@@ -126,7 +126,11 @@ fn keep(stream: &mut impl Read, head: Head, into: &Path) -> Result<Option<PathBu
         let path = path.to_owned();
         |source| HandoverError::Io { path, source }
     };
-    let mut file = File::create(&partial).map_err(at(&partial))?;
+    match fs::remove_file(&partial) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&partial)(error)),
+        _ => {}
+    }
+    let mut file = File::create_new(&partial).map_err(at(&partial))?;
     let copied = copy(stream, &mut file, length_bytes, &mut sum).map_err(at(&partial))?;
     if !copied || !agrees(stream, sum) {
         fs::remove_file(&partial).map_err(at(&partial))?;

@@ -14,7 +14,7 @@ use measure::Histogram;
 use rustix::fs::{AtFlags, FlockOperation, flock, fstat, renameat, unlinkat};
 
 pub use self::reserved::ReservedDirectory;
-use crate::error::RecordError;
+use crate::error::{RecordError, TakeInError};
 use crate::held::{Held, read_at_most};
 use crate::histogram_log::{self, HistogramLocation};
 use crate::journal::Line;
@@ -161,29 +161,45 @@ impl RunDirectory {
     /// Moves in, under this name, what `fill` leaves under it in a directory of its own.
     ///
     /// # Errors
-    /// Those of `fill`; when it leaves nothing so called, or the directory cannot be written.
-    pub fn take_in<E: From<RecordError>>(
+    /// What `fill` says, with the path that people know; when it leaves nothing so called, or the
+    /// directory cannot be written.
+    pub fn take_in(
         &self,
         name: &str,
-        fill: impl FnOnce(&Path) -> Result<(), E>,
-    ) -> Result<(), E> {
+        fill: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<(), TakeInError> {
         let part = format!("{name}.part");
         let path = self.held.path_of(&part);
-        let remove = || match fs::remove_dir_all(self.held.route().join(&part)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(RecordError::io("remove", &path)(error))
-            }
-            _ => Ok(()),
-        };
-        remove()?;
+        let removed = || self.held.remove_below(&part).map_err(RecordError::io("remove", &path));
+        removed()?;
         let own = self.held.make_own_below(&part).map_err(RecordError::io("make", &path))?;
-        let filled = fill(&own.route()).and_then(|()| {
-            renameat(&own, name, &self.held, name)
-                .map_err(|error| RecordError::io("make", self.held.path_of(name))(error.into()))?;
-            Ok(())
-        });
-        remove()?;
-        filled
+        let route = own.route().map_err(RecordError::io("make", &path))?;
+        let filled = match fill(&route) {
+            Err(why) => Err(TakeInError::NotFilled(own.shown(&why))),
+            Ok(()) => renameat(&own, name, &self.held, name)
+                .map_err(|error| RecordError::io("make", self.held.path_of(name))(error.into()))
+                .map_err(TakeInError::from),
+        };
+        let removed = removed();
+        filled?;
+        Ok(removed?)
+    }
+
+    /// The run in a directory within this one.
+    ///
+    /// # Errors
+    /// As [`Run::read`].
+    pub fn read_below(&self, name: &str) -> Result<Run, RecordError> {
+        let below = self.held.below(name);
+        read_run(&below.map_err(RecordError::io("open", self.held.path_of(name)))?)
+    }
+
+    /// What was counted beside the run, as [`Run::traffic`].
+    ///
+    /// # Errors
+    /// As that.
+    pub fn traffic(&self, run: &Run) -> Result<Option<Run>, RecordError> {
+        traffic_in(&self.held, run)
     }
 
     /// Puts a file beside those of the run, in place of what is there.
@@ -284,20 +300,7 @@ impl Run {
     /// # Errors
     /// When it cannot be read, was counted beside another run, or is not whole.
     pub fn traffic(&self, path: &Path) -> Result<Option<Self>, RecordError> {
-        let held = open_run(path)?;
-        let below = match held.below(traffic::SUITE) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            below => below.map_err(RecordError::io("open", held.path_of(traffic::SUITE)))?,
-        };
-        let run = read_run(&below)?;
-        let (own, its) = (&self.manifest.run, &run.manifest.run);
-        let is_its = its.suite == traffic::SUITE && its.started == own.started;
-        let is_whole = run.damage.is_empty() && matches!(run.lines.last(), Some(Line::End(_)));
-        if is_its && is_whole {
-            Ok(Some(run))
-        } else {
-            Err(RecordError::NotItsTraffic { path: held.path_of(traffic::SUITE) })
-        }
+        traffic_in(&open_run(path)?, self)
     }
 
     /// All cells by index: those of the manifest, then those that searches added.
@@ -377,6 +380,22 @@ fn read_run(held: &Held) -> Result<Run, RecordError> {
     };
     let Parsed { lines, damage, .. } = journal_text::parse(&text, &manifest);
     Ok(Run { manifest, lines, damage })
+}
+
+fn traffic_in(held: &Held, run: &Run) -> Result<Option<Run>, RecordError> {
+    let below = match held.below(traffic::SUITE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        below => below.map_err(RecordError::io("open", held.path_of(traffic::SUITE)))?,
+    };
+    let counted = read_run(&below)?;
+    let (own, its) = (&run.manifest.run, &counted.manifest.run);
+    let is_its = its.suite == traffic::SUITE && its.started == own.started;
+    let is_whole = counted.damage.is_empty() && matches!(counted.lines.last(), Some(Line::End(_)));
+    if is_its && is_whole {
+        Ok(Some(counted))
+    } else {
+        Err(RecordError::NotItsTraffic { path: held.path_of(traffic::SUITE) })
+    }
 }
 
 fn not_a_run(path: &Path) -> RecordError {

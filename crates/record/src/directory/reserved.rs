@@ -1,7 +1,6 @@
 //! A run directory before its run begins.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, unlinkat};
@@ -69,17 +68,18 @@ impl ReservedDirectory {
     /// When the directory cannot be written.
     pub fn empty_traces(&mut self) -> Result<PathBuf, RecordError> {
         self.remove_traces()?;
-        let cannot = |error| RecordError::io("make", self.held.path_of(TRACES))(error);
+        let path = self.held.path_of(TRACES);
+        let cannot = |error| RecordError::io("make", path.as_path())(error);
         let traces = self.held.make_own_below(TRACES).map_err(cannot)?;
-        Ok(self.traces.insert(traces).route())
+        let route = traces.route().map_err(cannot)?;
+        self.traces = Some(traces);
+        Ok(route)
     }
 
     /// A message in which the directory has the name that people know.
     #[must_use]
     pub fn shown(&self, message: &str) -> String {
-        let Some(traces) = &self.traces else { return message.to_owned() };
-        let (route, path) = (traces.route(), traces.path());
-        message.replace(&format!("{}/", route.display()), &format!("{}/", path.display()))
+        self.traces.as_ref().map_or_else(|| message.to_owned(), |traces| traces.shown(message))
     }
 
     /// Removes what was made of a run that will never be, and the directory if that is all.
@@ -100,12 +100,7 @@ impl ReservedDirectory {
     /// When the directory cannot be written.
     pub fn remove_traces(&mut self) -> Result<(), RecordError> {
         self.traces = None;
-        match fs::remove_dir_all(self.held.route().join(TRACES)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(RecordError::io("remove", self.held.path_of(TRACES))(error))
-            }
-            _ => Ok(()),
-        }
+        self.held.remove_below(TRACES).map_err(RecordError::io("remove", self.held.path_of(TRACES)))
     }
 }
 

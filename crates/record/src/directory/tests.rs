@@ -119,6 +119,26 @@ fn a_manifest_that_cannot_be_is_refused_with_what_is_wrong_with_it() {
 }
 
 #[test]
+fn what_is_taken_in_is_made_in_a_directory_of_its_own() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let run = RunDirectory::create(&path, &manifest()).expect("a new run");
+    run.take_in("guest", |into| {
+        drop(RunDirectory::create(&into.join("guest"), &manifest()).expect("a new run"));
+        fs::write(into.join("beside"), "it").map_err(|error| error.to_string())
+    })
+    .expect("it was left there");
+    assert_eq!(run.read_below("guest").expect("a run").manifest, manifest());
+    let failed = run.take_in("other", |into| Err(format!("{}/output: none", into.display())));
+    let said = failed.expect_err("there is none").to_string();
+    assert_eq!(said, format!("{}/output: none", path.join("other.part").display()));
+    run.take_in("nothing", |_| Ok(())).expect_err("there is none");
+    let mut names = run.held.names().expect("ours");
+    names.sort();
+    assert_eq!(names, ["cells.jsonl", "guest", "histograms", "manifest.json"]);
+}
+
+#[test]
 fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     for name in [MANIFEST, JOURNAL] {

@@ -16,7 +16,7 @@ use crate::commands::footprint::caches::Chosen;
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output::{self, Form};
 use crate::session::start;
-use crate::session::tracing::Tracing;
+use crate::session::tracing::Guests;
 
 /// Repetitions that are traced where none are asked for: enough for an interval of the median.
 const REPETITIONS: u32 = 8;
@@ -55,15 +55,16 @@ pub(crate) fn made(
     if let Some(path) = &measuring.out {
         RunDirectory::check_new(path).blame_input()?;
     }
-    let tracing = Tracing::open(options.kernel.as_deref())?;
-    tracing.take_turn(measuring.making.no_wait)?;
+    let guests = Guests::find(options.kernel.as_deref())?;
+    guests.take_turn(measuring.making.no_wait)?;
+    let tracing = guests.ready()?;
     let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
     let mut directory = ReservedDirectory::make(&path).blame_input()?;
-    run.guest_kernel = Some(tracing.kernel().release.clone());
+    run.guest_kernel = Some(guests.kernel().release.clone());
     let traces = directory.empty_traces()?;
     let begun = Instant::now();
     let traced = tracing.trace(targets, &plan, &traces);
-    if tracing.is_stopped() {
+    if guests.is_stopped() {
         directory.give_up()?;
         return Err(InterruptedEarly.into());
     }

@@ -3,19 +3,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use ::footprint::touched::Figures;
 use ::footprint::trace::Region;
 use footprint_guest::TracedCall;
 use footprint_study::{EXTENSION, RegionFigures, regions};
 use footprint_suite::{GuestTarget, OfTarget, Program, TargetTraced};
+use machine::turn::Purpose;
 use serde::Serialize;
 use textual::{plain_path, plain_text};
 
 use crate::arguments::footprint::TraceOptions;
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
-use crate::session::tracing::Tracing;
+use crate::session::start;
+use crate::session::tracing::Guests;
 
 /// What was traced.
 #[derive(Debug, Serialize)]
@@ -76,11 +79,12 @@ fn prepare(directory: &Path) -> anyhow::Result<()> {
 fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
-    let tracing = Tracing::open(options.tracing.kernel.as_deref())?;
-    tracing.take_turn(options.no_wait)?;
+    let guests = Guests::find(options.tracing.kernel.as_deref())?;
+    guests.take_turn(options.no_wait)?;
+    let tracing = guests.ready()?;
     prepare(&options.out).blame_input()?;
     let traced = tracing.trace(targets, &plan, &options.out);
-    if tracing.is_stopped() {
+    if guests.is_stopped() {
         return Err(InterruptedEarly.into());
     }
     let mut answer = Answer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
@@ -120,6 +124,9 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
     }
     let program = Program::new(&options.command).blame_input()?;
+    // The program is emulated at full speed. It gets signals itself, once it runs.
+    let never = AtomicBool::new(false);
+    start::take_turn(Purpose::Count, options.no_wait, &never)?;
     prepare(&options.out).blame_input()?;
     let directory = tempfile::tempdir()?;
     let library = footprint_library::write_into(directory.path())?;
