@@ -43,7 +43,10 @@ fn a_library_is_measured_beside_a_file_system_and_named_as_one() {
     }
     for cell in of(named) {
         assert!(cell["failed"].is_null(), "{cell}");
-        assert!(cell["operations"].as_u64() > Some(0), "{cell}");
+        // On a busy machine, threads may never run together; such replicates are thrown away.
+        let is_disturbed =
+            cell["parameters"]["threads"] == 2 && cell["discarded"].as_u64() > Some(0);
+        assert!(cell["operations"].as_u64() > Some(0) || is_disturbed, "{cell}");
     }
     let manifest = fs::read_to_string(place.path("run/manifest.json")).expect("it is there");
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
