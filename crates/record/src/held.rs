@@ -82,7 +82,15 @@ impl Held {
     pub(crate) fn shown(&self, message: &str) -> String {
         let Ok(route) = self.route() else { return message.to_owned() };
         let (route, path) = (route.display().to_string(), self.path.display().to_string());
-        message.replace(&format!("{route}/"), &format!("{path}/"))
+        let mut parts = message.split(route.as_str());
+        let mut shown = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            // The number of another descriptor may begin with this one's.
+            let is_another = part.starts_with(|c: char| c.is_ascii_digit());
+            shown.push_str(if is_another { &route } else { &path });
+            shown.push_str(part);
+        }
+        shown
     }
 
     /// Removes a directory in this one, with all that is in it, if it is there.
