@@ -25,8 +25,8 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a trace to read and write, made if it is not there and `is_new`: in a directory that others
-/// may write to, no link that they put in its place is followed, of either kind.
+/// Opens a trace to read and write, made if it is not there and `is_new`. In a directory that
+/// others may write to, no link of either kind that they put in its place is followed.
 pub(crate) fn open_to_write(path: &Path, is_new: bool) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(is_new).custom_flags(WITHOUT_WAITING | NO_LINK);

@@ -18,7 +18,7 @@ use crate::exit::Blame;
 use crate::output;
 use crate::session::start;
 
-/// What guests need that are to be traced, found before a run waits for its turn.
+/// What guests need for a trace, found before a run waits for its turn.
 pub(crate) struct Guests {
     lab: Lab,
     kernel: Kernel,

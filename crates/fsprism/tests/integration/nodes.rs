@@ -18,7 +18,7 @@ const MIB: u64 = 1 << 20;
 /// Measures, and notes meanwhile what of shared memory, where the files lie, each node has.
 const SCRIPT: &str = "mount -o remount,size=90% /tmp && mkdir /tmp/scratch\n\
     (while :; do cat /sys/devices/system/node/node*/meminfo >>/tmp/nodes; sleep 0.1; done) &\n\
-    /init run nano/scaling tmpfs:size=128m --benchmark read-own-files-by-threads-2 --size 64m \
+    /init run nano/scaling tmpfs:size=256m --benchmark read-own-files-by-threads-2 --size 32m \
     --blocks 1 --scratch /tmp/scratch --out /tmp/run --format json\n\
     status=$?; kill $!; grep Shmem: /tmp/nodes >/hand-back/nodes; exit $status\n";
 
@@ -55,6 +55,6 @@ fn a_file_lies_in_the_memory_near_the_thread_that_reads_it() {
     assert_eq!(ran.status, 0, "{}", String::from_utf8_lossy(&ran.output));
     let notes = fs::read_to_string(place.path("handed/nodes")).expect("text");
     let grown = [0, 1].map(|node| grown_bytes(&notes, node) / MIB);
-    // Two files, each of half the size, and little else.
+    // A file of 32 MiB each, and little else.
     assert!(grown.iter().all(|mib| (24..48).contains(mib)), "MiB of each node: {grown:?}");
 }

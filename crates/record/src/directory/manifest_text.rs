@@ -1,5 +1,5 @@
-//! The manifest as text, with a checksum as its last field, so that what was changed on the way does
-//! not change a report without a word.
+//! The manifest as text, with a checksum as its last field, so that what was changed on the way
+//! does not change a report without a word.
 
 use std::io;
 
