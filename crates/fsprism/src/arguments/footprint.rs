@@ -277,6 +277,9 @@ pub(crate) struct TracingOptions {
     /// Drop the kernel's pages, dentries and inodes before each operation
     #[arg(long)]
     pub(crate) cold: bool,
+    /// Trace even while another run is measuring on this computer, and may disturb it
+    #[arg(long, conflicts_with = "no_wait")]
+    pub(crate) beside: bool,
     /// Kernel of the guest, one of those in the lab; by default the one built last
     #[arg(long, value_name = "RELEASE", help_heading = OF_GUESTS)]
     pub(crate) kernel: Option<String>,
@@ -297,7 +300,7 @@ const WARM_UP: u32 = 3;
 
 impl Default for TracingOptions {
     fn default() -> Self {
-        Self { operations: Vec::new(), warm_up: WARM_UP, cold: false, kernel: None }
+        Self { operations: Vec::new(), warm_up: WARM_UP, cold: false, beside: false, kernel: None }
     }
 }
 

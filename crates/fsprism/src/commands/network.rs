@@ -191,6 +191,7 @@ fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
         (!options.targets.is_empty(), "targets (use --nfs and --cache-fs)"),
         (!tracing.operations.is_empty(), "--op"),
         (tracing.cold, "--cold (use --states)"),
+        (tracing.beside, "--beside"),
         (!options.simulated.caches.is_empty(), "--cache (use --cache-fs)"),
     ];
     match given.iter().find(|(is_given, _)| *is_given) {

@@ -71,9 +71,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         return footprint::run::run(options);
     }
     let is_simulated = options.tracing.kernel.is_some() || !options.simulated.caches.is_empty();
-    if !options.tracing.has_default_operations() || is_simulated && !options.classic.cache_traffic {
-        let why = "--op, --warm-up and --cold apply only to the footprint suite; --cache and \
-                   --kernel also apply to sprite-lfs with --cache-traffic";
+    let is_traced = !options.tracing.has_default_operations() || options.tracing.beside;
+    if is_traced || is_simulated && !options.classic.cache_traffic {
+        let why = "--op, --warm-up, --cold and --beside apply only to the footprint suite; --cache \
+                   and --kernel also apply to sprite-lfs with --cache-traffic";
         return Err(anyhow::anyhow!("{why}: leave them out, or run footprint")).blame_input();
     }
     if classic.is_none() {

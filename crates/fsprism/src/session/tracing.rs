@@ -47,9 +47,13 @@ impl Guests {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Waits until no run on this computer times: guests would take processors from it.
-    pub(crate) fn take_turn(&self, no_wait: bool) -> anyhow::Result<()> {
-        start::take_turn(Purpose::Count, no_wait, &self.stop)
+    /// Waits until no run on this computer times: guests would take processors from it. With
+    /// `beside` they may.
+    pub(crate) fn take_turn(&self, beside: bool, no_wait: bool) -> anyhow::Result<()> {
+        match beside {
+            true => Ok(()),
+            false => start::take_turn(Purpose::Count, no_wait, &self.stop),
+        }
     }
 
     /// Packs their image, after which they can be traced.

@@ -92,7 +92,7 @@ fn damaged_runs_are_shown_or_refused() {
     assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
     let search = "cliff . --low 64k --high 512k --width 50% --probes 12 --budget 5s --out search";
     place.run(search).assert_code(0);
-    let traced = place.run("footprint trace --out traces -- true");
+    let traced = place.run("footprint trace --beside --out traces -- true");
     if traced.code == Some(0) {
         fs::rename(place.path("traces"), place.path("whole").join(TRACES)).expect("it is ours");
     } else {

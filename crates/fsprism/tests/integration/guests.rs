@@ -82,7 +82,7 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     let Some((place, fsprism)) = with_lab(test) else { return };
     let caches = "--cache l1i=32k,64,8 --cache l1d=48k,64,12 --cache l2=1m,64,16";
     let arguments = format!(
-        "run footprint tmpfs ext4 xfs btrfs f2fs --blocks 6 {caches} --out run --format json"
+        "run footprint --beside tmpfs ext4 xfs btrfs f2fs --blocks 6 {caches} --out run --format json"
     );
     let document = place.finish(fsprism(&place, &arguments)).assert_code(0).document();
     let cells = document["cells"].as_array().expect("a list");
@@ -153,7 +153,7 @@ fn small_file_systems_are_traced_without_what_they_lack() {
             return say_skipped(test, &format!("it needs {program}"));
         }
     }
-    let arguments = "run footprint ramfs ext2 vfat minix hfs --op create,link --blocks 2 \
+    let arguments = "run footprint --beside ramfs ext2 vfat minix hfs --op create,link --blocks 2 \
                      --warm-up 1 --out run --format json";
     let document = place.finish(fsprism(&place, arguments)).assert_code(0).document();
     let cells = document["cells"].as_array().expect("a list");
@@ -182,7 +182,7 @@ fn small_file_systems_are_traced_without_what_they_lack() {
     );
     let text = place.finish(fsprism(&place, "report run --terminal"));
     assert!(text.assert_code(0).stdout.contains("vfat does not support links"), "{}", text.stdout);
-    let alone = fsprism(&place, "run footprint vfat --op link --out none");
+    let alone = fsprism(&place, "run footprint --beside vfat --op link --out none");
     let words = "vfat supports none of the operations";
     assert!(place.finish(alone).assert_code(1).stderr.contains(words));
 }
@@ -231,7 +231,8 @@ fn two_boots_of_one_job_give_the_same_trace() {
     let Some((place, fsprism)) = with_lab(test) else { return };
     for out in ["one", "two"] {
         let job = "--target ext4 --op create,fsync,unlink --repetitions 3";
-        let command = fsprism(&place, &format!("footprint trace {job} --out {out} --format json"));
+        let command =
+            fsprism(&place, &format!("footprint trace --beside {job} --out {out} --format json"));
         let answer = place.finish(command).assert_code(0).document();
         let regions = answer["traces"][0]["regions"].as_array().expect("a list");
         assert_eq!(regions.len(), 9, "{answer}");
@@ -239,7 +240,7 @@ fn two_boots_of_one_job_give_the_same_trace() {
     let [one, two] = ["one", "two"].map(|out| fs::read(place.path(&format!("{out}/ext4.trace"))));
     assert!(one.expect("a trace") == two.expect("a trace"), "two boots differ");
     let job = "--target ext4 --op fsync --cold --repetitions 1 --out cold --format json";
-    let answer = place.finish(fsprism(&place, &format!("footprint trace {job}")));
+    let answer = place.finish(fsprism(&place, &format!("footprint trace --beside {job}")));
     let fsync = &answer.assert_code(0).document()["traces"][0]["regions"][0];
     // A file without anything to be written takes a hundred.
     assert!(fsync["instruction_lines"].as_u64().is_some_and(|lines| lines > 500), "{fsync}");
@@ -252,14 +253,15 @@ fn a_program_is_traced_with_its_names() {
         return say_skipped(test, "it needs a qemu-x86_64 that takes plugins");
     }
     let place = Place::new();
-    let arguments = "footprint trace --out traces --format json -- /bin/true";
+    let arguments = "footprint trace --beside --out traces --format json -- /bin/true";
     let answer = place.finish(place.fsprism(arguments)).assert_code(0).document();
     let whole = &answer["traces"][0]["regions"][0];
     assert!(whole["instructions"].as_u64().is_some_and(|count| count > 10_000), "{answer}");
     assert!(whole["operation"].is_null());
-    let again = place.finish(place.fsprism("footprint trace --out traces -- /bin/true"));
+    let again = place.finish(place.fsprism("footprint trace --beside --out traces -- /bin/true"));
     again.assert_refused(&["already holds traces"]);
-    let failing = place.finish(place.fsprism("footprint trace --out failing -- /bin/false"));
+    let failing =
+        place.finish(place.fsprism("footprint trace --beside --out failing -- /bin/false"));
     assert!(failing.assert_code(1).stderr.contains("false ended with exit status: 1"));
 }
 
@@ -292,7 +294,8 @@ const TRAPS: [(&str, &str); 2] = [("killed", "trap - XFSZ"), ("full", "trap '' X
 fn what_a_dying_guest_leaves_has_names() {
     let test = "what_a_dying_guest_leaves_has_names";
     let Some((place, fsprism)) = with_lab(test) else { return };
-    let arguments = "footprint trace --target tmpfs --op create,stat --repetitions 200 --out cut";
+    let arguments =
+        "footprint trace --beside --target tmpfs --op create,stat --repetitions 200 --out cut";
     let command = fsprism(&place, arguments);
     let traced = place.finish(limited(&place, "qemu-system-x86_64", TRAPS[0], command));
     assert!(traced.assert_code(1).stdout.contains("  create 3 "), "{traced:?}");
@@ -318,13 +321,14 @@ fn what_a_dying_program_leaves_has_names() {
         assert!(stacks.assert_code(0).stdout.contains("_start"), "{stacks:?}");
         assert!(stacks.stderr.contains("is incomplete"), "{stacks:?}");
     };
-    let mut command = place.fsprism("footprint trace --out own -- /bin/sh -c");
+    let mut command = place.fsprism("footprint trace --beside --out own -- /bin/sh -c");
     command.arg("kill -9 $$");
     let traced = place.finish(command);
     assert!(traced.assert_code(1).stderr.contains("sh ended with signal: 9"), "{traced:?}");
     stacks("own");
     for (out, trap) in TRAPS {
-        let mut command = place.fsprism(&format!("footprint trace --out {out} -- /bin/sh -c"));
+        let mut command =
+            place.fsprism(&format!("footprint trace --beside --out {out} -- /bin/sh -c"));
         command.arg("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
         let traced = place.finish(limited(&place, "qemu-x86_64", (out, trap), command));
         assert!(traced.assert_code(1).stdout.contains("  whole "), "{traced:?}");
@@ -360,7 +364,7 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     fs::write(&emulator, "#!/bin/sh\necho usage: qemu-x86_64\nexit 1\n").expect("ours");
     let chmod = Command::new("chmod").arg("+x").arg(&emulator).status();
     assert!(chmod.expect("coreutils").success());
-    let mut command = place.fsprism("footprint trace --out d -- /bin/true");
+    let mut command = place.fsprism("footprint trace --beside --out d -- /bin/true");
     command.env("PATH", place.path(""));
     place.finish(command).assert_refused(&["does not support plugins", "--enable-plugins"]);
     fs::write(place.path("script"), "#!/bin/sh\n").expect("ours");

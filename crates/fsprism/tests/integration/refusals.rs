@@ -258,6 +258,7 @@ fn what_chooses_or_orders_benchmarks_wants_some() {
         ("survey . --benchmark rename-100,nothing*", ["no benchmark 'nothing*'", "* stands for"]),
         ("survey . --order sideways", ["--order", "declared"]),
         ("run footprint tmpfs --benchmark stat", ["--benchmark", "--op"]),
+        ("run survey tmpfs --beside", ["--beside", "leave them out"]),
         ("run footprint tmpfs --order declared", ["--order", "leave it out"]),
     ] {
         place.run(arguments).assert_refused(&words);

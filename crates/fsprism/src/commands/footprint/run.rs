@@ -56,7 +56,7 @@ pub(crate) fn made(
         RunDirectory::check_new(path).blame_input()?;
     }
     let guests = Guests::find(options.kernel.as_deref())?;
-    guests.take_turn(measuring.making.no_wait)?;
+    guests.take_turn(options.beside, measuring.making.no_wait)?;
     let tracing = guests.ready()?;
     let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
     let mut directory = ReservedDirectory::make(&path).blame_input()?;

@@ -80,7 +80,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
     let guests = Guests::find(options.tracing.kernel.as_deref())?;
-    guests.take_turn(options.no_wait)?;
+    guests.take_turn(options.tracing.beside, options.no_wait)?;
     let tracing = guests.ready()?;
     prepare(&options.out).blame_input()?;
     let traced = tracing.trace(targets, &plan, &options.out);
@@ -124,9 +124,11 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
     }
     let program = Program::new(&options.command).blame_input()?;
-    // The program is emulated at full speed. It gets signals itself, once it runs.
-    let never = AtomicBool::new(false);
-    start::take_turn(Purpose::Count, options.no_wait, &never)?;
+    if !options.tracing.beside {
+        // The program is emulated at full speed. It gets signals itself, once it runs.
+        let never = AtomicBool::new(false);
+        start::take_turn(Purpose::Count, options.no_wait, &never)?;
+    }
     prepare(&options.out).blame_input()?;
     let directory = tempfile::tempdir()?;
     let library = footprint_library::write_into(directory.path())?;
