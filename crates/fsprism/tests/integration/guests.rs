@@ -82,7 +82,8 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     let Some((place, fsprism)) = with_lab(test) else { return };
     let caches = "--cache l1i=32k,64,8 --cache l1d=48k,64,12 --cache l2=1m,64,16";
     let arguments = format!(
-        "run footprint --beside tmpfs ext4 xfs btrfs f2fs --blocks 6 {caches} --out run --format json"
+        "run footprint --beside tmpfs ext4 xfs btrfs f2fs --blocks 6 {caches} --out run \
+         --format json"
     );
     let document = place.finish(fsprism(&place, &arguments)).assert_code(0).document();
     let cells = document["cells"].as_array().expect("a list");

@@ -14,8 +14,8 @@ use crate::place::{Place, say_skipped};
 
 /// However busy this machine is.
 const TIME_LIMIT: Duration = Duration::from_secs(900);
-/// Measures, and notes meanwhile what of shared memory, where the files lie, each node has. All else
-/// lies in a ramfs, which is no shared memory.
+/// Measures, and notes meanwhile what of shared memory, where the files lie, each node has. All
+/// else lies in a ramfs, which is no shared memory.
 const SCRIPT: &str = "mkdir /all && mount -t ramfs all /all && mkdir /all/scratch\n\
     (while :; do cat /sys/devices/system/node/node*/meminfo >>/all/nodes; sleep 0.1; done) &\n\
     /init run nano/scaling tmpfs:size=256m --benchmark read-own-files-by-threads-2 --size 32m \
