@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     fileParallelism: false,
+    // A page that a busy machine draws late is no fault.
+    expect: { poll: { timeout: 10_000 } },
     disableConsoleIntercept: true,
     reporters: ["verbose"],
   },
