@@ -1,11 +1,12 @@
 //! Rows that a new process measures: what a process was given by luck, such as the salt of a hash
 //! or the layout of its memory, then differs from round to round.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use serde_json::Value;
+use targets::{Surroundings, TargetSpec, Workshop, availability};
 
 use crate::table::Table;
 
@@ -19,6 +20,27 @@ pub(crate) fn rows(word: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
         .context("this program could not be started again")?;
     anyhow::ensure!(output.status.success(), "a process of its own failed: {}", output.status);
     serde_json::from_slice(&output.stdout).context("a process of its own wrote no rows")
+}
+
+/// The rows that `measure` makes at the root of a new target whose image lies in `scratch`; or why
+/// there can be no such target. Called before a process has a second thread.
+pub(crate) fn on_target(
+    text: &str,
+    scratch: PathBuf,
+    measure: impl FnOnce(&Path) -> anyhow::Result<Vec<Value>>,
+) -> anyhow::Result<Result<Vec<Value>, String>> {
+    let surroundings = Surroundings { scratch, ..Surroundings::default() };
+    let spec: TargetSpec = text.parse()?;
+    if let Err(why) = availability(&spec, &surroundings) {
+        return Ok(Err(why.to_string()));
+    }
+    let workshop = Workshop::open(surroundings)?;
+    let mut target = workshop.make(&spec)?;
+    let rows = measure(target.root())?;
+    target.close()?;
+    drop(target);
+    workshop.close()?;
+    Ok(Ok(rows))
 }
 
 /// Adds rows to the table: `what` with its `bound`, and its `ratios`, or `why_not`.

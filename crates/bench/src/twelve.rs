@@ -17,7 +17,6 @@ use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Advice, OFlags, fadvise};
 use serde_json::{Value, json};
-use targets::{Surroundings, TargetSpec, Workshop, availability};
 
 use crate::table::Table;
 use crate::{fio, new_process, processes};
@@ -136,23 +135,10 @@ pub(crate) fn measure(table: &mut Table) -> anyhow::Result<()> {
 /// What a new process does: measures every row on a file system of its own, and prints them. Called
 /// before it has a second thread.
 pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
-    let surroundings = Surroundings { scratch: scratch.to_owned(), ..Surroundings::default() };
-    let spec: TargetSpec = TARGET.parse()?;
-    let rows = match availability(&spec, &surroundings) {
-        Err(why) => {
-            let (what, why) = ("bare loop / fsprism, twelve cells", why.to_string());
-            vec![json!({ "what": what, "bound": BOUND, "why_not": why })]
-        }
-        Ok(()) => {
-            let workshop = Workshop::open(surroundings)?;
-            let mut target = workshop.make(&spec)?;
-            let rows = rows(target.root())?;
-            target.close()?;
-            drop(target);
-            workshop.close()?;
-            rows
-        }
-    };
+    let rows = new_process::on_target(TARGET, scratch.to_owned(), rows)?.unwrap_or_else(|why| {
+        let what = "bare loop / fsprism, twelve cells";
+        vec![json!({ "what": what, "bound": BOUND, "why_not": why })]
+    });
     println!("{}", Value::Array(rows));
     Ok(())
 }

@@ -15,7 +15,7 @@ use anyhow::Context;
 use measure::{Clock, SystemClock};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
-use targets::{Surroundings, TargetSpec, Workshop, availability};
+use targets::Surroundings;
 use workload::{
     Buffering, DataFiles, FileSet, FileSetSpec, IoPath, Operation, Role, UringOptions, Workload,
     io_uring_availability, prepare,
@@ -77,24 +77,16 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
 /// What a new process does: measures every row once and prints them. Called before it has a second
 /// thread.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
-    let surroundings = Surroundings::default();
-    let spec: TargetSpec = "ext4:size=1g".parse()?;
-    let available = availability(&spec, &surroundings);
-    let mut rows = Vec::new();
     let [ext4, cached] = ["ext4 on a loop device, O_DIRECT", "ext4, page cache"];
-    match available {
-        Err(why) => rows.push(json!({ "place": ext4, "why_not": why.to_string() })),
-        Ok(()) => {
-            let workshop = Workshop::open(surroundings)?;
-            let mut target = workshop.make(&spec)?;
-            let root = target.root();
-            rows.push(row(ext4, root, Buffering::Direct, Workers::None)?);
-            rows.push(row(cached, root, Buffering::PageCache, Workers::None)?);
-            target.close()?;
-            drop(target);
-            workshop.close()?;
-        }
-    }
+    let on_ext4 = |root: &Path| {
+        Ok(vec![
+            row(ext4, root, Buffering::Direct, Workers::None)?,
+            row(cached, root, Buffering::PageCache, Workers::None)?,
+        ])
+    };
+    let scratch = Surroundings::default().scratch;
+    let rows = new_process::on_target("ext4:size=1g", scratch, on_ext4)?;
+    let mut rows = rows.unwrap_or_else(|why| vec![json!({ "place": ext4, "why_not": why })]);
     rows.push(row("tmpfs, page cache", work, Buffering::PageCache, Workers::Kernel)?);
     println!("{}", Value::Array(rows));
     Ok(())

@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use targets::{Surroundings, TargetSpec, Workshop, availability};
 
 use super::{FILE_MIB, ROUNDS, median, of_fsprism};
 use crate::new_process;
@@ -71,23 +70,12 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
 /// What a new process does: measures the rows of an ext4 whose image lies in `work`, and prints
 /// them. Called before it has a second thread.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
-    let surroundings = Surroundings { scratch: work.to_owned(), ..Surroundings::default() };
-    let spec: TargetSpec = TARGET.parse()?;
-    let rows = match availability(&spec, &surroundings) {
-        Err(why) => {
-            let what = "bonnie / bonnie++, rates of phases on ext4";
-            vec![json!({ "what": what, "bound": ALIKE, "why_not": why.to_string() })]
-        }
-        Ok(()) => {
-            let workshop = Workshop::open(surroundings)?;
-            let mut target = workshop.make(&spec)?;
-            let rows = phases("on ext4", &rounds("ext4", target.root(), work)?);
-            target.close()?;
-            drop(target);
-            workshop.close()?;
-            rows
-        }
-    };
+    let on_ext4 = |root: &Path| Ok(phases("on ext4", &rounds("ext4", root, work)?));
+    let rows = new_process::on_target(TARGET, work.to_owned(), on_ext4)?;
+    let rows = rows.unwrap_or_else(|why| {
+        let what = "bonnie / bonnie++, rates of phases on ext4";
+        vec![json!({ "what": what, "bound": ALIKE, "why_not": why })]
+    });
     println!("{}", Value::Array(rows));
     Ok(())
 }
