@@ -194,11 +194,17 @@ fn holder(file: impl AsFd) -> Option<Holder> {
     let up_s: f64 = fs::read_to_string("/proc/uptime").ok()?.split(' ').next()?.parse().ok()?;
     let began_s = start_ticks(pid)? as f64 / rustix::param::clock_ticks_per_second() as f64;
     let age = Duration::try_from_secs_f64(up_s - began_s).unwrap_or_default();
-    let began = SystemTime::now().checked_sub(age)?;
-    // A time from before the process began is an earlier holder's.
+    let now = SystemTime::now();
+    let began = now.checked_sub(age)?;
     let noted_s = Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0));
     let noted = SystemTime::UNIX_EPOCH.checked_add(noted_s)?;
-    Some(Holder { pid, since: if noted > SystemTime::now() { began } else { noted.max(began) } })
+    Some(Holder { pid, since: since(noted, began, now) })
+}
+
+/// Since when a process that began then has had the turn, by what is noted: a time from before that
+/// is an earlier holder's, and one to come is nobody's.
+fn since(noted: SystemTime, began: SystemTime, now: SystemTime) -> SystemTime {
+    if noted > now { began } else { noted.max(began) }
 }
 
 /// The process that holds the lock of a file, given as device and inode, in the form of proc(5).
@@ -285,24 +291,24 @@ mod tests {
 
     #[test]
     fn the_time_of_the_turn_is_told_and_none_from_before_its_process() {
+        let at = |minute: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minute);
+        assert_eq!(since(at(20), at(10), at(30)), at(20));
+        assert_eq!(since(at(5), at(10), at(30)), at(10));
+        assert_eq!(since(at(40), at(10), at(30)), at(10));
+    }
+
+    #[test]
+    fn who_is_to_time_notes_when_and_who_counts_leaves_that_alone() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let asked = SystemTime::now() - Duration::from_secs(2);
-        let _turn = ours(&mut waiting(directory.path(), Purpose::Time));
-        let since = || {
-            let holder = theirs(&mut waiting(directory.path(), Purpose::Count));
-            holder.expect("/proc is mounted").since
-        };
-        assert!(since() >= asked);
-        let set = |time: SystemTime| {
-            let file = fs::File::open(directory.path().join(NAME)).expect("ours");
-            file.set_modified(time).expect("ours");
-            since()
-        };
-        let year = Duration::from_secs(365 * 86_400);
-        let began = set(SystemTime::UNIX_EPOCH);
-        assert!(began > SystemTime::now() - year, "{began:?}");
-        let of_the_future = set(SystemTime::now() + year);
-        assert!(of_the_future <= SystemTime::now(), "{of_the_future:?}");
+        let path = directory.path().join(NAME);
+        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        for (purpose, is_noted) in [(Purpose::Time, true), (Purpose::Count, false)] {
+            let file = opened(&path).expect("ours");
+            fs::File::from(file).set_modified(hour_ago).expect("ours");
+            ours(&mut waiting(directory.path(), purpose));
+            let modified = fs::metadata(&path).and_then(|it| it.modified()).expect("ours");
+            assert_eq!(modified > hour_ago, is_noted, "{purpose:?}");
+        }
     }
 
     #[test]
