@@ -100,14 +100,17 @@ mod tests {
     fn nothing_is_written_through_a_link() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
-        fs::write(path("theirs"), "theirs").unwrap();
-        symlink(path("theirs"), path("link")).unwrap();
-        fs::hard_link(path("theirs"), path("twin")).unwrap();
-        for name in ["link", "twin"] {
+        let theirs = |name: &str| {
+            fs::write(path(name), "theirs").unwrap();
+            path(name)
+        };
+        symlink(theirs("one"), path("link")).unwrap();
+        fs::hard_link(theirs("other"), path("twin")).unwrap();
+        for (name, of) in [("link", "one"), ("twin", "other")] {
             TraceFile::create(&path(name)).unwrap_err();
             open_to_write(&path(name), false).unwrap_err();
+            assert_eq!(fs::read(path(of)).unwrap(), b"theirs");
         }
-        assert_eq!(fs::read(path("theirs")).unwrap(), b"theirs");
         fs::write(path("ours"), "before").unwrap();
         TraceFile::create(&path("ours")).unwrap();
         assert_eq!(fs::read(path("ours")).unwrap(), b"");
