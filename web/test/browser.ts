@@ -61,7 +61,7 @@ export async function unfold(page: Page) {
 /** Scrolls from top to bottom, so that every chart is drawn. */
 export async function drawAll(page: Page) {
   await page.evaluate(async () => {
-    for (let at = 0; at < document.documentElement.scrollHeight; at += 700) {
+    for (let at = 0; at < document.documentElement.scrollHeight; at += 0.8 * innerHeight) {
       scrollTo(0, at);
       await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     }

@@ -1,5 +1,5 @@
 //! All of Bonnie against Bonnie++, with options that make the two as alike as can be: the whole
-//! process in the directory of the measurement, and phases there and on an ext4 in it.
+//! process in the directory of the measurement, and phases on an ext4 in it.
 //!
 //! Bonnie++ prints no figure of a phase that takes under half a second. It announces each phase on
 //! standard error, which has no buffer, and then starts its timer; once the file is synced and
@@ -24,9 +24,13 @@ use crate::table::Table;
 /// The argument that asks for the rows of the ext4.
 pub(crate) const ONE_PROCESS: &str = "bonnie-on-ext4";
 
-/// Options of fsprism that are as near to those of Bonnie++ as can be.
-const AS_BONNIE: [&str; 9] =
-    ["--chunk", "8k", "--seeks", "8192", "--seekers", "5", "--fsync", "--phase-order", "bonnie++"];
+/// Options of fsprism that are as near to those of Bonnie++ as can be, but for the chunk.
+const AS_BONNIE: [&str; 7] =
+    ["--seeks", "8192", "--seekers", "5", "--fsync", "--phase-order", "bonnie++"];
+/// What Bonnie++ reads and writes in if it is not told.
+const DEFAULT_CHUNK: &str = "8k";
+/// A chunk of which a call is a small part, and with it what Bonnie++ does around each.
+const LARGE_CHUNK: &str = "256k";
 /// Phases that both have, and how Bonnie++ announces them.
 const PHASES: [(&str, &str); 3] = [
     ("block-output", "Writing intelligently..."),
@@ -52,17 +56,16 @@ struct Round {
     theirs: Took,
 }
 
-/// Adds the rows of the whole process, and of phases in both places.
+/// Adds the rows of the whole process, and of phases.
 pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let what = format!("bonnie / bonnie++, {FILE_MIB} MiB, whole process");
     if Command::new("bonnie++").arg("-h").output().is_err() {
         table.row(&what, "bonnie++ is not installed".to_owned(), WHOLE);
         return Ok(());
     }
-    let rounds = rounds("a directory", &work.join("beside"), work)?;
+    let rounds = rounds("a directory", &work.join("beside"), work, DEFAULT_CHUNK)?;
     let whole = rounds.iter().map(|round| round.ours.whole_s / round.theirs.whole_s);
     table.ratios(&what, WHOLE, &whole.collect::<Vec<_>>());
-    new_process::add(table, phases("in the same directory", &rounds));
     new_process::add(table, new_process::rows(ONE_PROCESS, work)?);
     Ok(())
 }
@@ -70,7 +73,7 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
 /// What a new process does: measures the rows of an ext4 whose image lies in `work`, and prints
 /// them. Called before it has a second thread.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
-    let on_ext4 = |root: &Path| Ok(phases("on ext4", &rounds("ext4", root, work)?));
+    let on_ext4 = |root: &Path| Ok(phases(&rounds("ext4", root, work, LARGE_CHUNK)?));
     let rows = new_process::on_target(TARGET, work.to_owned(), on_ext4)?;
     let rows = rows.unwrap_or_else(|why| {
         let what = "bonnie / bonnie++, rates of phases on ext4";
@@ -81,20 +84,21 @@ pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
 }
 
 /// The rows of the phases: our rate over theirs.
-fn phases(place: &str, rounds: &[Round]) -> Vec<Value> {
+fn phases(rounds: &[Round]) -> Vec<Value> {
     let row = |(phase, (name, _)): (usize, &(&str, &str))| {
         let ratio = |round: &Round| round.theirs.phases_s[phase] / round.ours.phases_s[phase];
         let ratios: Vec<f64> = rounds.iter().map(ratio).collect();
-        json!({ "what": format!("  rate of {name}, {place}"), "bound": ALIKE, "ratios": ratios })
+        let what = format!("  rate of {name}, on ext4 in chunks of {LARGE_CHUNK}");
+        json!({ "what": what, "bound": ALIKE, "ratios": ratios })
     };
     PHASES.iter().enumerate().map(row).collect()
 }
 
 /// Both in `place`, in turns of which each comes first every other time. Runs lie in `work`.
-fn rounds(name: &str, place: &Path, work: &Path) -> anyhow::Result<Vec<Round>> {
+fn rounds(name: &str, place: &Path, work: &Path, chunk: &str) -> anyhow::Result<Vec<Round>> {
     let [our_place, their_place] = ["ours", "theirs"].map(|name| place.join(name));
-    let ours = || of_ours(&our_place, &work.join("beside-run"));
-    let theirs = || of_theirs(&their_place);
+    let ours = || of_ours(&our_place, &work.join("beside-run"), chunk);
+    let theirs = || of_theirs(&their_place, chunk);
     let round = |number: usize| {
         eprintln!("bonnie and bonnie++ on {name}, round {} of {ROUNDS}", number + 1);
         Ok(if number.is_multiple_of(2) {
@@ -108,9 +112,10 @@ fn rounds(name: &str, place: &Path, work: &Path) -> anyhow::Result<Vec<Round>> {
     (0..ROUNDS).map(round).collect()
 }
 
-fn of_ours(place: &Path, run: &Path) -> anyhow::Result<Took> {
+fn of_ours(place: &Path, run: &Path, chunk: &str) -> anyhow::Result<Took> {
     prepare(place)?;
-    let (whole_s, document) = of_fsprism(place, run, &AS_BONNIE)?;
+    let options = [&["--chunk", chunk], AS_BONNIE.as_slice()].concat();
+    let (whole_s, document) = of_fsprism(place, run, &options)?;
     let mut phases_s = [0.0; PHASES.len()];
     for (phase_s, (phase, _)) in phases_s.iter_mut().zip(PHASES) {
         *phase_s = (FILE_MIB << 20) as f64 / median(&document, phase, "bandwidth")?;
@@ -118,11 +123,11 @@ fn of_ours(place: &Path, run: &Path) -> anyhow::Result<Took> {
     Ok(Took { whole_s, phases_s })
 }
 
-fn of_theirs(place: &Path) -> anyhow::Result<Took> {
+fn of_theirs(place: &Path, chunk: &str) -> anyhow::Result<Took> {
     prepare(place)?;
     let began = Instant::now();
     let mut child = Command::new("bonnie++")
-        .args(["-n", "0", "-u", "root", "-s", &FILE_MIB.to_string()])
+        .args(["-n", "0", "-u", "root", "-s", &format!("{FILE_MIB}:{chunk}")])
         .args(["-r", &(FILE_MIB / 2).to_string(), "-d"])
         .arg(place)
         .stdout(Stdio::null())

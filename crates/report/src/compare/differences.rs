@@ -231,10 +231,15 @@ fn words(key: &str) -> String {
 
 fn value_in_words(key: &str, value: Option<&Value>) -> String {
     match value {
-        None => "not recorded".to_owned(),
+        None => default_of(key).unwrap_or("not recorded").to_owned(),
         Some(value) => match value.as_u64().filter(|_| key.ends_with("_bytes")) {
             Some(size) => bytes(size),
             None => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
         },
     }
+}
+
+/// What a parameter is in cells that leave it out.
+fn default_of(key: &str) -> Option<&'static str> {
+    (key == "phase_order").then_some("bonnie")
 }
