@@ -215,7 +215,10 @@ fn names_of(description: &Description, region: Region, path: &Path) -> (String, 
     let find = |named: &[Named], number: u16| {
         named.iter().find(|named| named.number == number).map(|named| named.name.clone())
     };
-    let file = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let file = || {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        textual::plain_text(&name).into_owned()
+    };
     match key(region) {
         None => {
             let title = Some(&description.subject.title).filter(|title| !title.is_empty());

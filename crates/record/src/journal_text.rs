@@ -18,6 +18,10 @@ const NUMBER: &[u8] = b",\"line\":";
 
 /// Lines that no journal has.
 const LINES_MAX: usize = 1_000_000_000;
+/// Damaged places after which a journal is not read on, and lines: those of the longest run have a
+/// fiftieth. Each takes memory, and a text may have one for each two bytes.
+const DAMAGE_MAX: usize = 1000;
+const LINES_READ_MAX: usize = 1 << 19;
 
 /// What of a journal cannot be believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +43,17 @@ pub(crate) struct Parsed {
     pub(crate) whole_bytes: u64,
     /// The number of the last line.
     pub(crate) last: usize,
+}
+
+impl Parsed {
+    /// Why no more is read, where it is too much.
+    fn too_much(&self) -> Option<String> {
+        if self.damage.len() >= DAMAGE_MAX {
+            return Some(format!("{DAMAGE_MAX} lines before are damaged"));
+        }
+        (self.lines.len() >= LINES_READ_MAX)
+            .then(|| format!("a run has at most {LINES_READ_MAX} lines"))
+    }
 }
 
 /// A line as it is written.
@@ -68,6 +83,11 @@ pub(crate) fn parse(text: &[u8], manifest: &Manifest) -> Parsed {
         unread: 0,
     };
     for line in text[..whole_bytes].split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        if let Some(why) = reader.parsed.too_much() {
+            reader.place += 1;
+            reader.damaged(format!("nothing is read from here on: {why}"));
+            break;
+        }
         reader.take(line);
     }
     reader.parsed
@@ -226,6 +246,17 @@ mod tests {
         let foreign = [whole[0].clone(), b"nonsense\n".to_vec(), whole[1].clone()];
         assert_eq!(damage(&foreign), [(2, "it has no checksum".to_owned())]);
         assert_eq!(journal_of(&foreign).lines.len(), 2);
+    }
+
+    #[test]
+    fn a_journal_of_nothing_but_damage_is_not_read_to_its_end() {
+        let text = b"x\n".repeat(DAMAGE_MAX + 5);
+        let damage = parse(&text, &manifest()).damage;
+        let last = damage.last().expect("all of it is damaged");
+        assert_eq!((damage.len(), last.line), (DAMAGE_MAX + 1, DAMAGE_MAX + 1));
+        assert!(last.why.starts_with("nothing is read from here on: 1000 lines"), "{last:?}");
+        let parsed = Parsed { lines: vec![start(0.0); LINES_READ_MAX], ..Parsed::default() };
+        assert!(parsed.too_much().is_some_and(|why| why.contains("at most 524288 lines")));
     }
 
     #[test]

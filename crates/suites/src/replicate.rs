@@ -67,7 +67,7 @@ impl Execution<'_> {
         let mut evidence = state::evidence(seen.before, seen.after, &seen.happened);
         evidence.folio_pages = seen.folio_pages.clone();
         evidence.start_read_bytes = seen.outcome.start_read_bytes.filter(|&bytes| bytes > 0);
-        if let Err(why) = state::verify(self.claim(seen.outcome.bytes), &evidence) {
+        if let Err(why) = state::verify(self.claim(&seen.outcome), &evidence) {
             live.cooled.insert(self.of.place);
             // What was thrown out has come back in other ways than it was read in.
             live.read_in.clear();
@@ -108,8 +108,10 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// What `bytes` that were moved have to do with the device.
-    fn claim(&self, bytes: u64) -> Claim {
+    /// What was moved has to do with the device: the start as well, which is counted there too.
+    fn claim(&self, outcome: &Outcome) -> Claim {
+        let request_bytes = self.workload.request_bytes as u64;
+        let bytes = outcome.bytes + outcome.course.whole_start().operations * request_bytes;
         let is = |operation| self.workload.operation == operation;
         let reads = is(Operation::Read);
         let writes_past_cache = is(Operation::Write) && self.of.is_direct();
@@ -118,7 +120,7 @@ impl Execution<'_> {
         Claim {
             state: self.cache_state,
             read_bytes: if reads { bytes } else { 0 },
-            reads: if one_by_one { bytes / self.workload.request_bytes as u64 } else { 0 },
+            reads: if one_by_one { bytes / request_bytes } else { 0 },
             written_bytes: if writes_past_cache { bytes } else { 0 },
             is_of_names: self.of.place.directories().is_some(),
         }

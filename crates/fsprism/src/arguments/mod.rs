@@ -328,9 +328,12 @@ impl Making {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceOptions {
-    /// The paper, or one of its figures; without it, the papers are listed
-    #[arg(value_name = "PAPER[/ITEM]")]
+    /// The paper, or PAPER/ITEM; without it, the papers are listed
+    #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
+    /// One of its tables, figures or sections, such as table-2
+    #[arg(value_name = "ITEM")]
+    pub(crate) item: Option<String>,
     /// Use an earlier run made for this paper instead of measuring
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<PathBuf>,

@@ -58,25 +58,42 @@ const BUDGET: Duration = Duration::from_secs(3600);
 
 /// Prints what came of a paper, or which papers there are.
 pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
-    let Some(wanted) = &options.paper else {
+    let Some(wanted) = wanted(options)? else {
         let list = PAPERS.map(|(name, paper)| json!({ "name": name, "paper": paper }));
         let lines = PAPERS.map(|(name, what)| format!("{name:<27}  {what}\n"));
         return output::print_answer(options.output.format, &list, || lines.concat());
     };
-    check_size(options, wanted)?;
+    check_size(options, &wanted)?;
     let (paper, item) =
         wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| (paper, Some(item)));
     match (paper, item) {
         (bonnie_anova::SUITE, None) => bonnie_anova(options),
         (bonnie_anova::SUITE, Some(SECTION)) => {
-            check_computed(options)?;
+            check_computed(options, (paper, SECTION))?;
             published_bonnie(options)
         }
-        ("rocket-science", _) => rocket_science(wanted, options),
-        (memory_rich::SUITE, _) => memory_rich(wanted, options),
+        ("rocket-science", _) => rocket_science(&wanted, options),
+        (memory_rich::SUITE, Some(item)) if memory_rich::MODEL_ITEMS.contains(&item) => {
+            check_computed(options, (paper, item))?;
+            let model = memory_rich::model();
+            output::print_answer(options.output.format, &model, || memory_rich::model_text(&model))
+        }
+        (memory_rich::SUITE, _) => memory_rich(&wanted, options),
         ("densefs", _) => densefs(item, options),
         (fscache::NAME, None) => fscache(options),
-        _ => Err(unknown(wanted, paper)).blame_input(),
+        _ => Err(unknown(&wanted, paper)).blame_input(),
+    }
+}
+
+/// What is to be reproduced, as `PAPER` or `PAPER/ITEM`.
+fn wanted(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
+    match (&options.paper, &options.item) {
+        (Some(paper), Some(item)) if paper.contains('/') => {
+            let refusal = anyhow::anyhow!("{paper} names an item already: leave out {item}");
+            Err(refusal).blame_input()
+        }
+        (Some(paper), Some(item)) => Ok(Some(format!("{paper}/{item}"))),
+        (paper, _) => Ok(paper.clone()),
     }
 }
 
@@ -87,8 +104,13 @@ pub(crate) fn names() -> Vec<&'static str> {
         ["rocket-science/", "memory-rich-microbenchmarks/"].iter().any(|of| name.starts_with(of))
     };
     let figures = figures.filter(is_item);
-    let parts =
-        ["bonnie-anova/section-3", "densefs/figure-1", "densefs/figure-2", "densefs/section-2"];
+    let parts = [
+        "bonnie-anova/section-3",
+        "densefs/figure-1",
+        "densefs/figure-2",
+        "densefs/section-2",
+        "memory-rich-microbenchmarks/table-7",
+    ];
     PAPERS.map(|(name, _)| name).into_iter().chain(figures).chain(parts).collect()
 }
 
@@ -107,14 +129,14 @@ fn check_size(options: &ReproduceOptions, wanted: &str) -> anyhow::Result<()> {
 }
 
 /// What is computed takes nothing that says how to measure.
-fn check_computed(options: &ReproduceOptions) -> anyhow::Result<()> {
+fn check_computed(options: &ReproduceOptions, (paper, item): (&str, &str)) -> anyhow::Result<()> {
     let given = [("--run", options.run.is_some()), ("--blocks", options.blocks.is_some())];
     let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
     let refusal = anyhow::anyhow!(
-        "bonnie-anova/{SECTION} is computed from the paper's numbers: leave out {option}, or name \
-         bonnie-anova to measure"
+        "{paper}/{item} is computed from the paper's numbers: leave out {option}, or name {paper} \
+         to measure"
     );
     Err(refusal).blame_input()
 }
@@ -240,7 +262,7 @@ fn measured(
 /// A run by its path, or in its directory if it was made now.
 fn read((path, directory): (&Path, Option<&RunDirectory>)) -> anyhow::Result<Run> {
     let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
-    run.blame_input()
+    run.blame_input().inspect(output::say_left_out)
 }
 
 fn owned(targets: &[&str]) -> Vec<String> {
@@ -289,7 +311,7 @@ fn densefs(item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Don
         Some(path) => path.clone(),
         None => traced_run(part, options)?,
     };
-    let run = Run::read(&path).blame_input()?;
+    let run = read((&path, None))?;
     if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
         let suite = &run.manifest.run.suite;
         let refusal = anyhow::anyhow!(

@@ -36,6 +36,8 @@ enum State {
     Finished,
     /// It was cut off, or is being measured now.
     Unfinished,
+    /// Some of its records are left out.
+    Damaged,
     Unreadable(String),
 }
 
@@ -47,7 +49,11 @@ impl Found {
                 suite: Some(run.manifest.run.suite.clone()),
                 targets: run.manifest.targets.iter().map(|one| one.label.clone()).collect(),
                 blocks: blocks(&run),
-                state: if is_finished(&run) { State::Finished } else { State::Unfinished },
+                state: match run.damage.is_empty() {
+                    true if is_finished(&run) => State::Finished,
+                    true => State::Unfinished,
+                    false => State::Damaged,
+                },
                 path,
             },
             Err(error) => Self {
@@ -66,6 +72,7 @@ impl Found {
         let state = match &self.state {
             State::Finished => "finished",
             State::Unfinished => "unfinished",
+            State::Damaged => "damaged",
             State::Unreadable(_) => "unreadable",
         };
         let suite = plain_text(self.suite.as_deref().unwrap_or_default()).into_owned();
@@ -118,7 +125,7 @@ fn text(runs: &Runs, directory: &Path) -> String {
     let table: String = rows.iter().map(|row| layout.line(row) + "\n").collect();
     let why = runs.runs.iter().filter_map(|one| match &one.state {
         State::Unreadable(why) => Some(format!("! {}\n", plain_text(why))),
-        State::Finished | State::Unfinished => None,
+        State::Finished | State::Unfinished | State::Damaged => None,
     });
     table + &why.collect::<String>()
 }

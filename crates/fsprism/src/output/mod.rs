@@ -10,7 +10,7 @@ use std::path::Path;
 use ::report::export::{self, BonnieForm, Direction, Export, Latencies};
 use ::report::{Load, Options, Source};
 use network_suite::break_even;
-use record::{Document, Run, RunDirectory};
+use record::{Document, Run, RunDirectory, WarningReport};
 use serde::Serialize;
 use textual::{plain_json, plain_path, plain_text};
 
@@ -75,9 +75,20 @@ pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
     Ok(source.document)
 }
 
+/// Says what of a run's journal is left out, if anything is.
+pub(crate) fn say_left_out(run: &Run) {
+    if let Some(left_out) = run.left_out() {
+        say(&WarningReport::from(left_out).message);
+    }
+}
+
 /// Prints the report of a run in the form that was asked for.
 pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;
+    // The others have it among their warnings.
+    if !matches!(form.format, Format::Terminal | Format::Json | Format::Html) {
+        say_left_out(run);
+    }
     let text = match form.format {
         Format::Terminal
             if let Some(searched) = break_even::text(run, terminal_options().width) =>

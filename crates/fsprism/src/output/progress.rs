@@ -79,7 +79,7 @@ impl Progress {
         bar.set_position(u64::try_from(used.as_millis()).unwrap_or(u64::MAX));
         let left = self.budget.saturating_sub(used).as_secs();
         bar.set_prefix(format!("probe {}, at most {left} s left", done + 1));
-        bar.set_message(what);
+        bar.set_message(plain_text(&what).into_owned());
         bar.tick();
     }
 

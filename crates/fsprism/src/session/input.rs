@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use textual::plain_text;
+
 use crate::exit::Blame;
 
 /// A file's text and what it is called in sentences.
@@ -20,7 +22,7 @@ impl Input {
             let read = io::stdin().lock().read_to_string(&mut text);
             read.map_err(|error| anyhow::anyhow!("cannot read standard input: {error}"))
                 .blame_input()?;
-            return Ok(Self { name: "standard input".to_owned(), text: unmarked(text) });
+            return Ok(Self { name: "standard input".to_owned(), text: unmarked(&text) });
         }
         let name = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -30,7 +32,7 @@ impl Input {
             anyhow::anyhow!("cannot read {name}: {error}")
         });
         let text = text.blame_input()?;
-        Ok(Self { name, text: unmarked(text) })
+        Ok(Self { name, text: unmarked(&text) })
     }
 
     /// The sentence that names this file and what an analysis of it refuses.
@@ -39,7 +41,23 @@ impl Input {
     }
 }
 
-/// Without the byte order mark that spreadsheets put in front.
-fn unmarked(text: String) -> String {
-    text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)
+/// Without the byte order mark that spreadsheets put in front, and without what could be an order
+/// to a terminal: names in it are printed.
+fn unmarked(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let plain = |line: &str| {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        line.split('\t').map(plain_text).collect::<Vec<_>>().join("\t")
+    };
+    text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_in_a_file_is_an_order_to_a_terminal() {
+        assert_eq!(unmarked("\u{feff}a,b\r\n\u{1b}[2Jx\t1\n"), "a,b\n?[2Jx\t1\n");
+    }
 }

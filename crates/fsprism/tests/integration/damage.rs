@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::place::{Place, names_in};
@@ -33,10 +33,12 @@ const INSTEAD: [&str; 13] = [
     "[]",
 ];
 const RESUMED: &str = "survey --resume run --no-wait --budget 1s";
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "report run --terminal",
     "report run --format json",
     "report run --format csv",
+    "report run --format csv-summary",
+    "report run --format bonnie",
     "report run --format openmetrics",
     "report run --format fio",
     "report run --format markdown",
@@ -92,6 +94,8 @@ fn damaged_runs_are_shown_or_refused() {
     assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
     let search = "cliff . --low 64k --high 512k --width 50% --probes 12 --budget 5s --out search";
     place.run(search).assert_code(0);
+    let classic = "run bonnie . --size 64k,256k --seeks 20 --blocks 2 --out classic";
+    place.run(classic).assert_code(0);
     let traced = place.run("footprint trace --beside --out traces -- true");
     if traced.code == Some(0) {
         fs::rename(place.path("traces"), place.path("whole").join(TRACES)).expect("it is ours");
@@ -107,7 +111,7 @@ fn damaged_runs_are_shown_or_refused() {
         None => *case < CASES || began.elapsed() < TRIED,
     };
     for case in (0..u32::MAX).take_while(goes_on) {
-        let of = *choices.of(&["whole", "whole", "whole", "search"]);
+        let of = *choices.of(&["whole", "whole", "search", "classic"]);
         copy(&place.path(of), &place.path("run"));
         let what = damage(&place.path("run"), &mut choices);
         let command = match what.starts_with(TRACES) {
@@ -115,14 +119,7 @@ fn damaged_runs_are_shown_or_refused() {
             false if case % RESUMED_EVERY == 0 => RESUMED,
             false => *choices.of(&COMMANDS),
         };
-        let outcome = Command::new("sh")
-            .args(["-c", BOUNDED, env!("CARGO_BIN_EXE_fsprism")])
-            .args(command.split(' '))
-            .current_dir(place.path(""))
-            .env("RUST_BACKTRACE", "0")
-            .stdin(Stdio::null())
-            .output()
-            .expect("sh");
+        let outcome = bounded(&place, command);
         let said = String::from_utf8_lossy(&outcome.stderr);
         let is_well = matches!(outcome.status.code(), Some(0..=2)) && !said.contains("panicked");
         assert!(is_well, "case {case}: {what}: {command}: {:?}: {said}", outcome.status);
@@ -130,6 +127,43 @@ fn damaged_runs_are_shown_or_refused() {
             |text: &[u8]| text.contains(&0x1b) || text.windows(3).any(|c| c == b"\xe2\x80\xae");
         assert!(!orders(&outcome.stdout) && !orders(&outcome.stderr), "{what}: {command}");
         fs::remove_dir_all(place.path("run")).expect("it is ours");
+    }
+}
+
+/// Runs a command within its bounds.
+fn bounded(place: &Place, command: &str) -> Output {
+    Command::new("sh")
+        .args(["-c", BOUNDED, env!("CARGO_BIN_EXE_fsprism")])
+        .args(command.split(' '))
+        .current_dir(place.path(""))
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .output()
+        .expect("sh")
+}
+
+/// What is left out of a journal is said by every command, and takes little memory.
+#[test]
+fn journals_that_grew_are_read_in_little_memory_and_what_is_left_out_is_said() {
+    let place = Place::new();
+    let whole = place.run("survey . --size 1m --blocks 2 --out run");
+    assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
+    copy(&place.path("run"), &place.path("whole"));
+    let journal = place.path("run").join("cells.jsonl");
+    let own = without_checksums(&fs::read(&journal).expect("it is ours"));
+    for line in ["x\n", "{\"kind\":\"start\",\"used_s\":0}\n"] {
+        let more = line.repeat((100 << 20) / line.len());
+        fs::write(&journal, [&own, more.as_bytes()].concat()).expect("it is ours");
+        for command in
+            ["report run --terminal", "report run --format csv", "compare run whole", "check run"]
+        {
+            let outcome = bounded(&place, command);
+            let said = [outcome.stdout, outcome.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(outcome.status.code(), Some(0), "{line}: {command}: {said}");
+            assert!(said.contains("of cells.jsonl is damaged"), "{line}: {command}: {said}");
+        }
     }
 }
 
@@ -157,6 +191,8 @@ fn damage(run: &Path, choices: &mut Choices) -> String {
     let mut name = match choices.below(if has_trace { 10 } else { 8 }) {
         0..3 => "manifest.json".to_owned(),
         3..7 => "cells.jsonl".to_owned(),
+        // A run of a classic has none.
+        7 if histograms.is_empty() => "cells.jsonl".to_owned(),
         7 => format!("histograms/{}", choices.of(&histograms)),
         _ => format!("{TRACES}/true.trace"),
     };

@@ -21,6 +21,7 @@ use crate::journal::Line;
 use crate::journal_text::{self, Damage, Parsed};
 use crate::manifest::{Cell, Manifest};
 use crate::traffic;
+use crate::warning::Warning;
 
 const MANIFEST: &str = "manifest.json";
 const MANIFEST_PART: &str = "manifest.json.part";
@@ -41,6 +42,16 @@ pub struct Run {
     pub lines: Vec<Line>,
     /// Where there are such.
     pub damage: Vec<Damage>,
+}
+
+impl Run {
+    /// What of the journal is left out, if anything is.
+    #[must_use]
+    pub fn left_out(&self) -> Option<Warning> {
+        let first = self.damage.first()?;
+        let places = u32::try_from(self.damage.len()).unwrap_or(u32::MAX);
+        Some(Warning::JournalDamaged { places, line: first.line as u64, why: first.why.clone() })
+    }
 }
 
 /// A run directory open for appending; one process at a time.

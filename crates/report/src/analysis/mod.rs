@@ -150,11 +150,7 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
         warnings.push(WarningReport { message, ..plain });
     }
     warnings.extend(hidden_below(run).filter(|_| !is_of_guests).map(WarningReport::from));
-    if let Some(first) = run.damage.first() {
-        let places = u32::try_from(run.damage.len()).unwrap_or(u32::MAX);
-        let (line, why) = (first.line as u64, first.why.clone());
-        warnings.push(Warning::JournalDamaged { places, line, why }.into());
-    }
+    warnings.extend(run.left_out().map(WarningReport::from));
     // These warnings have no field for the target, so their sentences name it.
     for target in targets {
         let buffered = (target.loop_direct_io == Some(false)).then_some(Warning::LoopBuffered);

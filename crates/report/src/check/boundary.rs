@@ -113,9 +113,10 @@ fn avoid(checked: &Checked<'_>, cells: &[&CheckedCell<'_>], cache_bytes: u64) ->
         }
         option_size(bytes)
     });
-    match cell.sprite_lfs() {
-        Some(_) => checked.sprite_lfs(&format!("--file-size {below},{above}")),
-        None => format!("a working set of {below} or {above}, in a run each (--size)"),
+    match (cell.sprite_lfs(), cell.cell().suite.as_str()) {
+        (Some(_), _) => checked.sprite_lfs(&format!("--file-size {below},{above}")),
+        (None, "array-walk" | "bonnie") => format!("--size {below},{above}"),
+        (None, _) => format!("a working set of {below} or {above}, in a run each (--size)"),
     }
 }
 
@@ -160,6 +161,21 @@ mod tests {
         assert!(finding.message.ends_with(": all cells"), "{finding:?}");
         assert_eq!(finding.avoid, "--file-size 256k,4m");
         assert_eq!(of(128 << 10).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn suites_that_take_several_sizes_are_told_them_together() {
+        let of = |suite: &str| {
+            let mut sample = Sample::new(&["tmpfs"]).benchmark("read", &[&[1000.0; 6]]);
+            sample.change("read", |cell| {
+                cell.suite = suite.to_owned();
+                cell.working_set_bytes = Some(1 << 20);
+            });
+            with_caches(&mut sample);
+            outcome_of(&sample, Mistake::NearBoundary).findings[0].avoid.clone()
+        };
+        assert_eq!(of("bonnie"), "--size 256k,4m");
+        assert_eq!(of("nano"), "a working set of 256k or 4m, in a run each (--size)");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use record::machine::CacheKind;
 use record::{
     Cell, CellReport, IntervalReport, Manifest, ProcessorCount, SpriteLfsOptions, StandardMetric,
 };
@@ -12,6 +13,10 @@ use super::{Evidence, Finding};
 use crate::Source;
 use crate::analysis::{Gathered, gather, summary};
 use crate::traffic::Traffic;
+
+/// Operations that read and do not write, as phases name them, and those that write.
+const READS: [&str; 4] = ["read", "getc", "seek and read", "stat"];
+const WRITES: [&str; 4] = ["write", "putc", "read and write", "create"];
 
 /// A run that is checked.
 pub(super) struct Checked<'a> {
@@ -45,6 +50,13 @@ impl<'a> Checked<'a> {
         self.manifest.run.confidence_level
     }
 
+    /// The size of the processor's largest cache, in bytes; none if it is not known.
+    pub(super) fn largest_cache_bytes(&self) -> Option<u64> {
+        let caches = self.manifest.machine.caches.iter();
+        let caches = caches.filter(|cache| cache.kind != CacheKind::Instruction);
+        caches.filter_map(|cache| cache.size_bytes).max()
+    }
+
     /// The phases of sequences.
     pub(super) fn phases(&self) -> impl Iterator<Item = &CheckedCell<'a>> {
         self.cells.iter().filter(|one| one.is_phase())
@@ -55,7 +67,7 @@ impl<'a> Checked<'a> {
         self.cells.iter().any(|one| one.sprite_lfs().is_some() && !one.is_phase())
     }
 
-    /// Options of sprite-lfs as one types them: where the run is of another suite, with the command
+    /// Options that only sprite-lfs has, as one types them: where the run is of another suite, with the command
     /// that takes them.
     pub(super) fn sprite_lfs(&self, options: &str) -> String {
         match self.manifest.run.suite.as_str() {
@@ -96,9 +108,10 @@ impl CheckedCell<'_> {
         self.word("access").is_some_and(|access| access != "sequential")
     }
 
-    /// Whether it reads what the phase before wrote.
+    /// Whether it reads and does not write, after a phase that wrote.
     pub(super) fn is_read_after_write(&self) -> bool {
-        self.word("operation") == Some("read") && self.word("after_operation") == Some("write")
+        let is = |name: &str, all: &[&str]| self.word(name).is_some_and(|word| all.contains(&word));
+        is("operation", &READS) && is("after_operation", &WRITES)
     }
 
     /// Whether each phase drops what it did first.
@@ -106,11 +119,20 @@ impl CheckedCell<'_> {
         self.sprite_lfs().is_some_and(|options| options.drop_first)
     }
 
-    /// Nanoseconds per operation, or per KiB, by block.
+    /// Nanoseconds per operation, or per KiB, by block: measured, else what the rate comes to.
     pub(super) fn times(&self) -> BTreeMap<u32, f64> {
-        let all = [StandardMetric::TIME_PER_OPERATION, StandardMetric::TIME_PER_KIB];
-        let times = all.map(|metric| self.gathered.standard_values(metric));
-        times.into_iter().find(|times| !times.is_empty()).unwrap_or_default()
+        let of = |metric| self.gathered.standard_values(metric);
+        let per = |work: f64, rates: BTreeMap<u32, f64>| {
+            let known = rates.into_iter().filter(|&(_, rate)| rate > 0.0);
+            known.map(|(block, rate)| (block, work * 1e9 / rate)).collect::<BTreeMap<_, _>>()
+        };
+        let all = [
+            of(StandardMetric::TIME_PER_OPERATION),
+            of(StandardMetric::TIME_PER_KIB),
+            per(1.0, of(StandardMetric::THROUGHPUT)),
+            per(1024.0, of(StandardMetric::BANDWIDTH)),
+        ];
+        all.into_iter().find(|times| !times.is_empty()).unwrap_or_default()
     }
 
     /// The share of the files' pages that were in memory before: the median over blocks.

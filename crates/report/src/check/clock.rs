@@ -69,7 +69,8 @@ fn stretches(one: &CheckedCell<'_>) -> u64 {
 /// The next power of two at which the clock's share is no more than it may be.
 fn avoid(checked: &Checked<'_>, one: &CheckedCell<'_>, share: f64) -> String {
     let Some(options) = one.sprite_lfs() else {
-        return "more work between two readings of the clock (--size)".to_owned();
+        let option = if one.number("directories").is_some() { "--dirs" } else { "--size" };
+        return format!("more work between two readings of the clock ({option})");
     };
     let factor = (share / CLOCK_SHARE_MAX).log2().ceil().clamp(1.0, 32.0);
     let bytes = options.file_bytes as f64 * factor.exp2();

@@ -53,21 +53,48 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         let is_it = |pair: &pairs::Pair<'_>| pair.of.gathered.index == one.gathered.index;
         one.drops_first()
             || is_counted(one)
+            || reads_far_more(checked, one)
             || repeated.iter().any(|pair| pair.has_ratio() && is_it(pair))
     };
-    let untold = reads().filter(|one| !is_told(one)).count();
+    let untold: Vec<&CheckedCell<'_>> = reads().filter(|one| !is_told(one)).collect();
     let all = reads().count();
-    let why = || {
-        format!(
-            "{} of {} after a write were not repeated, or in too few blocks; {} would show it, \
-             and {} avoids it",
-            untold,
-            plural(all, "read phase"),
-            checked.sprite_lfs("--repeat-reads 2"),
-            "--files 11 --drop-first",
-        )
-    };
-    Looked { findings, untold: (untold > 0).then(why), is_told_in_part: untold < all }
+    let is_told_in_part = untold.len() < all;
+    Looked { findings, untold: why_untold(checked, &untold, all), is_told_in_part }
+}
+
+/// Whether it reads so much that what the largest cache holds is too little to matter.
+fn reads_far_more(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
+    let cache_bytes = checked.largest_cache_bytes();
+    let least_bytes = cache_bytes.map(|bytes| bytes as f64 / MARGIN);
+    let read_bytes = one.cell().working_set_bytes.map(|bytes| bytes as f64);
+    least_bytes.zip(read_bytes).is_some_and(|(least, read)| read >= least)
+}
+
+/// Why reads after a write may have paid for it, and what would show that or avoid it.
+fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>], all: usize) -> Option<String> {
+    let first = untold.first()?;
+    let phases = plural(all, "read phase");
+    let repeat = checked.sprite_lfs("--repeat-reads 2");
+    if untold.iter().any(|one| one.sprite_lfs().is_some()) {
+        return Some(format!(
+            "{} of {phases} after a write were not repeated, or in too few blocks; {repeat} would \
+             show it, and --files 11 --drop-first avoids it",
+            untold.len()
+        ));
+    }
+    let avoid =
+        match checked.largest_cache_bytes().filter(|_| first.cell().working_set_bytes.is_some()) {
+            Some(bytes) => format!(
+                ", and a file of {} or more avoids it (--size)",
+                size((bytes as f64 / MARGIN).ceil(), 3)
+            ),
+            None => String::new(),
+        };
+    Some(format!(
+        "{} of {phases} after a write may have had to write back what that left dirty in the \
+         processor's caches; {repeat} shows how much that is{avoid}",
+        untold.len()
+    ))
 }
 
 /// What the first read after a write moves out of the processor's L2 cache: a read changes little
@@ -174,15 +201,19 @@ fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
         figure(&evidence[0]),
         plural(cells.len(), "cell")
     );
-    let avoid = "sync before what is measured: --pre-read, --repeat-writes 2".to_owned();
-    Some(Finding::in_cells(&cells, message, evidence, avoid))
+    let avoid = match checked.manifest.run.suite.as_str() {
+        "sprite-lfs" => "sync before what is measured: --pre-read, --repeat-writes 2",
+        "bonnie" => "sync the file before each phase closes it: --fsync",
+        _ => "sync before what is measured",
+    };
+    Some(Finding::in_cells(&cells, message, evidence, avoid.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
-    use record::{Better, Line, MetricDefinition, ProcessorCount, Warning};
+    use record::{Better, Line, MetricDefinition, ProcessorCount, StandardMetric, Warning};
 
-    use crate::check::sample::{Phases, outcome, outcome_of, outcome_with_traffic};
+    use crate::check::sample::{Phases, outcome, outcome_of, outcome_with_traffic, with_caches};
     use crate::check::{Mistake, Outcome};
     use crate::sample::Sample;
 
@@ -202,6 +233,31 @@ mod tests {
         phases.repeat(1, 1.0);
         assert_eq!(outcome(&phases, Mistake::DirtyCache).outcome, Outcome::Passed);
         assert_eq!(outcome(&Phases::corrected(), Mistake::DirtyCache).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn reads_of_bonnie_after_a_write_are_told_where_the_file_is_far_larger_than_a_cache() {
+        let of = |file_bytes: u64| {
+            let mut sample = Sample::new(&["tmpfs"]).benchmark("char-input", &[&[1e9; 6]]);
+            sample.run.manifest.run.suite = "bonnie".to_owned();
+            sample.change("char-input", |cell| {
+                let metrics = [StandardMetric::BANDWIDTH, StandardMetric::PROCESSOR_SHARE];
+                cell.metrics = metrics.map(StandardMetric::definition).to_vec();
+                cell.working_set_bytes = Some(file_bytes);
+                let parameters = [("operation", "getc"), ("after_operation", "write")];
+                let parameters = parameters.map(|(name, word)| (name.to_owned(), word.into()));
+                cell.parameters = parameters.into();
+                cell.parameters.insert("phase".to_owned(), 4.into());
+            });
+            with_caches(&mut sample);
+            outcome_of(&sample, Mistake::DirtyCache)
+        };
+        let unknown = of(16 << 20);
+        assert_eq!(unknown.outcome, Outcome::CannotTell);
+        let why = unknown.cannot_tell.unwrap();
+        assert!(why.contains("fsprism run sprite-lfs --repeat-reads 2 shows"), "{why}");
+        assert!(why.ends_with("a file of 50 MiB or more avoids it (--size)"), "{why}");
+        assert_eq!(of(50 << 20).outcome, Outcome::Passed);
     }
 
     #[test]

@@ -19,6 +19,9 @@ use super::{Evidence, Finding, Looked, boundary, pairs};
 use crate::analysis::caches;
 use textual::size;
 
+/// As many directories as `--dirs` takes.
+const DIRECTORIES_MOST: u64 = 99_999;
+
 pub(super) fn look(checked: &Checked<'_>) -> Looked {
     // The sequential one comes first: what is told is by how much that takes longer.
     let each = |(random, all): (_, Vec<_>)| all.into_iter().map(move |one| (one, random));
@@ -51,6 +54,9 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
     let mut predicted: Vec<Prediction> = predictions(checked, random, sequential);
     predicted.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     let explained = match predicted.first() {
+        None if random.number("file_bytes").is_none() => "how much memory that touches is not \
+             known, so no share of hits can be predicted"
+            .to_owned(),
         None => "the sizes of the caches are not known".to_owned(),
         Some(one) if one.gain() <= 0.0 => "reuse of a cache does not explain it: the same share \
              of blocks is predicted to be still there for both"
@@ -78,12 +84,19 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
     });
     let cells: Vec<_> = group.iter().flat_map(|pair| [pair.over, pair.of]).collect();
     let evidence = taken.iter().cloned().chain(hits).collect();
-    let avoid = avoid(checked, &predicted);
+    let avoid = avoid(checked, random, &predicted);
     Some(Finding::in_cells(&cells, message, evidence, avoid))
 }
 
 /// A size that is far beyond every cache, where reuse explains it.
-fn avoid(checked: &Checked<'_>, predicted: &[Prediction]) -> String {
+fn avoid(checked: &Checked<'_>, random: &CheckedCell<'_>, predicted: &[Prediction]) -> String {
+    if let (None, Some(directories)) = (predicted.first(), random.number("directories")) {
+        let more = directories.saturating_mul(16).min(DIRECTORIES_MOST);
+        return format!(
+            "more directories, of which caches hold a smaller part: fsprism run bonnie-metadata \
+             --dirs {more}"
+        );
+    }
     if predicted.first().is_none_or(|one| one.gain() <= 0.0) {
         return format!("look for another cause: {}", checked.sprite_lfs("--repeat-reads 2"));
     }
@@ -147,10 +160,12 @@ mod tests {
     use rand::SeedableRng;
     use rand::seq::SliceRandom;
     use rand_xoshiro::Xoshiro256PlusPlus;
+    use record::StandardMetric;
 
     use super::*;
-    use crate::check::sample::{Phases, outcome};
+    use crate::check::sample::{Phases, outcome, outcome_of};
     use crate::check::{Mistake, Outcome};
+    use crate::sample::{Sample, around};
 
     /// The naive model: a list of blocks by their last use.
     fn counted(blocks: usize, held: usize) -> f64 {
@@ -208,6 +223,37 @@ mod tests {
         assert!(finding.message.contains("15.3 % are predicted"), "{}", finding.message);
         let not = outcome(&faster(1000.0), Mistake::CacheReuse);
         assert_eq!(not.outcome, Outcome::Passed);
+    }
+
+    /// Section 7 of the paper, where rates are all that is measured.
+    #[test]
+    fn random_tests_of_files_that_are_faster_are_found_by_their_rates() {
+        let of = |random_rate: f64| {
+            let mut sample = Sample::new(&["ramfs"]);
+            let both =
+                [("stat-sequential", "sequential", 1e5), ("stat-random", "random", random_rate)];
+            for (phase, (name, access, rate)) in (1_u64..).zip(both) {
+                sample = sample.throughput_first().benchmark(name, &[&around(1e9 / rate, 8)]);
+                sample.change(name, |cell| {
+                    let words = [("operation", "stat"), ("access", access)];
+                    let words = words.map(|(name, word)| (name.to_owned(), word.into()));
+                    cell.parameters = words.into();
+                    cell.parameters.insert("phase".to_owned(), phase.into());
+                    cell.parameters.insert("directories".to_owned(), 1024.into());
+                    let metrics = [StandardMetric::THROUGHPUT, StandardMetric::PROCESSOR_SHARE];
+                    cell.metrics = metrics.map(StandardMetric::definition).to_vec();
+                });
+            }
+            outcome_of(&sample, Mistake::CacheReuse)
+        };
+        let found = of(1.4e5);
+        assert_eq!(found.outcome, Outcome::Found, "{found:?}");
+        let [finding] = found.findings.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.benchmarks, ["stat-random", "stat-sequential"]);
+        assert!((finding.evidence[0].value - 1.4).abs() < 0.01, "{finding:?}");
+        assert!(finding.message.contains("no share of hits can be predicted"), "{finding:?}");
+        assert!(finding.avoid.ends_with("--dirs 16384"), "{finding:?}");
+        assert_eq!(of(1e5).outcome, Outcome::Passed);
     }
 
     #[test]

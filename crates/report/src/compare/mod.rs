@@ -13,7 +13,7 @@ mod verdict;
 
 use std::path::Path;
 
-use record::{Line, Run};
+use record::{Line, Run, WarningReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::dependence::Dependence;
@@ -308,6 +308,10 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
             format!("{} was cut off{how}", named.name)
         })
         .collect();
+    warnings.extend(runs.iter().filter_map(|named| {
+        let left_out = WarningReport::from(named.run.left_out()?);
+        Some(format!("{}: {}", named.name, left_out.message))
+    }));
     let is_alone = |named: &NamedRun| named.run.manifest.targets.len() == 1;
     if options.first_side == Some(runs.len()) && runs.iter().all(is_alone) {
         let why = "these runs have only one target: compare them with other runs of it (--a, --b)";

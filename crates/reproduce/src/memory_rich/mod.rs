@@ -20,6 +20,7 @@ use serde::Serialize;
 use stats::{Sample, interval};
 
 use self::published::Unit;
+pub use self::text::model as model_text;
 pub use self::traffic::{Traffic, TrafficRow};
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
@@ -212,7 +213,12 @@ fn figure(unit: Unit, cell: &Cell, replicates: &[&Replicate]) -> Option<PhaseFig
 }
 
 /// Table 7: a cache of four lines, of which three or one are taken, and a file of 16 segments.
-fn model() -> Vec<ModelRow> {
+/// What is computed with the paper's model of a cache.
+pub const MODEL_ITEMS: [&str; 3] = ["table-7", "figure-2", "figure-3"];
+
+/// Table 7, and what Figures 2 and 3 come to: the paper's model of a cache.
+#[must_use]
+pub fn model() -> Vec<ModelRow> {
     let row = |(phase, index, footprint_lines, published_flushes)| {
         let phases = vec![Phase::Write, Phase::Read];
         let question = Question { lines: 4, footprint: footprint_lines, file: 16, phases };

@@ -2,7 +2,7 @@
 
 use textual::{Columns, paragraph, size};
 
-use super::{ItemFigures, PhaseFigure, PhaseRow, Reproduction, Traffic};
+use super::{ItemFigures, ModelRow, PhaseFigure, PhaseRow, Reproduction, Traffic};
 use crate::statement;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
@@ -13,7 +13,8 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     );
     let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &how, width);
     text += &of.items.iter().map(item).collect::<String>();
-    text += &model(of);
+    text += "\n";
+    text += &model(&of.model);
     text += &of.traffic.as_ref().map(|one| traffic(one, width)).unwrap_or_default();
     text += &statement::text(&of.statements, "measured here", width);
     text += &paragraph(
@@ -71,10 +72,12 @@ fn short(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
-fn model(of: &Reproduction) -> String {
+/// The paper's model of a cache as text.
+#[must_use]
+pub fn model(rows: &[ModelRow]) -> String {
     let heading = ["phase", "footprint", "flushes, paper", "flushes, here"];
     let mut columns = Columns::headed(heading);
-    for row in &of.model {
+    for row in rows {
         columns.row([
             row.phase.to_owned(),
             format!("{} of 4 lines", row.footprint_lines),
@@ -83,7 +86,7 @@ fn model(of: &Reproduction) -> String {
         ]);
     }
     format!(
-        "\nTable 7, Figures 2 and 3: the paper's model of a cache, file of 16 lines\n{}",
+        "Table 7, Figures 2 and 3: the paper's model of a cache, file of 16 lines\n{}",
         columns.render()
     )
 }

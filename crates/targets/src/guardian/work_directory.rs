@@ -13,12 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, IFlags, Mode, OFlags, fstat, ioctl_getflags, ioctl_setflags, mkdirat,
-    openat, renameat, statat, unlinkat,
+    AtFlags, CWD, FileType, IFlags, Mode, OFlags, fchmod, fstat, ioctl_getflags, ioctl_setflags,
+    mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
-use rustix::process::geteuid;
 
 use crate::guardian::owner::lock_as_owner;
 use crate::guardian::removal;
@@ -52,22 +51,8 @@ impl WorkDirectory {
         let (parent, name) = parent_of(path)?;
         mkdirat(&parent, &name, Mode::from_raw_mode(0o777))?;
         let lock = lock_as_owner(&parent, &name).ok();
-        let filled = || -> io::Result<OwnedFd> {
-            let top = openat(&parent, &name, HOLD, Mode::empty())?;
-            let (own, around) = (fstat(&top)?.st_uid, fstat(&parent)?.st_uid);
-            let is_replaced = geteuid().is_root() && own != 0 && own == around;
-            if is_replaced || !removal::is_empty(&top)? {
-                let why = "another user has replaced the directory just made";
-                return Err(io::Error::other(why));
-            }
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            drop(openat(&top, MARKER, flags, Mode::from_raw_mode(0o666))?);
-            spread(&top);
-            make_root(&top)?;
-            Ok(top)
-        };
         let root = path.join(OsStr::from_bytes(ROOT.to_bytes()));
-        match filled() {
+        match fill(&parent, &name) {
             Ok(top) => {
                 let (path, bound) = (path.to_owned(), None);
                 Ok(Self { parent, name, top, path, root, bound, _lock: lock })
@@ -114,6 +99,28 @@ impl WorkDirectory {
         });
         remove(&self.parent, &self.name).and(unbound)
     }
+}
+
+/// Puts into a directory that was just made what a work directory has.
+fn fill(parent: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
+    let top = openat(parent, name, HOLD, Mode::empty())?;
+    let replaced = || io::Error::other("another user has replaced the directory just made");
+    if !removal::is_empty(&top)? {
+        return Err(replaced());
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let marker = openat(&top, MARKER, flags, Mode::from_raw_mode(0o666))?;
+    // Whoever this process is taken for here, it is taken for the same one twice.
+    if fstat(&top)?.st_uid != fstat(&marker)?.st_uid {
+        unlinkat(&top, MARKER, AtFlags::empty())?;
+        return Err(replaced());
+    }
+    // Whatever the umask, or what the directory around it gives to others (acl(5)): who can write
+    // to it can put something else in the place of what lies in it. Some file systems have no modes.
+    let _has_no_modes = fchmod(&top, Mode::from_raw_mode(0o755));
+    spread(&top);
+    make_root(&top)?;
+    Ok(top)
 }
 
 /// Whether another user can change what a path, which holds no links, leads to: by a directory on
@@ -181,7 +188,9 @@ pub(crate) fn remove(parent: impl AsFd, name: &CStr) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use rustix::process::geteuid;
 
     use super::*;
 
@@ -231,6 +240,28 @@ mod tests {
         fs::create_dir(work.root().join("inner")).expect("the second attempt removed nothing");
         work.remove().expect("it bears the marker");
         assert!(!top.exists());
+    }
+
+    /// Who can write to the directory in which root measures can put one of his in its place.
+    #[test]
+    fn one_that_another_user_has_put_there_is_not_used() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: one_that_another_user_has_put_there_is_not_used: it needs root");
+            return;
+        }
+        let place = tempfile::tempdir().expect("temporary directory");
+        let top = place.path().join("top");
+        fs::create_dir(&top).expect("temporary directory");
+        std::os::unix::fs::chown(&top, Some(65534), None).expect("root");
+        let (parent, name) = parent_of(&top).expect("it is there");
+        let error = fill(&parent, &name).expect_err("it is another's");
+        assert!(error.to_string().contains("another user has replaced"), "{error}");
+        assert_eq!(fs::read_dir(&top).expect("it is there").count(), 0, "nothing is left in it");
+        std::os::unix::fs::chown(&top, Some(0), None).expect("root");
+        fs::set_permissions(&top, fs::Permissions::from_mode(0o777)).expect("root");
+        fill(&parent, &name).expect("it is ours");
+        let mode = fs::metadata(&top).expect("it is there").mode();
+        assert_eq!(mode & 0o777, 0o755, "others cannot write to it");
     }
 
     /// Who owns the directory in which root measures could once have root delete another `work`.

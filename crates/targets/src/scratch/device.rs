@@ -116,7 +116,10 @@ impl NamedDevice {
         let number = number.ok_or_else(|| DeviceError::Changed { path: owned() })?;
         // Whoever can write to the node's directory can put another in its place.
         let node = DeviceNumbers::of(number).node().unwrap_or(node);
-        if is_below_a_loop_device(number) || shares_its_image(number) {
+        let is_used = is_below_a_loop_device(number)
+            || shares_its_image(number)
+            || shows_what_is_used(number);
+        if is_used {
             return Err(DeviceError::InUse { path: owned() });
         }
         let named = |allowed: &PathBuf| {
@@ -187,6 +190,29 @@ fn shares_its_image(number: u64) -> bool {
             is_one_file(&image, &other) && its.start < range.end && range.start < its.end
         })
     })
+}
+
+/// Whether it is a loop device that shows a device, or a swap file, that is in use: it takes no
+/// exclusive use of that.
+fn shows_what_is_used(number: u64) -> bool {
+    let ours = DeviceNumbers::of(number).whole_disk().to_string();
+    let ours = Path::new("/sys/dev/block").join(ours);
+    let Some((image, _)) = image_of(&ours) else { return false };
+    let Some(below) = DeviceNumbers::of_file(&image) else { return is_swapped_on(&image) };
+    let node = below.node().unwrap_or_else(|| image.clone());
+    let Ok(metadata) = fs::metadata(&node) else { return true };
+    open_exclusively(&node, &image).is_err()
+        || block_device_number(&metadata).is_none_or(|below| {
+            // Each lies below the one before.
+            below == number || shares_its_image(below) || shows_what_is_used(below)
+        })
+}
+
+/// Whether a file is among those that memory is swapped to (`proc_swaps`(5)).
+fn is_swapped_on(file: &Path) -> bool {
+    let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let mut used = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    used.any(|used| is_one_file(Path::new(used), file))
 }
 
 /// The image of a loop device in `/sys/block`, and the bytes of it that the device shows.

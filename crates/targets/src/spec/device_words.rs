@@ -1,10 +1,10 @@
 //! Words of `mkfs=` and `mount=` that stand for another device or file than the one we give.
 
-/// Whether a suboption of xfs' mkfs names a file: `name=`, which may stand right behind its letter.
+/// Whether a suboption of xfs' mkfs names a file: `name=`, which may stand right behind its letter,
+/// or behind several.
 pub(crate) fn has_name(word: &str) -> bool {
-    let keys = word.split(',').filter_map(|option| Some(option.split_once('=')?.0));
-    keys.map(|key| key.strip_prefix('-').map_or(key, |key| key.get(1..).unwrap_or_default()))
-        .any(|key| key == "name")
+    let mut keys = word.split(',').filter_map(|option| Some(option.split_once('=')?.0));
+    keys.any(|key| key == "name" || key.starts_with('-') && key.ends_with("name"))
 }
 
 /// Whether an option, or one of several behind commas, has a device for its value; `LABEL=` and

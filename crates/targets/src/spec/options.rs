@@ -471,6 +471,7 @@ mod tests {
             ("xfs:mkfs=-l name=img", "`name=img`"),
             ("xfs:mkfs=-d size=1g,file,name=img", "`size=1g,file,name=img`"),
             ("xfs:mkfs=-r name=img", "`name=img`"),
+            ("xfs:mkfs=-fdname=img", "`-fdname=img`"),
             ("xfs:mount=logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
             ("xfs:mount=noatime,rtdev=/dev/sdb1", "`rtdev=/dev/sdb1`"),
             ("ext4:mount=journal_path=/dev/sdb1", "`journal_path=/dev/sdb1`"),

@@ -205,6 +205,32 @@ pub(crate) fn in_use_is_refused() {
     drop(workshop.make(&spec(&format!("ext4:device={}", disk.device))).expect("it is free now"));
 }
 
+/// A loop device can be opened exclusively whatever it shows.
+pub(crate) fn one_that_shows_another_in_use_is_refused() {
+    let disk = Disk::new("disk", &[]);
+    run("mkfs.ext4", &["-q", &disk.device]);
+    let mount_point = super::support::scratch().join("mounted");
+    fs::create_dir(&mount_point).expect("the place can be written");
+    mount(disk.device.as_str(), &mount_point, "ext4", MountFlags::empty(), None).expect("root");
+    fs::write(mount_point.join("precious"), "kept").expect("there is room");
+    let second = run("losetup", &["-f", "--show", &disk.device]);
+    let third = run("losetup", &["-f", "--show", &second]);
+    let destroy = vec![PathBuf::from(&second), PathBuf::from(&third)];
+    let workshop =
+        Workshop::open(Surroundings { destroy, ..surroundings() }).expect("root, one thread");
+    let error = refusal(&workshop, &format!("ext4:device={third}"));
+    assert!(matches!(device_error(error), DeviceError::InUse { .. }), "it shows the other");
+    run("losetup", &["-d", &third]);
+    let error = refusal(&workshop, &format!("ext4:device={second}"));
+    assert!(matches!(device_error(error), DeviceError::InUse { .. }), "it shows what is mounted");
+    assert_eq!(fs::read_to_string(mount_point.join("precious")).expect("mounted"), "kept");
+    unmount(&mount_point, UnmountFlags::empty()).expect("nothing is open");
+    fs::remove_dir(&mount_point).expect("it is ours");
+    drop(workshop.make(&spec(&format!("ext4:device={second}"))).expect("it is free now"));
+    workshop.close().expect("nothing is left");
+    run("losetup", &["-d", &second]);
+}
+
 /// A buffer that begins at a multiple of 4096 bytes, as direct reads ask.
 #[repr(align(4096))]
 struct Block([u8; 4096]);

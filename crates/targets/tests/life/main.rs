@@ -90,6 +90,7 @@ const CASES: &[Case] = &[
     ("a_link_that_flips_destroys_nothing", devices::a_link_that_flips_destroys_nothing),
     ("a_name_in_mkfs_is_no_device", devices::a_name_in_mkfs_is_no_device),
     ("a_device_in_use_is_refused", devices::in_use_is_refused),
+    ("a_device_that_shows_another_is_refused", devices::one_that_shows_another_in_use_is_refused),
     ("what_cannot_be_made_is_refused", refusals::what_cannot_be_made),
     ("tools_that_fail_leave_nothing", refusals::failing_tools_leave_nothing),
     ("a_second_thread_is_too_late", refusals::a_second_thread_is_too_late),

@@ -153,6 +153,40 @@ fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
 }
 
 #[test]
+fn more_files_than_a_target_has_inodes_for_are_refused() {
+    let name = "more_files_than_a_target_has_inodes_for_are_refused";
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run("run bonnie-metadata ext4:size=128m --files 64 --out run");
+    outcome
+        .assert_refused(&["has", "inodes free: give fewer --dirs or --files, or a larger size="]);
+    assert!(!place.path("run").exists());
+}
+
+/// A rate is printed of what takes half a second: that of a limited device, here.
+#[test]
+fn bon_csv2html_shows_the_rate_that_was_measured() {
+    let name = "bon_csv2html_shows_the_rate_that_was_measured";
+    let reader = "bon_csv2html";
+    if Command::new(reader).arg("/dev/null").output().is_err() {
+        say_skipped(name, "it needs bon_csv2html, which `scripts/setup test` installs");
+        return;
+    }
+    let Some(place) = Place::as_root(name) else { return };
+    let outcome = place.run(
+        "run bonnie slow=ext4:size=128m,write_bps=8m --size 8m --seeks 50 --fsync --blocks 1 \
+         --out run --format bonnie++",
+    );
+    let line = &outcome.assert_code(0).stdout;
+    let rate = line.split(',').nth(9).expect("it has output per character");
+    assert!(rate.parse::<u64>().is_ok_and(|rate| (1000..16_000).contains(&rate)), "{line}");
+    let file = place.path("line.csv");
+    fs::write(&file, line).expect("the place is ours");
+    let page = Outcome::of(Command::new(reader).arg(&file).output().expect("it is there"));
+    let page = &page.assert_code(0).stdout;
+    assert!(page.contains(&format!(">{rate}<")), "no {rate} in {page}");
+}
+
+#[test]
 fn bon_csv2html_reads_the_lines_of_both() {
     let name = "bon_csv2html_reads_the_lines_of_both";
     let reader = "bon_csv2html";

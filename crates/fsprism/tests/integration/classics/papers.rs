@@ -21,6 +21,23 @@ fn a_table_of_the_paper_is_measured_beside_what_it_prints() {
 }
 
 #[test]
+fn the_model_of_a_cache_is_computed_without_measuring() {
+    let place = Place::new();
+    for item in ["/table-7", " figure-2"] {
+        let outcome = place.run(&format!("reproduce memory-rich-microbenchmarks{item}"));
+        let text = &outcome.assert_code(0).stdout;
+        assert!(text.contains("flushes, paper") && text.lines().count() == 6, "{text}");
+    }
+    assert!(!place.path("fsprism-runs").exists());
+    for (arguments, words) in [
+        ("memory-rich-microbenchmarks table-7 --blocks 2", ["is computed", "leave out --blocks"]),
+        ("densefs/figure-1 figure-2", ["names an item already", "leave out figure-2"]),
+    ] {
+        place.run(&format!("reproduce {arguments}")).assert_refused(&words);
+    }
+}
+
+#[test]
 fn figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second() {
     let name = "figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second";
     let Some(place) = Place::as_root(name) else { return };

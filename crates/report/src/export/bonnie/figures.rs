@@ -95,6 +95,8 @@ impl<'a> Figures<'a> {
         };
         let labels = document.targets.iter().map(|one| one.label.as_str());
         let rows = labels.flat_map(|label| asked.iter().map(move |one| (label, one)));
+        // Each has cells of its own, unless a manifest was made by hand.
+        let rows = rows.take(run.manifest.cells.len().max(1));
         Some(Self { rows: rows.map(|(label, one)| row(label, one)).collect() })
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{Document, EndReason, Verdict};
+use record::{Document, EndReason, Verdict, Warning};
 
 use super::super::text::{Page, Style, shortened};
 use super::super::{closing, heading, warnings};
@@ -50,8 +50,16 @@ fn left_out(document: &Document) -> String {
         let count = document.cells.iter().filter(|cell| is_it(cell)).count();
         (count > 0).then(|| format!("{} {what}", plural(count, "cell")))
     };
+    let lines = damaged_lines(document).map(|(places, first)| {
+        let first = format!("line {first} of cells.jsonl is damaged");
+        match places {
+            0 | 1 => first,
+            2 => format!("{first}, as is another"),
+            _ => format!("{first}, as are {} others", places - 1),
+        }
+    });
     let mut texts: Vec<String> =
-        cells(|cell| cell.failed.is_some(), "failed").into_iter().collect();
+        lines.into_iter().chain(cells(|cell| cell.failed.is_some(), "failed")).collect();
     let is_missing = |cell: &record::CellReport| cell.failed.is_none() && cell.replicates == 0;
     texts.extend(cells(is_missing, "not reached"));
     texts.extend(warnings::not_measured_in_short(document));
@@ -59,8 +67,20 @@ fn left_out(document: &Document) -> String {
     format!("Left out: {texts}.")
 }
 
+/// How many lines of the journal are damaged, and the first of them.
+fn damaged_lines(document: &Document) -> Option<(u32, u64)> {
+    document.warnings.iter().find_map(|report| {
+        let Warning::JournalDamaged { places, line, .. } = report.warning else { return None };
+        Some((places, line))
+    })
+}
+
 /// The one thing that would help most.
 fn next(document: &Document, run: &Path) -> (String, Style) {
+    if damaged_lines(document).is_some() {
+        let text = "Next: run it anew; a damaged journal cannot be resumed.";
+        return (text.to_owned(), Style::Doubt);
+    }
     let Some(reason) = document.end.as_ref().map(|end| end.reason) else {
         return (resume(document, run), Style::Doubt);
     };

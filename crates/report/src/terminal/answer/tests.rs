@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use record::{
-    Better, CacheState, CellReport, CurvePoint, Dimension, Document, EndReason, Line, Warning,
+    Better, CacheState, CellReport, CurvePoint, Damage, Dimension, Document, EndReason, Line,
+    Warning,
 };
 
 use super::super::Options;
@@ -159,6 +160,18 @@ fn four_targets() {
     let why = "mkfs.f2fs is not installed: install the package f2fs-tools";
     let sample = survey(&[0, 1, 2, 3], 12).skipped("f2fs", why);
     assert_golden("answer-four-targets.txt", &screen(&sample));
+}
+
+#[test]
+fn damaged_lines_are_left_out_in_words_and_nothing_is_resumed() {
+    let mut sample = survey(&[1, 2], 12);
+    let damage = |line| Damage { line, why: "its checksum does not match".to_owned() };
+    sample.run.damage = vec![damage(7)];
+    let text = screen(&sample);
+    assert!(text.contains("Left out: line 7 of cells.jsonl is damaged"), "{text}");
+    assert!(text.contains("a damaged journal cannot be resumed"), "{text}");
+    sample.run.damage.push(damage(9));
+    assert!(screen(&sample).contains("is damaged, as is another"), "{}", screen(&sample));
 }
 
 #[test]
