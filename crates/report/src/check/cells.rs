@@ -67,8 +67,8 @@ impl<'a> Checked<'a> {
         self.cells.iter().any(|one| one.sprite_lfs().is_some() && !one.is_phase())
     }
 
-    /// Options that only sprite-lfs has, as one types them: where the run is of another suite, with the command
-    /// that takes them.
+    /// Options that only sprite-lfs has, as one types them: where the run is of another suite, with
+    /// the command that takes them.
     pub(super) fn sprite_lfs(&self, options: &str) -> String {
         match self.manifest.run.suite.as_str() {
             "sprite-lfs" => options.to_owned(),

@@ -243,3 +243,20 @@ fn value_in_words(key: &str, value: Option<&Value>) -> String {
 fn default_of(key: &str) -> Option<&'static str> {
     (key == "phase_order").then_some("bonnie")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+
+    #[test]
+    fn a_parameter_that_is_left_out_is_named_by_its_default() {
+        let mut sample = Sample::new(&["a"]).benchmark("read", &[&[1.0]]);
+        let published = sample.run.manifest.cells[0].clone();
+        sample.change("read", |cell| {
+            cell.parameters.insert("phase_order".to_owned(), "bonnie++".into());
+        });
+        let (what, one, other) = difference(&published, &sample.run.manifest.cells[0]).unwrap();
+        assert_eq!([&*what, &*one, &*other], ["phase order", "bonnie", "bonnie++"]);
+    }
+}

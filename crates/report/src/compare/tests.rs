@@ -234,14 +234,6 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
         refused.contains("files 1 in one, 2 in two") && refused.contains("--unlike"),
         "{refused}"
     );
-    // What is left out is named by its default.
-    let mut reordered = run("6.1", 1);
-    reordered.change("create", |cell| {
-        cell.parameters.insert("phase_order".to_owned(), "bonnie++".into());
-    });
-    let runs = [named("one", run("6.1", 1)), named("two", reordered)];
-    let unlike = compare(&runs, &options()).unwrap().unlike;
-    assert_eq!(unlike[0].why, "phase order bonnie in one, bonnie++ in two");
 }
 
 /// Runs of one directory, each with an effect of its own.

@@ -116,7 +116,8 @@ fn fill(parent: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
         return Err(replaced());
     }
     // Whatever the umask, or what the directory around it gives to others (acl(5)): who can write
-    // to it can put something else in the place of what lies in it. Some file systems have no modes.
+    // to it can put something else in the place of what lies in it. Some file systems have no
+    // modes.
     let _has_no_modes = fchmod(&top, Mode::from_raw_mode(0o755));
     spread(&top);
     make_root(&top)?;
