@@ -50,6 +50,14 @@ fn of_several_repetitions_the_one_at_the_medians_is_studied() {
 }
 
 #[test]
+fn a_file_s_name_that_stands_for_a_target_is_no_order_to_a_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("\u{1b}[2J.trace");
+    std::fs::write(&path, repeated(&[1], Coverage::Marked)).unwrap();
+    assert_eq!(read(&path).executed[0].target, "?[2J");
+}
+
+#[test]
 fn operations_that_are_not_there_are_refused_by_name() {
     let (place, ext4) = traces();
     let refused = read(&ext4).asked(Some("chmod")).unwrap_err().to_string();

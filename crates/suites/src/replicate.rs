@@ -22,7 +22,7 @@ use crate::live_target::LiveTarget;
 use crate::need::{overlap_percent, processors};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
-use crate::state::{self, Claim, Warming};
+use crate::state::{self, Claim, Moved, Warming};
 use crate::trial::prepare_below;
 use crate::written::{self, Written};
 
@@ -108,10 +108,13 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// What was moved has to do with the device: the start as well, which is counted there too.
+    /// What was moved has to do with the device.
     fn claim(&self, outcome: &Outcome) -> Claim {
-        let request_bytes = self.workload.request_bytes as u64;
-        let bytes = outcome.bytes + outcome.course.whole_start().operations * request_bytes;
+        let moved = Moved {
+            bytes: outcome.bytes,
+            start: outcome.course.whole_start().operations,
+            request_bytes: self.workload.request_bytes as u64,
+        };
         let is = |operation| self.workload.operation == operation;
         let reads = is(Operation::Read);
         let writes_past_cache = is(Operation::Write) && self.of.is_direct();
@@ -119,9 +122,9 @@ impl Execution<'_> {
         let one_by_one = reads && self.workload.advises_random && self.of.queue_depth().is_none();
         Claim {
             state: self.cache_state,
-            read_bytes: if reads { bytes } else { 0 },
-            reads: if one_by_one { bytes / request_bytes } else { 0 },
-            written_bytes: if writes_past_cache { bytes } else { 0 },
+            read_bytes: if reads { moved.whole_bytes() } else { 0 },
+            reads: if one_by_one { moved.requests() } else { 0 },
+            written_bytes: if writes_past_cache { moved.whole_bytes() } else { 0 },
             is_of_names: self.of.place.directories().is_some(),
         }
     }

@@ -168,6 +168,28 @@ impl Claim {
     }
 }
 
+/// What a replicate moved while the device's counters were watched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moved {
+    /// Bytes of the operations that are measured.
+    pub(crate) bytes: u64,
+    /// Operations before them, of a request each.
+    pub(crate) start: u64,
+    pub(crate) request_bytes: u64,
+}
+
+impl Moved {
+    /// Those of the start as well.
+    pub(crate) fn whole_bytes(self) -> u64 {
+        self.bytes + self.start * self.request_bytes
+    }
+
+    /// Requests of all of it.
+    pub(crate) fn requests(self) -> u64 {
+        self.whole_bytes() / self.request_bytes.max(1)
+    }
+}
+
 /// Whether the evidence proves the claim; otherwise what was found instead.
 pub(crate) fn verify(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
     match claim.state {
@@ -284,7 +306,9 @@ mod tests {
 
     #[test]
     fn random_reads_are_cold_where_each_took_a_request() {
-        let claim = Claim { reads: 3, ..Claim::cold_reads(3 * 4096) };
+        // The first of them comes before those that are measured, and is counted with them.
+        let moved = Moved { bytes: 2 * 4096, start: 1, request_bytes: 4096 };
+        let claim = Claim { reads: moved.requests(), ..Claim::cold_reads(moved.whole_bytes()) };
         let read = |device_reads| CacheEvidence { device_reads, ..warm(0, 100, 64 << 10) };
         assert_eq!(verify(claim, &read(Some(3))), Ok(()));
         assert_eq!(verify(claim, &read(None)), Ok(()), "a device that others use is not counted");

@@ -66,6 +66,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
     check_size(options, &wanted)?;
     let (paper, item) =
         wanted.split_once('/').map_or((wanted.as_str(), None), |(paper, item)| (paper, Some(item)));
+    check_item(paper, item).blame_input()?;
     match (paper, item) {
         (bonnie_anova::SUITE, None) => bonnie_anova(options),
         (bonnie_anova::SUITE, Some(SECTION)) => {
@@ -118,6 +119,29 @@ fn unknown(wanted: &str, paper: &str) -> anyhow::Error {
     let names = PAPERS.map(|(name, _)| name);
     let suggestion = textual::did_you_mean(paper, names);
     anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
+}
+
+/// A known paper has to have the item.
+fn check_item(paper: &str, item: Option<&str>) -> anyhow::Result<()> {
+    let Some(item) = item.filter(|_| PAPERS.iter().any(|(name, _)| *name == paper)) else {
+        return Ok(());
+    };
+    let all = names();
+    let of_paper = all.iter().filter_map(|name| name.strip_prefix(paper)?.strip_prefix('/'));
+    let mut items: Vec<&str> = of_paper.collect();
+    if paper == memory_rich::SUITE {
+        items.extend(memory_rich::MODEL_ITEMS);
+    }
+    items.sort_unstable();
+    items.dedup();
+    if items.contains(&item) {
+        return Ok(());
+    }
+    if items.is_empty() {
+        anyhow::bail!("{paper} is reproduced as a whole: leave out {item}");
+    }
+    let suggestion = textual::did_you_mean(item, items.iter().copied());
+    anyhow::bail!("no {item} in {paper}{suggestion}; choose from {}", items.join(", "))
 }
 
 fn check_size(options: &ReproduceOptions, wanted: &str) -> anyhow::Result<()> {

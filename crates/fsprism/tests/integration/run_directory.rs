@@ -388,7 +388,7 @@ fn several_runs_that_are_interrupted_keep_what_they_have() {
 fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
     let name = "the_runs_in_a_directory_are_listed_with_how_far_they_got";
     let Some(place) = place_with_run(name) else { return };
-    for directory in ["cut", "damaged"] {
+    for directory in ["cut", "damaged", "spoilt"] {
         let copied = std::process::Command::new("cp")
             .arg("-r")
             .args([place.path("run"), place.path(directory)])
@@ -399,6 +399,7 @@ fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
     let before_end = journal.trim_end().rfind('\n').expect("it has several lines");
     fs::write(place.path("cut/cells.jsonl"), &journal[..=before_end]).expect("it is ours");
     fs::write(place.path("damaged/manifest.json"), "{}").expect("it is ours");
+    fs::write(place.path("spoilt/cells.jsonl"), journal + "x\n").expect("it is ours");
     place.make("other");
     let runs = |arguments: &str| place.finish(place.fsprism(&format!("runs {arguments}")));
     let outcome = runs(". --format json");
@@ -411,6 +412,7 @@ fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
     assert_eq!(state("./run"), Some("finished".into()));
     assert_eq!(state("./cut"), Some("unfinished".into()));
     assert!(state("./damaged").is_some_and(|state| state["unreadable"].is_string()));
+    assert_eq!(state("./spoilt"), Some("damaged".into()));
     assert_eq!(state("./other"), None);
     let text = runs(".").stdout;
     let line = text.lines().find(|line| line.contains("./run")).expect("it is listed");

@@ -108,5 +108,11 @@ mod tests {
             outcome_of(&sample, Mistake::ShortForClock).outcome
         };
         assert_eq!((of(300.0), of(3000.0)), (Outcome::Found, Outcome::Passed));
+        let mut sample = Sample::new(&["tmpfs"]).benchmark("stat", &[&[300.0; 6]]);
+        sample.change("stat", |cell| {
+            cell.parameters.insert("directories".to_owned(), 16.into());
+        });
+        let found = outcome_of(&sample, Mistake::ShortForClock);
+        assert!(found.findings[0].avoid.ends_with("(--dirs)"), "{found:?}");
     }
 }

@@ -85,14 +85,14 @@ fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>], all: usize) ->
     let avoid =
         match checked.largest_cache_bytes().filter(|_| first.cell().working_set_bytes.is_some()) {
             Some(bytes) => format!(
-                ", and a file of {} or more avoids it (--size)",
+                ", and a file of {} or more makes it negligible (--size)",
                 size((bytes as f64 / MARGIN).ceil(), 3)
             ),
             None => String::new(),
         };
     Some(format!(
-        "{} of {phases} after a write may have had to write back what that left dirty in the \
-         processor's caches; {repeat} shows how much that is{avoid}",
+        "{} of {phases} may include the cost of writing back what the write before left dirty in \
+         the processor's caches; {repeat} shows that cost{avoid}",
         untold.len()
     ))
 }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(unknown.outcome, Outcome::CannotTell);
         let why = unknown.cannot_tell.unwrap();
         assert!(why.contains("fsprism run sprite-lfs --repeat-reads 2 shows"), "{why}");
-        assert!(why.ends_with("a file of 50 MiB or more avoids it (--size)"), "{why}");
+        assert!(why.ends_with("a file of 50 MiB or more makes it negligible (--size)"), "{why}");
         assert_eq!(of(50 << 20).outcome, Outcome::Passed);
     }
 
@@ -334,5 +334,9 @@ mod tests {
         }
         let found = outcome_of(&sample, Mistake::DirtyCache);
         assert!(found.findings[0].message.contains("230 KiB were still"), "{found:?}");
+        assert_eq!(found.findings[0].avoid, "sync before what is measured");
+        sample.run.manifest.run.suite = "bonnie".to_owned();
+        let found = outcome_of(&sample, Mistake::DirtyCache);
+        assert!(found.findings[0].avoid.ends_with("--fsync"), "{found:?}");
     }
 }

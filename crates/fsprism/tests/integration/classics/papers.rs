@@ -32,6 +32,11 @@ fn the_model_of_a_cache_is_computed_without_measuring() {
     for (arguments, words) in [
         ("memory-rich-microbenchmarks table-7 --blocks 2", ["is computed", "leave out --blocks"]),
         ("densefs/figure-1 figure-2", ["names an item already", "leave out figure-2"]),
+        (
+            "memory-rich-microbenchmarks table-77",
+            ["no table-77 in memory-rich", "table-7, table-8"],
+        ),
+        ("fscache-benchmarks table-1", ["reproduced as a whole", "leave out table-1"]),
     ] {
         place.run(&format!("reproduce {arguments}")).assert_refused(&words);
     }

@@ -70,6 +70,17 @@ fn sizes_below_a_mebibyte_are_told_apart() {
     assert_eq!(table(3 << 19), "1");
 }
 
+/// A manifest that was made by hand can ask for as many sizes as it has room for, of as many
+/// targets.
+#[test]
+fn there_are_no_more_lines_than_cells() {
+    let sizes = (0..10_000).map(|size| (size + 1) << 14).collect();
+    let run = BonnieRun { further_size_bytes: sizes, ..published().into() };
+    let sample = asked_for(bonnie(&["a", "b"], &[SECOND; 2]), run);
+    let lines = exported(&sample, BonnieForm::Csv).text.lines().count();
+    assert_eq!(lines, sample.run.manifest.cells.len());
+}
+
 /// What the paper prints of ext2 (Rondinelli, "File Systems Performance Analysis", section 2.2),
 /// in the table of `Bonnie.c`.
 #[test]
