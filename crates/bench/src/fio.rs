@@ -19,12 +19,8 @@ const TURN: Duration = Duration::from_secs(1);
 /// About a second of the bare loop.
 pub(crate) const OPERATIONS: u64 = 800_000;
 
-/// Adds fio's rows, where fio is installed.
+/// Adds fio's rows.
 pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
-    if !is_installed() {
-        table.row("fio psync / bare loop", "fio is not installed".to_owned(), "0.69 seen before");
-        return Ok(());
-    }
     let root = work.join("fio");
     std::fs::create_dir(&root)?;
     let file = DataFiles { count: 1, size_bytes: FILE_BYTES };
@@ -49,11 +45,6 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     file_set.remove()?;
     table.ratios("fio psync / bare loop, random read 4 KiB, 1 thread", "0.69 seen before", &fio);
     Ok(())
-}
-
-/// Whether there is a fio.
-pub(crate) fn is_installed() -> bool {
-    Command::new("fio").arg("--version").output().is_ok()
 }
 
 /// Operations per time.

@@ -45,10 +45,6 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
 
 fn rows<C: Clock>(table: &mut Table, file_set: &FileSet, clock: &C) -> anyhow::Result<()> {
     characters(table, file_set, clock)?;
-    if !fio::is_installed() {
-        table.row("the engine / fio", "fio is not installed".to_owned(), ">= 1.0");
-        return Ok(());
-    }
     let random = MapOptions { advice: MapAdvice::Random, ..MapOptions::default() };
     for (io_path, engine) in [
         (IoPath::PsyncBuffered, "psync"),

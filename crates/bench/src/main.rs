@@ -6,7 +6,8 @@
 //! with a budget and a number of runs behind it, if others are wanted), `budget` and `order` run
 //! the experiments of `docs/honesty.md` in its place, and `twelve`,
 //! `statistics`, `io-paths`, `io_uring`, `footprints`, `densefs` and `bonnie` measure those rows
-//! alone.
+//! alone. Where a program that fsprism is compared with is missing, nothing is measured, and the
+//! exit status is 2.
 
 mod bonnie;
 mod budget;
@@ -26,13 +27,22 @@ mod twelve;
 mod uring;
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use table::Table;
 
 fn main() -> anyhow::Result<()> {
     let word = std::env::args_os().nth(1);
-    match word.as_ref().and_then(|word| word.to_str()) {
+    let known = word.as_ref().and_then(|word| word.to_str());
+    if let Some(missing) = peers_of(known).iter().find(|program| !is_installed(program)) {
+        eprintln!(
+            "{missing} is not installed, but these rows compare fsprism with it: install the \
+             package {missing}"
+        );
+        std::process::exit(2);
+    }
+    match known {
         Some(name @ ("same" | "throttled")) => return honesty::measure(name),
         Some("order") => return order::measure(),
         Some("budget") => {
@@ -82,6 +92,34 @@ fn main() -> anyhow::Result<()> {
     processes::measure(&mut table)?;
     println!("{table}");
     Ok(())
+}
+
+/// The programs that the rows of an argument compare with; a directory, or none, asks for all.
+fn peers_of(word: Option<&str>) -> &'static [&'static str] {
+    match word {
+        Some("twelve" | "io-paths" | "io_uring") => &["fio"],
+        Some("bonnie") => &["bonnie++"],
+        Some(
+            "same"
+            | "throttled"
+            | "order"
+            | "budget"
+            | "statistics"
+            | "footprints"
+            | "densefs"
+            | bonnie::ONE_PROCESS
+            | engine::ONE_PROCESS
+            | twelve::ONE_PROCESS
+            | uring::ONE_PROCESS,
+        ) => &[],
+        _ => &["fio", "bonnie++"],
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("-h").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok()
 }
 
 /// Prints some of the rows alone, which are measured in a directory of their own.

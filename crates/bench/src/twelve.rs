@@ -116,7 +116,7 @@ struct Seen {
     bare_ns: f64,
     /// None where something disturbed all of its replicates.
     fsprism_ns: Option<f64>,
-    fio_ns: Option<f64>,
+    fio_ns: f64,
 }
 
 /// The argument that asks for the rows of one process.
@@ -145,7 +145,6 @@ pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
 
 fn rows(work: &Path) -> anyhow::Result<Vec<Value>> {
     let fsprism = processes::binary()?;
-    let has_fio = fio::is_installed();
     let data = work.join("data");
     make_file(&data)?;
     let mut rows = Vec::new();
@@ -153,12 +152,12 @@ fn rows(work: &Path) -> anyhow::Result<Vec<Value>> {
         let mut seen: Vec<Vec<Seen>> = vec![Vec::new(); cells.len()];
         for round in 0..ROUNDS {
             eprintln!("{suite}, a loop by hand and fio, round {} of {ROUNDS}", round + 1);
-            let before = others(cells, &data, 2 * round, has_fio)?;
+            let before = others(cells, &data, 2 * round)?;
             let figures = figures(&fsprism, suite, cells, work)?;
-            let after = others(cells, &data, 2 * round + 1, has_fio)?;
+            let after = others(cells, &data, 2 * round + 1)?;
             for (index, fsprism_ns) in figures.into_iter().enumerate() {
                 let (one, other) = (before[index], after[index]);
-                let fio_ns = one.fio_ns.zip(other.fio_ns).map(|(a, b)| f64::midpoint(a, b));
+                let fio_ns = f64::midpoint(one.fio_ns, other.fio_ns);
                 let bare_ns = f64::midpoint(one.bare_ns, other.bare_ns);
                 seen[index].push(Seen { bare_ns, fsprism_ns, fio_ns });
             }
@@ -169,11 +168,9 @@ fn rows(work: &Path) -> anyhow::Result<Vec<Value>> {
             let by_hand = ratios(|seen| Some(seen.bare_ns / seen.fsprism_ns?));
             let what = format!("bare loop / fsprism, {}", cell.benchmark);
             rows.push(json!({ "what": what, "bound": BOUND, "ratios": by_hand }));
-            if has_fio {
-                let by_fio = ratios(|seen| Some(seen.bare_ns / seen.fio_ns?));
-                let what = "  bare loop / fio psync";
-                rows.push(json!({ "what": what, "bound": "no bound", "ratios": by_fio }));
-            }
+            let by_fio = ratios(|seen| Some(seen.bare_ns / seen.fio_ns));
+            let what = "  bare loop / fio psync";
+            rows.push(json!({ "what": what, "bound": "no bound", "ratios": by_fio }));
         }
     }
     std::fs::remove_file(&data)?;
@@ -181,7 +178,7 @@ fn rows(work: &Path) -> anyhow::Result<Vec<Value>> {
 }
 
 /// The loop by hand, and fio, once for each cell.
-fn others(cells: &[Cell], data: &Path, seed: u64, has_fio: bool) -> anyhow::Result<Vec<Seen>> {
+fn others(cells: &[Cell], data: &Path, seed: u64) -> anyhow::Result<Vec<Seen>> {
     let one = |cell: &Cell| -> anyhow::Result<Seen> {
         cell.make_state(data)?;
         // In a thread of its own, as with fio and fsprism: what waits for a device is woken on
@@ -190,7 +187,7 @@ fn others(cells: &[Cell], data: &Path, seed: u64, has_fio: bool) -> anyhow::Resu
         let bare_ns = thread::scope(|scope| scope.spawn(by_hand).join());
         let bare_ns = bare_ns.map_err(|_| anyhow::anyhow!("the loop by hand panicked"))??;
         cell.make_state(data)?;
-        let fio_ns = if has_fio { Some(cell.by_fio(data, seed)?) } else { None };
+        let fio_ns = cell.by_fio(data, seed)?;
         Ok(Seen { bare_ns, fsprism_ns: None, fio_ns })
     };
     cells.iter().map(one).collect()

@@ -45,10 +45,6 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
         table.row(&what, refusal.to_string(), BOUND);
         return Ok(());
     }
-    if !crate::fio::is_installed() {
-        table.row(&what, "fio is not installed".to_owned(), BOUND);
-        return Ok(());
-    }
     let mut processes: Vec<Vec<Value>> = Vec::new();
     for number in 1..=ROUNDS {
         eprintln!("io_uring, process {number} of {ROUNDS}");

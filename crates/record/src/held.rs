@@ -54,6 +54,13 @@ impl Held {
         }
     }
 
+    /// The same, which nobody has made before. A link that somebody puts in its place is not
+    /// followed.
+    pub(crate) fn make_new_below(&self, name: &str) -> io::Result<Self> {
+        mkdirat(&self.fd, name, DIRECTORY_MODE)?;
+        self.below(name)
+    }
+
     /// The same, which nobody has made before and nobody else owns: what programs write there by
     /// its names, others cannot have lead elsewhere.
     pub(crate) fn make_own_below(&self, name: &str) -> io::Result<Self> {

@@ -2,25 +2,19 @@
 
 use std::fs;
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use machine::describe;
 use measure::ClockReport;
 use record::machine::Machine;
-use record::{ClockRecord, Manifest, Order, RunRecord, SCHEMA_VERSION, Tool};
-use thiserror::Error;
+use record::{
+    ClockRecord, Manifest, Order, RecordError, ReservedDirectory, RunRecord, SCHEMA_VERSION, Tool,
+};
 
 /// Where runs lie for which no directory is named, in the current directory.
 pub const RUNS: &str = "fsprism-runs";
-
-/// A run directory cannot be made.
-#[derive(Debug, Error)]
-#[error("cannot make {RUNS}/{name}: {source}; choose a run directory with --out")]
-pub struct DirectoryError {
-    name: String,
-    source: io::Error,
-}
 
 /// The record of a run that begins now: of what is not said, nothing. Without a seed it has one
 /// that no earlier run had.
@@ -99,34 +93,43 @@ pub fn recorded_scratch(scratch: &Path) -> Option<String> {
     std::path::absolute(scratch).ok()?.into_os_string().into_string().ok()
 }
 
-/// The run directory: the one that is named, or a new one, which no other run can have then.
+/// The directory of a new run, held for it: the one that is named, or a new one among the other
+/// runs.
 ///
 /// # Errors
-/// The new one cannot be made.
-pub fn run_directory(named: Option<&Path>, run: &RunRecord) -> Result<PathBuf, DirectoryError> {
-    named.map_or_else(|| directory_of_now(&run.started, &run.command), |named| Ok(named.to_owned()))
+/// It cannot be made, or holds something.
+pub fn run_directory(
+    named: Option<&Path>,
+    run: &RunRecord,
+) -> Result<ReservedDirectory, RecordError> {
+    if let Some(path) = named {
+        return ReservedDirectory::make(path);
+    }
+    let mut names = names_of_now(&run.started, &run.command);
+    let made = names.find_map(|name| ReservedDirectory::make_in(RUNS.as_ref(), &name).transpose());
+    made.expect("there is always a next name")
 }
 
-/// A new directory for what `command` begins at the time `started`, among the other runs.
+/// A new directory among the other runs, which nothing holds, for several that `command` begins at
+/// the time `started`.
 ///
 /// # Errors
 /// It cannot be made.
-pub fn directory_of_now(started: &str, command: &str) -> Result<PathBuf, DirectoryError> {
+pub fn directory_of_runs(started: &str, command: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(RUNS)?;
+    let paths = names_of_now(started, command).map(|name| Path::new(RUNS).join(name));
+    let mut made = paths.map(|path| fs::create_dir(&path).map(|()| path));
+    let is_new = |made: &io::Result<PathBuf>| {
+        !made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    };
+    made.find(is_new).expect("there is always a next name")
+}
+
+/// Names for a directory of what `command` begins at the time `started`: others may have begun
+/// something in the same second.
+fn names_of_now(started: &str, command: &str) -> impl Iterator<Item = String> + use<> {
     let time: String = started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     let name = format!("{time}-{command}");
-    let made = || -> io::Result<PathBuf> {
-        fs::create_dir_all(RUNS)?;
-        let mut path = Path::new(RUNS).join(&name);
-        for number in 2.. {
-            match fs::create_dir(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    // Another of this second.
-                    path = Path::new(RUNS).join(format!("{name}-{number}"));
-                }
-                made => return made.map(|()| path),
-            }
-        }
-        unreachable!("there is always a next number")
-    };
-    made().map_err(|source| DirectoryError { name, source })
+    let further = name.clone();
+    iter::once(name).chain((2..).map(move |number| format!("{further}-{number}")))
 }

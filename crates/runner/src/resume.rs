@@ -6,13 +6,16 @@ use thiserror::Error;
 
 use crate::opening::tool;
 
+/// Memory that differs by less is the same: some of it goes to the kernel, or comes back from it.
+const MEMORY_MARGIN: f64 = 0.02;
+
 /// Why a run cannot be gone on with here.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ResumeError {
     /// Something is another that the figures depend on.
     #[error(
-        "the run began with {what} {then}, but here it is {now}, so the figures would not belong \
+        "{what} was {then} when the run began and is {now} here, so the figures would not belong \
          together: begin a new run with --out"
     )]
     Changed {
@@ -72,12 +75,8 @@ fn difference(
     targets: &[TargetRecord],
 ) -> Option<(String, String, String)> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-    let begun = &manifest.machine;
-    let mut facts = vec![
-        ("fsprism".to_owned(), manifest.tool.version.clone(), tool().version),
-        ("kernel".to_owned(), known(&begun.kernel.release), known(&machine.kernel.release)),
-        ("processor".to_owned(), known(&begun.processor.model), known(&machine.processor.model)),
-    ];
+    let mut facts = vec![("fsprism".to_owned(), manifest.tool.version.clone(), tool().version)];
+    facts.extend(of_machine(&manifest.machine, machine));
     for (then, now) in manifest.targets.iter().zip(targets) {
         let of = |what: &str| format!("{}'s {what}", then.label);
         facts.push((of("mkfs"), known(&then.mkfs_version), known(&now.mkfs_version)));
@@ -89,4 +88,73 @@ fn difference(
         }
     }
     facts.into_iter().find(|(_, then, now)| then != now)
+}
+
+/// What may change about a machine between two parts of a run: its name, what it was, what it is.
+/// What comes and goes by itself is no difference: some pages of memory, and mitigations that
+/// depend on which guests are running.
+fn of_machine(then: &Machine, now: &Machine) -> Vec<(String, String, String)> {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let governors = |machine: &Machine| match machine.processor.governors.join(", ") {
+        none if none.is_empty() => "none".to_owned(),
+        some => some,
+    };
+    let processors = |machine: &Machine| machine.processor.allowed.len().to_string();
+    let mut facts = vec![
+        ("the kernel", known(&then.kernel.release), known(&now.kernel.release)),
+        ("the processor", known(&then.processor.model), known(&now.processor.model)),
+        ("the number of usable processors", processors(then), processors(now)),
+        ("the frequency governor", governors(then), governors(now)),
+        (
+            "the setting of huge pages",
+            known(&then.memory.transparent_hugepage),
+            known(&now.memory.transparent_hugepage),
+        ),
+    ];
+    if let (Some(then), Some(now)) = (then.memory.total_bytes, now.memory.total_bytes)
+        && then.abs_diff(now) as f64 > MEMORY_MARGIN * then as f64
+    {
+        let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
+        facts.push(("the memory", gib(then), gib(now)));
+    }
+    facts.into_iter().map(|(what, then, now)| (what.to_owned(), then, now)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_about_a_machine_is_named() {
+        let mut then = Machine::default();
+        then.kernel.release = Some("6.1".to_owned());
+        then.processor.model = Some("Pentium III".to_owned());
+        then.processor.allowed = vec![0, 1];
+        then.processor.governors = vec!["performance".to_owned()];
+        then.memory.total_bytes = Some(1 << 30);
+        then.memory.transparent_hugepage = Some("always".to_owned());
+        let changed = |change: fn(&mut Machine)| {
+            let mut now = then.clone();
+            change(&mut now);
+            let mut facts = of_machine(&then, &now);
+            facts.retain(|(_, then, now)| then != now);
+            let [(what, then, now)] = &facts[..] else { return format!("{facts:?}") };
+            format!("{what}: {then}, {now}")
+        };
+        for (change, fact) in [
+            ((|_| ()) as fn(&mut Machine), "[]"),
+            (|now| now.kernel.release = None, "the kernel: 6.1, unknown"),
+            (|now| now.processor.model = None, "the processor: Pentium III, unknown"),
+            (|now| now.processor.allowed.push(2), "the number of usable processors: 2, 3"),
+            (|now| now.processor.governors.clear(), "the frequency governor: performance, none"),
+            (
+                |now| now.memory.transparent_hugepage = Some("never".to_owned()),
+                "the setting of huge pages: always, never",
+            ),
+            (|now| now.memory.total_bytes = Some((1 << 30) - (16 << 20)), "[]"),
+            (|now| now.memory.total_bytes = Some(1 << 29), "the memory: 1.0 GiB, 0.5 GiB"),
+        ] {
+            assert_eq!(changed(change), fact);
+        }
+    }
 }

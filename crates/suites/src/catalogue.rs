@@ -25,6 +25,8 @@ pub struct Suite {
     pub benchmarks: Vec<Benchmark>,
     /// The options that its benchmarks are made of, if it is a classic benchmark.
     pub classic: Option<ClassicOptions>,
+    /// Whether nobody asked for its sizes: on a target without room for some, those are left out.
+    pub are_sizes_placed: bool,
 }
 
 /// There is no suite of that name.
@@ -119,19 +121,31 @@ impl Suite {
         let benchmarks = classic::benchmarks(options)?;
         Ok(Self { benchmarks, classic: Some(options.clone()), ..self })
     }
+
+    /// The same suite, with sizes that were placed by the machine's caches.
+    #[must_use]
+    pub fn placing_sizes(self) -> Self {
+        Self { are_sizes_placed: true, ..self }
+    }
 }
 
 /// A classic benchmark, its phases as benchmarks.
 fn classic(options: ClassicOptions) -> Suite {
     let (name, summary) = classic::named(&options);
     let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
-    Suite { name, summary, benchmarks, classic: Some(options) }
+    Suite { name, summary, benchmarks, classic: Some(options), are_sizes_placed: false }
 }
 
 /// All suites.
 #[must_use]
 pub fn suites() -> Vec<Suite> {
-    let of_all = |name, summary, benchmarks| Suite { name, summary, benchmarks, classic: None };
+    let of_all = |name, summary, benchmarks| Suite {
+        name,
+        summary,
+        benchmarks,
+        classic: None,
+        are_sizes_placed: false,
+    };
     let part = |name, summary, dimension| of_all(name, summary, of(dimension));
     let whole =
         |name, summary, dimension: NanoDimension| of_all(name, summary, dimension.benchmarks());

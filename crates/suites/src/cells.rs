@@ -24,7 +24,13 @@ use crate::thinning::{Scope, thinned};
 /// apply to a target or has no room, each with why.
 #[must_use]
 pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>, Vec<Skipped>) {
-    let (benchmarks, mut skipped) = thinned(&suite.benchmarks, scope);
+    let (fitting, mut skipped) = if suite.are_sizes_placed {
+        fitting(suite, targets)
+    } else {
+        (suite.benchmarks.clone(), Vec::new())
+    };
+    let (benchmarks, beyond_budget) = thinned(&fitting, scope);
+    skipped.extend(beyond_budget);
     let mut cells = Vec::new();
     for live in targets {
         let label = &live.target.spec().label;
@@ -41,6 +47,30 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
         }
     }
     (cells, skipped)
+}
+
+/// The benchmarks that all targets have room for, and which sizes of files are left out. It comes
+/// before the budget is shared out: what has no room takes no time.
+fn fitting(suite: &Suite, targets: &[LiveTarget]) -> (Vec<Benchmark>, Vec<Skipped>) {
+    let mut skipped: Vec<Skipped> = Vec::new();
+    let mut has_room = |benchmark: &&Benchmark| {
+        let (Work::Experiment(experiment), Some(point)) = (&benchmark.work, &benchmark.curve)
+        else {
+            return true;
+        };
+        let Some(why) = targets.iter().find_map(|live| experiment.check(live).err()) else {
+            return true;
+        };
+        // All phases of one size have the same reason.
+        let target = format!("files of {}", size(point.value, 3));
+        let one = Skipped { target, why };
+        if !skipped.contains(&one) {
+            skipped.push(one);
+        }
+        false
+    };
+    let fitting = suite.benchmarks.iter().filter(|one| has_room(one)).cloned().collect();
+    (fitting, skipped)
 }
 
 /// What a target has no room for.

@@ -59,10 +59,6 @@ struct Round {
 /// Adds the rows of the whole process, and of phases.
 pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let what = format!("bonnie / bonnie++, {FILE_MIB} MiB, whole process");
-    if Command::new("bonnie++").arg("-h").output().is_err() {
-        table.row(&what, "bonnie++ is not installed".to_owned(), WHOLE);
-        return Ok(());
-    }
     let rounds = rounds("a directory", &work.join("beside"), work, DEFAULT_CHUNK)?;
     let whole = rounds.iter().map(|round| round.ours.whole_s / round.theirs.whole_s);
     table.ratios(&what, WHOLE, &whole.collect::<Vec<_>>());

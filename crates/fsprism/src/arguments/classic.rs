@@ -31,8 +31,9 @@ pub(crate) struct ClassicArguments {
     /// The benchmark as published, or as corrected; each further option changes one step of it
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) variant: Option<Variant>,
-    /// Size of each file, a multiple of 4k, by default 1m; several, with commas between, make
-    /// curves, and `around-caches` stands for sizes below and beyond each cache of this machine
+    /// Size of each file, a multiple of 4k; several, with commas between, make curves.
+    /// `around-caches`, the default of --variant corrected, stands for sizes on both sides of each
+    /// cache of this machine, from 16k on; otherwise, and for --cache-traffic, 1m is the default
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_caches,
         conflicts_with = "resume")]
     pub(crate) file_size: Option<Sizes>,
@@ -88,7 +89,8 @@ pub(crate) struct ClassicArguments {
 pub(crate) enum Variant {
     /// As in 2001: one file, and random operations at any byte
     Published,
-    /// 11 files, the first dropped, all read before; random operations on pages, calls padded
+    /// 11 files, the first dropped, all read before, in sizes around the caches; random operations
+    /// on pages, calls padded
     Corrected,
 }
 
@@ -184,12 +186,12 @@ impl ClassicArguments {
         let pause_ns =
             self.write_pause.map(|pause| u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX));
         let files = self.files.unwrap_or(variant.files);
-        let mut sizes = match &self.file_size {
+        let sizes = match &self.file_size {
             Some(Sizes::Given(sizes)) => sizes.clone(),
-            Some(Sizes::Around) => sprite_lfs::around_caches(&describe().caches, files),
-            None => Vec::new(),
-        }
-        .into_iter();
+            _ if self.are_sizes_placed() => sprite_lfs::around_caches(&describe().caches, files),
+            _ => Vec::new(),
+        };
+        let mut sizes = sizes.into_iter();
         let options = SpriteLfsOptions {
             file_bytes: sizes.next().unwrap_or(variant.file_bytes),
             files,
@@ -204,6 +206,15 @@ impl ClassicArguments {
             processor_counts: Vec::new(),
         };
         SpriteLfsRun { options, further_file_bytes: sizes.collect() }
+    }
+
+    /// Whether sprite-lfs has its files in sizes around the caches of this machine: where that is
+    /// asked for, and as a step of the correction. What is counted in guests has one size.
+    pub(crate) fn are_sizes_placed(&self) -> bool {
+        match &self.file_size {
+            Some(sizes) => *sizes == Sizes::Around,
+            None => self.variant == Some(Variant::Corrected) && !self.cache_traffic,
+        }
     }
 
     /// The options that were given, each with the suites that take it.
@@ -276,15 +287,16 @@ fn pause(text: &str) -> Result<Duration, String> {
 mod tests {
     use super::*;
 
+    #[derive(clap::Parser)]
+    struct Words {
+        #[command(flatten)]
+        classic: ClassicArguments,
+        #[arg(long)]
+        resume: Option<String>,
+    }
+
     #[test]
     fn options_come_back_from_their_words() {
-        #[derive(clap::Parser)]
-        struct Words {
-            #[command(flatten)]
-            classic: ClassicArguments,
-            #[arg(long)]
-            resume: Option<String>,
-        }
         let changed = SpriteLfsOptions {
             write_pause_ns: 3000,
             first_write: FirstWrite::Random,
@@ -298,6 +310,22 @@ mod tests {
             assert_eq!(parsed.classic.sprite_lfs().options, options);
             assert!(parsed.resume.is_none());
         }
+    }
+
+    #[test]
+    fn the_correction_places_sizes_unless_one_is_given() {
+        let placed = |words: &str| {
+            let words = words.split_whitespace();
+            let parsed = <Words as clap::Parser>::try_parse_from([""].into_iter().chain(words));
+            parsed.unwrap().classic.are_sizes_placed()
+        };
+        assert!(placed("--variant corrected --files 3"));
+        assert!(placed("--file-size around-caches"));
+        for given in ["", "--variant published", "--variant corrected --file-size 1m"] {
+            assert!(!placed(given), "{given}");
+        }
+        // Guests count one size.
+        assert!(!placed("--variant corrected --cache-traffic"));
     }
 
     #[test]

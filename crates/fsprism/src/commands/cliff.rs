@@ -39,8 +39,8 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
         run: run_record(options, &plans, manifest.run),
         ..manifest
     };
-    let path = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
-    let mut directory = RunDirectory::create(&path, &manifest).blame_input()?;
+    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
+    let mut directory = reserved.begin(&manifest).blame_input()?;
     let searched = search(testbed, &plans, options, &mut directory, (&stop, clock));
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
@@ -49,7 +49,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     let form = Form::full(options.output.format);
     let document = output::print_measured(&directory, &form)?;
     let reason = reason?;
-    output::print_path(&path, &form)?;
+    output::print_path(directory.path(), &form)?;
     Ok(Done::of(reason, &document))
 }
 

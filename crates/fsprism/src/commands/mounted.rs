@@ -38,10 +38,10 @@ pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
     let stop = Arc::new(AtomicBool::new(false));
     let (testbed, _) = start::make(Choice::Asked(slice::from_ref(at)), &measuring.making, &stop)?;
     let Testbed { live, workshop } = testbed;
-    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, measuring.making.scratch(), clock);
-    let mut directory = RunDirectory::create(&path, &network_suite::manifest(base, &plan))?;
+    let reserved = runner::run_directory(measuring.out.as_deref(), &base.run).blame_input()?;
+    let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
     let where_to = (root.as_path(), arguments.drop.as_deref());

@@ -1,7 +1,7 @@
 //! `fsprism run fscache`: a network file system in every state of its caches, measured in a rig of
 //! guests.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
 use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, Recorded, SUITE};
-use record::{EndReason, Manifest, Run, RunDirectory, RunRecord};
+use record::{EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunRecord};
 
 use crate::arguments::network::NetworkArguments;
 use crate::arguments::{Format, Measuring, Order, RunOptions};
@@ -88,13 +88,14 @@ pub(crate) fn made(
     let run = run_record(command, measuring);
     let plan = plan(arguments, measuring, run.seed)?;
     let opened = opened((arguments, release), (run, &plan), measuring)?;
-    let Opened { mut rig, stop, base, path } = opened;
+    let Opened { mut rig, stop, base, reserved } = opened;
     output::say("booting the server");
-    match rig.serve(&plan) {
-        Err(RigError::Stopped) => return Err(InterruptedEarly.into()),
-        served => served?,
+    if let Err(error) = rig.serve(&plan) {
+        reserved.give_up()?;
+        let is_stopped = matches!(error, RigError::Stopped);
+        return Err(if is_stopped { InterruptedEarly.into() } else { error.into() });
     }
-    let mut directory = RunDirectory::create(&path, &network_suite::manifest(base, &plan))?;
+    let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let ended = network_suite::conduct(&mut rig, &mut recorded, &stop, &output::say)?;
     recorded.end(match ended {
@@ -116,8 +117,8 @@ fn searched(
     let search = BreakEven::new(&arguments.break_even, &asked, measuring.confidence);
     let search = search.blame_input()?;
     let opened = opened((arguments, release), (run, &search.plan()), measuring)?;
-    let Opened { mut rig, stop, base, path } = opened;
-    let mut directory = RunDirectory::create(&path, &search.manifest(base))?;
+    let Opened { mut rig, stop, base, reserved } = opened;
+    let mut directory = reserved.begin(&search.manifest(base))?;
     let rig = (&mut rig, &mut directory);
     let ended = break_even::search(rig, &search, &stop, &output::say)?;
     Made::of(directory, ended)
@@ -128,8 +129,8 @@ struct Opened {
     rig: NetworkRig,
     stop: Arc<AtomicBool>,
     base: Manifest,
-    /// Where its directory is to be.
-    path: PathBuf,
+    /// Its directory, before it begins.
+    reserved: ReservedDirectory,
 }
 
 /// Takes the turn of this computer and sets up the rig that a plan needs.
@@ -147,10 +148,10 @@ fn opened(
     let conditions = conditions(release, plan, arguments, &stop)?;
     let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
     let rig = NetworkRig::new(conditions, plan)?;
-    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let reserved = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, measuring.making.scratch(), clock);
-    Ok(Opened { rig, stop, base, path })
+    Ok(Opened { rig, stop, base, reserved })
 }
 
 /// Prints the closing tables, or the run in another format, and writes its page.

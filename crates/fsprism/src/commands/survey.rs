@@ -26,7 +26,8 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
     if let Some(runs) = options.measuring.runs {
         return runs::measure("survey", runs, &options.measuring);
     }
-    measure("survey", ("survey", None), &options.targets, &options.measuring, None)
+    let what = Asked { suite: "survey", classic: None, are_sizes_placed: false };
+    measure("survey", what, &options.targets, &options.measuring, None)
 }
 
 /// `fsprism run`.
@@ -83,14 +84,24 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if let Some(runs) = options.measuring.runs {
         return runs::measure("run", runs, &options.measuring);
     }
-    let what = (suite, classic.as_ref());
+    let are_sizes_placed = options.classic.are_sizes_placed();
+    let what = Asked { suite, classic: classic.as_ref(), are_sizes_placed };
     let traffic = Traffic::asked_for(options, classic.as_ref())?;
     measure("run", what, &options.targets, &options.measuring, traffic.as_ref())
 }
 
+/// What is to be measured.
+#[derive(Clone, Copy, Debug)]
+struct Asked<'a> {
+    suite: &'a str,
+    classic: Option<&'a ClassicOptions>,
+    /// Whether its sizes are fsprism's choice.
+    are_sizes_placed: bool,
+}
+
 fn measure(
     command: &str,
-    (suite, classic): (&str, Option<&ClassicOptions>),
+    asked: Asked<'_>,
     texts: &[String],
     measuring: &Measuring,
     traffic: Option<&Traffic>,
@@ -113,9 +124,10 @@ fn measure(
             Session::resume(path, measuring, &stop)?
         }
         None => {
-            let suite = suites::suite(suite).blame_input()?;
+            let suite = suites::suite(asked.suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
-            let suite = suite.with_classic(classic).blame_input()?;
+            let suite = suite.with_classic(asked.classic).blame_input()?;
+            let suite = if asked.are_sizes_placed { suite.placing_sizes() } else { suite };
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
             loads::check(&form.loads, &suite)?;
             let what = (&suite, Choice::for_suite(&suite, texts)?);

@@ -65,7 +65,12 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
             RunDirectory::check_new(named).blame_input()?;
             named.clone()
         }
-        None => runner::directory_of_now(&started, command).blame_input()?,
+        None => runner::directory_of_runs(&started, command)
+            .map_err(|error| {
+                let runs = runner::RUNS;
+                anyhow!("cannot make a directory in {runs}: {error}; choose one with --out")
+            })
+            .blame_input()?,
     };
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

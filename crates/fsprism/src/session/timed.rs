@@ -43,10 +43,13 @@ impl Session {
         let size = if suite.classic.is_some() { None } else { measuring.file_size()? };
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
         if let Some(options) = &suite.classic {
-            suites::classic::check_room(options, &testbed.live).blame_input()?;
+            let are_placed = suite.are_sizes_placed;
+            suites::classic::check_room(options, are_placed, &testbed.live).blame_input()?;
         }
         let data_file_bytes = match testbed.data_file_bytes(size) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
+            // It has none of these files.
+            Err(DataFileError::NoRoom) if suite.classic.is_some() => 0,
             size => size.blame_input()?,
         };
         let (clock, report, clock_record) = start::clock();
@@ -54,7 +57,6 @@ impl Session {
         let scope = Scope { targets: testbed.live.len(), data_file_bytes, budget };
         let (cells, inapplicable) = suites::cells(suite, &testbed.live, &scope);
         let run = run_record(command, suite, measuring, data_file_bytes);
-        let path = runner::run_directory(out, &run).blame_input()?;
         let scratch = measuring.making.scratch();
         let targets = testbed.records();
         let only = testbed.live.first().zip(targets.first()).filter(|_| targets.len() == 1);
@@ -68,7 +70,8 @@ impl Session {
             ..runner::manifest(run, scratch, clock_record)
         };
         say_what_is_cached(&manifest);
-        let directory = RunDirectory::create(&path, &manifest).blame_input()?;
+        let reserved = runner::run_directory(out, &manifest.run).blame_input()?;
+        let directory = reserved.begin(&manifest).blame_input()?;
         let calibrated = (clock, &report);
         let opened = (directory, Ledger::default());
         let plan = Plan { is_dry: measuring.dry_run, ..Plan::from_manifest(&manifest) };

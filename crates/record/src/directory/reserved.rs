@@ -1,6 +1,7 @@
 //! A run directory before its run begins.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, unlinkat};
@@ -29,6 +30,23 @@ impl ReservedDirectory {
     pub fn make(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
         Self::hold(Held::open(path).map_err(RecordError::io("open", path))?)
+    }
+
+    /// Makes `name` in the directory `parent`, which is made if it is not there; none if something
+    /// has that name already. A link that whoever else may write in `parent` puts in the place of
+    /// the new one is not followed.
+    ///
+    /// # Errors
+    /// When it cannot be made or written.
+    pub fn make_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
+        fs::create_dir_all(parent).map_err(RecordError::io("make", parent))?;
+        let parent = Held::open(parent).map_err(RecordError::io("open", parent))?;
+        match parent.make_new_below(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            made => {
+                Self::hold(made.map_err(RecordError::io("make", parent.path_of(name)))?).map(Some)
+            }
+        }
     }
 
     /// Locks a directory, which must be empty.
@@ -107,6 +125,9 @@ impl ReservedDirectory {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::directory::tests::manifest;
@@ -135,6 +156,56 @@ mod tests {
         reserved.give_up().expect("it is held");
         assert_eq!(fs::read_dir(&moved).expect("ours").count(), 0);
         assert_eq!(fs::read(theirs.join(TRACES).join("x.trace")).expect("theirs"), b"theirs");
+    }
+
+    #[test]
+    fn a_new_directory_is_never_one_that_was_there() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let (runs, theirs) = (place.path().join("runs"), place.path().join("theirs"));
+        fs::create_dir(&theirs).expect("ours");
+        let first = ReservedDirectory::make_in(&runs, "run").expect("it can be made");
+        assert_eq!(first.expect("it is new").path(), runs.join("run"));
+        symlink(&theirs, runs.join("link")).expect("ours");
+        for name in ["run", "link"] {
+            let again = ReservedDirectory::make_in(&runs, name).expect("it is seen");
+            assert!(again.is_none(), "{name}");
+        }
+        assert_eq!(fs::read_dir(&theirs).expect("ours").count(), 0);
+    }
+
+    /// Whoever owns the directory of runs may put a link in the place of a new one.
+    #[test]
+    fn a_link_that_comes_in_the_place_of_a_new_directory_is_not_followed() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let (runs, theirs) = (place.path().join("runs"), place.path().join("theirs"));
+        fs::create_dir_all(&theirs).expect("ours");
+        fs::create_dir(&runs).expect("ours");
+        let is_over = AtomicBool::new(false);
+        let swap = || {
+            while !is_over.load(Ordering::Relaxed) {
+                // There for a moment only, empty or held.
+                if fs::rename(runs.join("run"), runs.join("moved")).is_ok() {
+                    let _exists = symlink(&theirs, runs.join("run"));
+                }
+                let _is_a_directory = fs::remove_file(runs.join("run"));
+                let _is_gone = fs::remove_dir_all(runs.join("moved"));
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(swap);
+            let deadline = Instant::now() + Duration::from_secs(10);
+            // Of those that are made, many are swapped before they are opened.
+            let (mut made, mut swapped) = (0, 0);
+            while (made < 200 || swapped < 20) && Instant::now() < deadline {
+                match ReservedDirectory::make_in(&runs, "run") {
+                    Ok(Some(_)) => made += 1,
+                    Ok(None) => {}
+                    Err(_) => swapped += 1,
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::read_dir(&theirs).expect("ours").count(), 0);
     }
 
     #[test]

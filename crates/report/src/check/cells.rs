@@ -82,6 +82,11 @@ impl CheckedCell<'_> {
         self.gathered.cell
     }
 
+    /// Whether it is the same cell of the run.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.gathered.index == other.gathered.index
+    }
+
     /// A parameter that is a number.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.cell().parameters.get(name)?.as_u64()

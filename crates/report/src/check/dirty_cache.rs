@@ -50,7 +50,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
             || one.counted(ProcessorCount::L2BytesOut, checked.level()).is_some()
     };
     let is_told = |one: &CheckedCell<'_>| {
-        let is_it = |pair: &pairs::Pair<'_>| pair.of.gathered.index == one.gathered.index;
+        let is_it = |pair: &pairs::Pair<'_>| pair.of.is(one);
         one.drops_first()
             || is_counted(one)
             || reads_far_more(checked, one)

@@ -49,6 +49,11 @@ impl Pair<'_> {
         self.judged.verdict == Verdict::Real && self.judged.ratio.is_some_and(|ratio| ratio > 1.0)
     }
 
+    /// Whether it surely does not.
+    pub(super) fn takes_no_longer(&self) -> bool {
+        self.judged.interval.is_some_and(|interval| interval.high < 1.0 + MARGIN)
+    }
+
     /// The time of the first over that of the second.
     pub(super) fn evidence(&self, name: &str) -> Option<Evidence> {
         let ratio = self.of.evidence((name, "x"), self.judged.ratio?);
@@ -85,6 +90,20 @@ pub(super) fn random_beside_sequential<'a>(
         (random, all)
     };
     checked.phases().filter(|one| one.is_random()).map(beside).collect()
+}
+
+/// Sequential phases that make the calls of random ones, each with the same phase without them.
+pub(super) fn padded_beside_unpadded<'a>(
+    checked: &'a Checked<'a>,
+) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
+    let is_padded =
+        |one: &CheckedCell<'_>| one.sprite_lfs().is_some_and(|options| options.pad_calls);
+    let twin = |padded: &'a CheckedCell<'a>| {
+        let mut twins = checked.phases().filter(|one| one.is_alike(padded, &["pad_calls"]));
+        Some((padded, twins.find(|one| !is_padded(one))?))
+    };
+    let sequential = checked.phases().filter(|one| !one.is_random() && is_padded(one));
+    sequential.filter_map(twin).collect()
 }
 
 /// Whether both began with the same share of their pages in memory, as far as it is known.

@@ -30,7 +30,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let ratios = pairs::judged(checked, all);
     // It is told where it holds beside every sequential phase, and with the first of them.
     let of_random = |random: &CheckedCell<'_>| {
-        let is_own = |pair: &&pairs::Pair<'_>| pair.over.gathered.index == random.gathered.index;
+        let is_own = |pair: &&pairs::Pair<'_>| pair.over.is(random);
         let own: Vec<&pairs::Pair<'_>> = ratios.iter().filter(is_own).collect();
         if own.iter().all(|pair| pair.takes_longer()) { own.first().copied() } else { None }
     };

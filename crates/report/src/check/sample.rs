@@ -1,6 +1,6 @@
 //! Runs of sprite-lfs made by hand, for tests.
 
-use std::iter;
+use std::{array, iter};
 
 use record::machine::{Cache, CacheKind};
 use record::{
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Check, CheckDocument, Mistake, check};
 use crate::Source;
-use crate::sample::{Sample, around};
+use crate::sample::{Sample, around, noisy};
 
 /// Name, operation and access of each phase.
 const PHASES: [(&str, &str, &str); 5] = [
@@ -36,6 +36,10 @@ pub(crate) struct Phases {
     pub(crate) counts: Vec<(ProcessorCount, [f64; 5])>,
     /// A phase that is executed twice, and how many times as long the first time takes.
     repeated: Option<(usize, f64)>,
+    /// What padding takes, in nanoseconds per operation, where all phases are there padded as well.
+    pub(super) padding_ns: Option<f64>,
+    /// How far times are from what they should be, as a share; none for a small drift.
+    pub(super) noise: Option<f64>,
 }
 
 impl Phases {
@@ -51,6 +55,8 @@ impl Phases {
             blocks: 8,
             counts: Vec::new(),
             repeated: None,
+            padding_ns: None,
+            noise: None,
         }
     }
 
@@ -71,6 +77,20 @@ impl Phases {
         sample.run.manifest.run.suite = "sprite-lfs".to_owned();
         sample.run.manifest.run.classic =
             Some(ClassicOptions::SpriteLfs(self.options.clone().into()));
+        sample = self.execute(sample, "");
+        if let Some(padding_ns) = self.padding_ns {
+            let options = SpriteLfsOptions { pad_calls: true, ..self.options.clone() };
+            let is_sequential = |place: usize| PHASES[place].2 == "sequential";
+            let padding_ns = |place| if is_sequential(place) { padding_ns } else { 0.0 };
+            let times = array::from_fn(|place| self.times[place] + padding_ns(place));
+            sample = Self { options, times, ..self.clone() }.execute(sample, "padded-");
+        }
+        with_caches(&mut sample);
+        sample
+    }
+
+    /// Adds the phases, in the order of a sequence.
+    fn execute(&self, mut sample: Sample, prefix: &str) -> Sample {
         let (mut phase, mut before) = (1, None);
         for (place, (name, operation, access)) in PHASES.into_iter().enumerate() {
             let first_over_second = self.repeated.filter(|one| one.0 == place).map(|one| one.1);
@@ -79,8 +99,13 @@ impl Phases {
                 vec![(name.to_owned(), time_ns * first_over_second.unwrap_or(1.0))];
             executions.extend(first_over_second.map(|_| (format!("{name}-2"), time_ns)));
             for (name, time_ns) in executions {
+                let name = format!("{prefix}{name}");
                 let cell = sample.run.manifest.cells.len();
-                sample = sample.benchmark(&name, &[&around(time_ns, self.blocks)]);
+                let times = match self.noise {
+                    Some(noise) => noisy(time_ns, noise, cell as u64 + 1, self.blocks),
+                    None => around(time_ns, self.blocks),
+                };
+                sample = sample.benchmark(&name, &[&times]);
                 let parameters = self.parameters((phase, before), (operation, access));
                 sample.change(&name, |cell| {
                     cell.title = format!("the {name}");
@@ -95,7 +120,6 @@ impl Phases {
                 (phase, before) = (phase + 1, Some((operation, access)));
             }
         }
-        with_caches(&mut sample);
         sample
     }
 

@@ -36,9 +36,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
     }
     let is_told = |one: &CheckedCell<'_>| {
-        courses.iter().any(|(other, _)| other.gathered.index == one.gathered.index)
-            || drops_its_first(one)
-            || is_repeated(one)
+        courses.iter().any(|(other, _)| other.is(one)) || drops_its_first(one) || is_repeated(one)
     };
     let untold: Vec<_> = checked.cells.iter().filter(|one| !is_told(one)).collect();
     Looked {

@@ -182,6 +182,21 @@ fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> 
 mod tests {
     use super::*;
 
+    /// `fsprism check` sets them beside each other.
+    #[test]
+    fn figures_6_and_7_differ_in_padding_alone() {
+        let parameters = |item: &str| {
+            let name = format!("{item}-sequential-read");
+            let all = benchmarks(None);
+            let read = all.iter().find(|one| one.name == name).expect("it is shown");
+            let mut all = read.cell(SUITE, "tmpfs", 0).parameters;
+            (all.remove("pad_calls"), all)
+        };
+        let (unpadded, padded) = (parameters("figure-6"), parameters("figure-7"));
+        assert_eq!((unpadded.0, padded.0), (Some(false.into()), Some(true.into())));
+        assert_eq!(unpadded.1, padded.1);
+    }
+
     #[test]
     fn each_item_has_the_phases_that_the_paper_shows() {
         let names = |item| -> Vec<String> {

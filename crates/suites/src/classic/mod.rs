@@ -189,15 +189,24 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
     }
 }
 
-/// Whether every target has room for what the options ask for.
+/// Whether every target has room for what the options ask for; of sizes that nobody asked for, for
+/// the smallest.
 ///
 /// # Errors
 /// Which has not.
-pub fn check_room(options: &ClassicOptions, live: &[LiveTarget]) -> Result<(), ClassicError> {
+pub fn check_room(
+    options: &ClassicOptions,
+    are_sizes_placed: bool,
+    live: &[LiveTarget],
+) -> Result<(), ClassicError> {
     match options {
-        ClassicOptions::SpriteLfs(run) => run.by_size().iter().try_for_each(|options| {
-            live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
-        }),
+        ClassicOptions::SpriteLfs(run) => {
+            let all = run.by_size();
+            let needed = if are_sizes_placed { &all[..1] } else { &all[..] };
+            needed.iter().try_for_each(|options| {
+                live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
+            })
+        }
         ClassicOptions::ArrayWalk(_) => Ok(()),
         ClassicOptions::Bonnie(run) => {
             let all = run.by_size();

@@ -5,9 +5,7 @@ use std::time::Instant;
 use ::caches::{CachePolicy, Hierarchy, Inclusion};
 use footprint_study::recorded;
 use footprint_suite::{GuestTarget, SUITE, TargetFootprints, TracingPlan};
-use record::{
-    CachesOrigin, EndReason, ReservedDirectory, RunDirectory, RunRecord, SimulatedCaches,
-};
+use record::{CachesOrigin, EndReason, RunDirectory, RunRecord, SimulatedCaches};
 
 use crate::arguments::footprint::TracingOptions;
 use crate::arguments::footprint_values::CacheGiven;
@@ -58,8 +56,7 @@ pub(crate) fn made(
     let guests = Guests::find(options.kernel.as_deref())?;
     guests.take_turn(options.beside, measuring.making.no_wait)?;
     let tracing = guests.ready()?;
-    let path = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
-    let mut directory = ReservedDirectory::make(&path).blame_input()?;
+    let mut directory = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
     run.guest_kernel = Some(guests.kernel().release.clone());
     let traces = directory.empty_traces()?;
     let begun = Instant::now();

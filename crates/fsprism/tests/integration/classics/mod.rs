@@ -74,15 +74,43 @@ fn sizes_around_caches_are_those_of_this_machine() {
     let machine = machine.assert_code(0).document();
     let caches = machine["caches"].as_array().expect("a list").iter();
     let of_data = caches.filter(|cache| cache["kind"] != "instruction");
-    let least = of_data.filter_map(|cache| cache["size_bytes"].as_u64()).filter(|&bytes| bytes > 0);
-    // A machine that reports none is taken to have one of 64 KiB.
-    let blocks = least.min().unwrap_or(64 << 10) / 4 / 4096;
-    let below = format!("random read, file {} KiB", 4 * blocks.max(1));
+    let largest = of_data.filter_map(|cache| cache["size_bytes"].as_u64()).max();
+    // A machine that reports none is taken to have one of 64 MiB.
+    let beyond_mib = 4.0 * largest.unwrap_or(64 << 20) as f64 / f64::from(1 << 20);
+    let beyond = match beyond_mib / 1024.0 {
+        gib if gib >= 1.0 => format!("random read, file {gib} GiB"),
+        _ => format!("random read, file {beyond_mib} MiB"),
+    };
     let around = "run sprite-lfs . --file-size around-caches --blocks 1 --dry-run";
     let planned = place.run(around).assert_code(0).stdout.clone();
     // Lines are wrapped.
     let planned = planned.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(planned.contains(&below), "no {below}: {planned}");
+    assert!(planned.contains(&beyond), "no {beyond}: {planned}");
+}
+
+#[test]
+fn sizes_that_nobody_asked_for_are_left_out_where_there_is_no_room() {
+    let test = "sizes_that_nobody_asked_for_are_left_out_where_there_is_no_room";
+    let Some(place) = Place::as_root(test) else { return };
+    let run = "run sprite-lfs tmpfs:size=4m --variant corrected --files 2 --blocks 1 --out run \
+               --format json";
+    let document = place.run(run).assert_code(0).document();
+    let all = cells(&document);
+    assert!(!all.is_empty());
+    for cell in all {
+        assert!(cell["parameters"]["file_bytes"].as_u64() < Some(2 << 20), "{cell}");
+    }
+    let skipped = document["skipped"].as_array().expect("a list");
+    let is_said = |one: &Value| {
+        let says =
+            |name: &str, words: &str| one[name].as_str().is_some_and(|it| it.contains(words));
+        says("target", "files of ") && says("why", "will not fit on tmpfs")
+    };
+    assert!(skipped.iter().any(is_said), "{skipped:?}");
+    let more = place.run("run --resume run --budget 1s --format json").assert_code(0).document();
+    assert_eq!(cells(&more).len(), all.len());
+    let typed = "run sprite-lfs tmpfs:size=4m --files 2 --file-size 4k,2m";
+    place.run(typed).assert_refused(&["will not fit on tmpfs", "--file-size"]);
 }
 
 /// The random write once left the file shorter than it was to be, and the read after it failed.

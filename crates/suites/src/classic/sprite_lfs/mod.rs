@@ -44,14 +44,21 @@ use crate::sequence::{self, Sequence, SequencePhase};
 
 /// The part of what is free that files may take.
 const ROOM_SHARE: f64 = 0.9;
+/// The blocks that a file has at least, where its size is placed by the caches.
+const PLACED_BLOCKS_LEAST: u64 = 4;
 /// What an fsync takes on a slow device, for the estimate, and what a device writes a second.
 const FSYNC: Duration = Duration::from_millis(10);
 const BYTES_PER_S: u64 = 200 << 20;
 
-/// Files of this size make each working set that is below or beyond a cache of the machine.
+/// Files of this size make each working set that is below or beyond a cache of the machine. Files
+/// so small that reading the clock would be much of their time are left out, but for the largest.
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
-    sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES)
+    let mut all = sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES);
+    let is_small = |&bytes: &u64| bytes < PLACED_BLOCKS_LEAST * BLOCK_BYTES;
+    let small = all.iter().take_while(|bytes| is_small(bytes)).count();
+    all.drain(..small.min(all.len().saturating_sub(1)));
+    all
 }
 
 /// How many phases these options make.
@@ -288,6 +295,27 @@ mod tests {
             benchmark.cell("sprite-lfs", "tmpfs", 0).parameters["file_bytes"].clone()
         };
         assert_eq!((files(first), files(last)), (json!(8192), json!(1 << 20)));
+    }
+
+    #[test]
+    fn sizes_around_caches_leave_out_files_of_a_few_blocks() {
+        let cache = |(level, kib): (u32, u64)| Cache {
+            level,
+            kind: record::machine::CacheKind::Unified,
+            size_bytes: Some(kib << 10),
+            line_bytes: None,
+            ways: None,
+            sets: None,
+            shared_by: Vec::new(),
+            instances: 1,
+        };
+        let caches = [(1, 48), (2, 2048), (3, 32 << 10)].map(cache);
+        let around = |files| -> Vec<u64> {
+            around_caches(&caches, files).into_iter().map(|bytes| bytes >> 10).collect()
+        };
+        assert_eq!(around(1), [192, 512, 8 << 10, 128 << 10]);
+        assert_eq!(around(11), [16, 44, 736, 11_776]);
+        assert_eq!(around(10_000), [12]);
     }
 
     #[test]
