@@ -49,7 +49,7 @@ fn what_the_published_benchmark_contains_the_corrected_one_does_not() {
 #[test]
 fn an_array_has_no_calls_and_no_random_phases() {
     let place = Place::new();
-    place.run("run array-walk --size 64k --blocks 2 --out run").assert_code(0);
+    place.run("run array-walk --size 64k --blocks 8 --out run").assert_code(0);
     let document = place.finish(place.fsprism("check run --format json")).document();
     for mistake in ["warm-up", "unaligned-access", "unequal-states", "cache-reuse"] {
         assert_eq!(outcome(&document, mistake), "passed", "{document}");

@@ -125,6 +125,22 @@ mod tests {
     use crate::sample::Sample;
 
     #[test]
+    fn a_read_of_an_array_is_no_repetition_of_the_write_before_it() {
+        let phases = [("write", 1, 1200.0), ("first-read", 2, 1000.0)];
+        let mut sample = Sample::new(&["memory"]);
+        for (name, phase, time_ns) in phases {
+            sample = sample.benchmark(name, &[&[time_ns; 8]]);
+            sample.change(name, |cell| {
+                cell.parameters.remove("operation");
+                cell.parameters.insert("phase".to_owned(), phase.into());
+                cell.parameters.insert("walks".to_owned(), 32.into());
+            });
+        }
+        let check = outcome_of(&sample, Mistake::WarmUp);
+        assert_eq!(check.outcome, Outcome::Passed, "{check:?}");
+    }
+
+    #[test]
     fn phases_that_are_timed_once_cannot_tell() {
         let check = outcome(&Phases::published(), Mistake::WarmUp);
         assert_eq!(check.outcome, Outcome::CannotTell);
