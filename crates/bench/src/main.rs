@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     let known = word.as_ref().and_then(|word| word.to_str());
     if let Some(missing) = peers_of(known).iter().find(|program| !is_installed(program)) {
         eprintln!(
-            "{missing} is not installed, but these rows compare fsprism with it: install the \
+            "{missing} is not installed, so fsprism cannot be compared with it: install the \
              package {missing}"
         );
         std::process::exit(2);

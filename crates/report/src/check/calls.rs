@@ -51,8 +51,12 @@ fn unpadded<'a>(checked: &'a Checked<'a>) -> Vec<&'a CheckedCell<'a>> {
 /// Those that take longer with these calls.
 fn shown_by_padding(checked: &Checked<'_>, padded: &[&pairs::Pair<'_>]) -> Option<Finding> {
     let longer: Vec<_> = padded.iter().filter(|pair| pair.takes_longer()).collect();
-    let evidence: Vec<Evidence> =
-        longer.iter().filter_map(|pair| pair.evidence("padded_over_unpadded")).collect();
+    // It is told of what lacks the calls.
+    let of_unpadded = |pair: &&&pairs::Pair<'_>| {
+        let benchmark = Some(pair.over.cell().benchmark.clone());
+        Some(Evidence { benchmark, ..pair.evidence("padded_over_unpadded")? })
+    };
+    let evidence: Vec<Evidence> = longer.iter().filter_map(of_unpadded).collect();
     let cells: Vec<_> = longer.iter().map(|pair| pair.over).collect();
     cells.first()?;
     let message = format!(
@@ -159,6 +163,7 @@ mod tests {
         );
         let (evidence, message) = (&finding.evidence[0], &finding.message);
         assert_eq!(evidence.name, "padded_over_unpadded");
+        assert_eq!(evidence.benchmark.as_deref(), Some("sequential-write"));
         assert!((evidence.value - 1.12).abs() < 0.01 && evidence.interval.is_some(), "{found:?}");
         assert!(message.contains("with the same calls, a sequential phase takes"), "{message}");
         // What is measured counts, not that a call is a fifth of the operation.
