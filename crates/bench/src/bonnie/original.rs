@@ -6,9 +6,9 @@
 //! closed it stops the timer, as fsprism does, and says that it is done. So its phases are timed
 //! from outside, by when these words come.
 //!
-//! Rows of phases leave out Bonnie++'s phases per character (`-f`): those make other calls, on 3 MiB
-//! of the file where fsprism's have all of it, and block input after them is far slower. Even so,
-//! block input begins in other states of the caches (docs/classic.md).
+//! Rows of phases leave out Bonnie++'s phases per character (`-f`): those make other calls, on
+//! 3 MiB of the file where fsprism's have all of it, and block input after them is far slower. Even
+//! so, block input begins in other states of the caches (docs/classic.md).
 //!
 //! Every block of the ext4's image is written beforehand: else who comes first would wait for them.
 

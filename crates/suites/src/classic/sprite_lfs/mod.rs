@@ -290,6 +290,8 @@ mod tests {
         };
         assert_eq!(point(first), ("sequential-write".to_owned(), 8192.0));
         assert_eq!(point(last), ("sequential-read-again".to_owned(), f64::from(1 << 20)));
+        // The largest is left out first.
+        assert_eq!((first.rank, all[5].rank, last.rank), (0, 1, 2));
         // Each size is a sequence of its own.
         let files = |benchmark: &Benchmark| {
             benchmark.cell("sprite-lfs", "tmpfs", 0).parameters["file_bytes"].clone()
