@@ -64,10 +64,11 @@ densefs-long:
 fuzz:
 	@scripts/fuzz
 
+# bonnie++ is in a directory that is not on every user's PATH.
 bench: densefs
 	@scripts/setup bench
 	@$(CARGO) build --release --locked -p fsprism -p fsprism-bench
-	@$(TARGET_DIR)/release/fsprism-bench $(ARGS)
+	@PATH=$$PATH:/usr/sbin:/sbin $(TARGET_DIR)/release/fsprism-bench $(ARGS)
 
 loads: setup build
 	@python3 crates/bench/loads/check.py --fsprism $(TARGET_DIR)/release/fsprism $(ARGS)
