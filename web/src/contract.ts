@@ -513,9 +513,9 @@ export type FirstWrite = ("sequential" | "random")
  */
 export type ProcessorCount = ("l2-bytes-in" | "l2-bytes-out" | "misaligned-loads" | "misaligned-stores")
 /**
- * In which order Bonnie's file is written by block and rewritten.
+ * Which phases Bonnie has, and in which order its file is written by block and rewritten.
  */
-export type BonniePhaseOrder = ("bonnie" | "bonnie++")
+export type BonniePhaseOrder = ("bonnie" | "bonnie++" | "bonnie++-f")
 /**
  * How the intended start times of operations are spaced.
  */

@@ -126,7 +126,7 @@ pub struct BonnieOptions {
     pub phase_order: BonniePhaseOrder,
 }
 
-/// In which order Bonnie's file is written by block and rewritten.
+/// Which phases Bonnie has, and in which order its file is written by block and rewritten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BonniePhaseOrder {
     /// Bonnie's: what was written per character is rewritten, then a new file written by block.
@@ -136,6 +136,9 @@ pub enum BonniePhaseOrder {
     /// That of Bonnie++: a new file is written by block, and rewritten.
     #[serde(rename = "bonnie++")]
     BonniePlusPlus,
+    /// The same without the phases per character, as with the option `-f` of Bonnie++.
+    #[serde(rename = "bonnie++-f")]
+    BonniePlusPlusByBlock,
 }
 
 impl BonniePhaseOrder {
@@ -365,9 +368,14 @@ mod tests {
         let mut options: BonnieOptions = serde_json::from_str(before).expect("it can be read");
         assert_eq!(options.phase_order, BonniePhaseOrder::Bonnie);
         assert_eq!(serde_json::to_string(&options).expect("it can be written"), before);
-        options.phase_order = BonniePhaseOrder::BonniePlusPlus;
-        let written = serde_json::to_value(&options).expect("it can be written");
-        assert_eq!(written["phase_order"], "bonnie++");
+        for (phase_order, name) in [
+            (BonniePhaseOrder::BonniePlusPlus, "bonnie++"),
+            (BonniePhaseOrder::BonniePlusPlusByBlock, "bonnie++-f"),
+        ] {
+            options.phase_order = phase_order;
+            let written = serde_json::to_value(&options).expect("it can be written");
+            assert_eq!(written["phase_order"], name);
+        }
     }
 
     #[test]

@@ -6,9 +6,9 @@
 //! closed it stops the timer, as fsprism does, and says that it is done. So its phases are timed
 //! from outside, by when these words come.
 //!
-//! Rows of phases leave out Bonnie++'s phases per character (`-f`): those make other calls, on
-//! 3 MiB of the file where fsprism's have all of it, and block input after them is far slower. Even
-//! so, block input begins in other states of the caches (docs/classic.md).
+//! Rows of phases leave out phases per character in both: those of Bonnie++ make other calls, on
+//! 3 MiB of the file where fsprism's have all of it, and what they leave in the processor's caches
+//! decides how fast the file is read by block.
 //!
 //! Every block of the ext4's image is written beforehand: else who comes first would wait for them.
 
@@ -28,9 +28,9 @@ use crate::table::Table;
 /// The argument that asks for the rows of the ext4.
 pub(crate) const ONE_PROCESS: &str = "bonnie-on-ext4";
 
-/// Options of fsprism that are as near to those of Bonnie++ as can be, but for the chunk.
-const AS_BONNIE: [&str; 7] =
-    ["--seeks", "8192", "--seekers", "5", "--fsync", "--phase-order", "bonnie++"];
+/// Options of fsprism that are as near to those of Bonnie++ as can be, but for the chunk and the
+/// phases.
+const AS_BONNIE: [&str; 5] = ["--seeks", "8192", "--seekers", "5", "--fsync"];
 /// What Bonnie++ reads and writes in if it is not told.
 const DEFAULT_CHUNK: &str = "8k";
 /// A chunk of which a call is a small part, and with it what Bonnie++ does around each.
@@ -42,10 +42,22 @@ const PHASES: [(&str, &str); 3] = [
     ("block-input", "Reading intelligently..."),
 ];
 const DONE: &str = "done";
-/// The options of Bonnie++ that leave out the phases per character.
-const BY_BLOCK: &[&str] = &["-f"];
 const TARGET: &str = "ext4:size=1g,image=allocated";
 const WHOLE: &str = "<= 1";
+
+/// What both are asked for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    chunk: &'static str,
+    phase_order: &'static str,
+    /// Options of Bonnie++.
+    theirs: &'static [&'static str],
+}
+
+/// Everything that Bonnie++ does if it is not told otherwise.
+const ALL: Asked = Asked { chunk: DEFAULT_CHUNK, phase_order: "bonnie++", theirs: &[] };
+/// What is read and written by block.
+const BY_BLOCK: Asked = Asked { chunk: LARGE_CHUNK, phase_order: "bonnie++-f", theirs: &["-f"] };
 const ALIKE: &str = "1 in the interval";
 
 /// What a process took, in seconds: all of it, and its phases.
@@ -65,7 +77,7 @@ struct Round {
 /// Adds the rows of the whole process, and of phases.
 pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let what = format!("bonnie / bonnie++, {FILE_MIB} MiB, whole process");
-    let rounds = rounds("a directory", &work.join("beside"), work, (DEFAULT_CHUNK, &[]))?;
+    let rounds = rounds("a directory", &work.join("beside"), work, ALL)?;
     let whole = rounds.iter().map(|round| round.ours.whole_s / round.theirs.whole_s);
     table.ratios(&what, WHOLE, &whole.collect::<Vec<_>>());
     new_process::add(table, new_process::rows(ONE_PROCESS, work)?);
@@ -75,7 +87,7 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
 /// What a new process does: measures the rows of an ext4 whose image lies in `work`, and prints
 /// them. Called before it has a second thread.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
-    let on_ext4 = |root: &Path| Ok(phases(&rounds("ext4", root, work, (LARGE_CHUNK, BY_BLOCK))?));
+    let on_ext4 = |root: &Path| Ok(phases(&rounds("ext4", root, work, BY_BLOCK)?));
     let rows = new_process::on_target(TARGET, work.to_owned(), on_ext4)?;
     let rows = rows.unwrap_or_else(|why| {
         let what = "bonnie / bonnie++, rates of phases on ext4";
@@ -96,17 +108,11 @@ fn phases(rounds: &[Round]) -> Vec<Value> {
     PHASES.iter().enumerate().map(row).collect()
 }
 
-/// Both in `place`, in turns of which each comes first every other time. Runs lie in `work`;
-/// `further` are options of Bonnie++.
-fn rounds(
-    name: &str,
-    place: &Path,
-    work: &Path,
-    (chunk, further): (&str, &[&str]),
-) -> anyhow::Result<Vec<Round>> {
+/// Both in `place`, in turns of which each comes first every other time. Runs lie in `work`.
+fn rounds(name: &str, place: &Path, work: &Path, asked: Asked) -> anyhow::Result<Vec<Round>> {
     let [our_place, their_place] = ["ours", "theirs"].map(|name| place.join(name));
-    let ours = || of_ours(&our_place, &work.join("beside-run"), chunk);
-    let theirs = || of_theirs(&their_place, chunk, further);
+    let ours = || of_ours(&our_place, &work.join("beside-run"), asked);
+    let theirs = || of_theirs(&their_place, asked);
     let round = |number: usize| {
         eprintln!("bonnie and bonnie++ on {name}, round {} of {ROUNDS}", number + 1);
         Ok(if number.is_multiple_of(2) {
@@ -120,9 +126,10 @@ fn rounds(
     (0..ROUNDS).map(round).collect()
 }
 
-fn of_ours(place: &Path, run: &Path, chunk: &str) -> anyhow::Result<Took> {
+fn of_ours(place: &Path, run: &Path, asked: Asked) -> anyhow::Result<Took> {
     prepare(place)?;
-    let options = [&["--chunk", chunk], AS_BONNIE.as_slice()].concat();
+    let own = ["--chunk", asked.chunk, "--phase-order", asked.phase_order];
+    let options = [own.as_slice(), &AS_BONNIE].concat();
     let (whole_s, document) = of_fsprism(place, run, &options)?;
     let mut phases_s = [0.0; PHASES.len()];
     for (phase_s, (phase, _)) in phases_s.iter_mut().zip(PHASES) {
@@ -131,12 +138,12 @@ fn of_ours(place: &Path, run: &Path, chunk: &str) -> anyhow::Result<Took> {
     Ok(Took { whole_s, phases_s })
 }
 
-fn of_theirs(place: &Path, chunk: &str, further: &[&str]) -> anyhow::Result<Took> {
+fn of_theirs(place: &Path, asked: Asked) -> anyhow::Result<Took> {
     prepare(place)?;
     let began = Instant::now();
     let mut child = Command::new("bonnie++")
-        .args(["-n", "0", "-u", "root", "-s", &format!("{FILE_MIB}:{chunk}")])
-        .args(further)
+        .args(["-n", "0", "-u", "root", "-s", &format!("{FILE_MIB}:{}", asked.chunk)])
+        .args(asked.theirs)
         .args(["-r", &(FILE_MIB / 2).to_string(), "-d"])
         .arg(place)
         .stdout(Stdio::null())

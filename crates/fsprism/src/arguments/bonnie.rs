@@ -29,7 +29,7 @@ pub(crate) struct BonnieArguments {
     /// Let each phase of bonnie end with fsync, as in Bonnie++; Bonnie only closes its file
     #[arg(long, conflicts_with = "resume")]
     pub(crate) fsync: bool,
-    /// Order of bonnie's phases; by default bonnie
+    /// Which phases bonnie has, and their order; by default bonnie
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) phase_order: Option<PhaseOrder>,
     /// Number of directories of bonnie-metadata; by default 1024
@@ -38,7 +38,7 @@ pub(crate) struct BonnieArguments {
     pub(crate) dirs: Option<u32>,
 }
 
-/// In which order the file is rewritten and written by block.
+/// Which phases there are, and in which order the file is rewritten and written by block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PhaseOrder {
     /// Rewrite what was written per character, then write a new file by block
@@ -46,6 +46,9 @@ pub(crate) enum PhaseOrder {
     /// Write a new file by block, then rewrite that
     #[value(name = "bonnie++")]
     BonniePlusPlus,
+    /// The same without the phases per character, like bonnie++ -f
+    #[value(name = "bonnie++-f")]
+    BonniePlusPlusByBlock,
 }
 
 impl From<PhaseOrder> for BonniePhaseOrder {
@@ -53,6 +56,7 @@ impl From<PhaseOrder> for BonniePhaseOrder {
         match order {
             PhaseOrder::Bonnie => Self::Bonnie,
             PhaseOrder::BonniePlusPlus => Self::BonniePlusPlus,
+            PhaseOrder::BonniePlusPlusByBlock => Self::BonniePlusPlusByBlock,
         }
     }
 }

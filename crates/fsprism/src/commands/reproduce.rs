@@ -314,7 +314,7 @@ fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
     } else {
         match bonnie.options.phase_order {
             BonniePhaseOrder::Bonnie => return Ok(()),
-            BonniePhaseOrder::BonniePlusPlus => {
+            BonniePhaseOrder::BonniePlusPlus | BonniePhaseOrder::BonniePlusPlusByBlock => {
                 ("rewrites what it wrote by block, but the paper did not", "--phase-order bonnie")
             }
         }

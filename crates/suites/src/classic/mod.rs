@@ -10,6 +10,7 @@ pub mod bonnie;
 pub mod bonnie_anova;
 pub mod counted;
 pub mod memory_rich;
+mod page_buffer;
 pub mod sizes;
 pub mod sprite_lfs;
 

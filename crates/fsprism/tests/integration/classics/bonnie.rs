@@ -74,6 +74,31 @@ fn with_the_order_of_bonnie_plus_plus_what_was_written_by_block_is_rewritten() {
 }
 
 #[test]
+fn phases_per_character_can_be_left_out() {
+    let place = Place::new();
+    let options = "--size 1m --seeks 50 --blocks 1 --phase-order bonnie++-f";
+    let outcome = place.run(&format!("run bonnie label=. {options} --out run --format json"));
+    let document = outcome.assert_code(0).document();
+    assert_eq!(document["run"]["classic"]["phase_order"], "bonnie++-f");
+    assert_eq!(names(&document), ["block-output", "rewrite", "block-input", "random-seeks"]);
+    // What was left out has no figure in either form.
+    let table = report(&place, "bonnie");
+    let line = table.assert_code(0).stdout.lines().nth(3).expect("it has a line");
+    let words: Vec<&str> = line.split_whitespace().skip(2).collect();
+    assert_eq!(words.len(), 12, "{line}");
+    for (at, word) in words.iter().enumerate() {
+        assert_eq!(*word == "-", [0, 1, 6, 7].contains(&at), "{line}");
+    }
+    let csv = report(&place, "bonnie++");
+    let fields: Vec<&str> = csv.assert_code(0).stdout.split(',').skip(9).take(12).collect();
+    for (at, field) in fields.iter().enumerate() {
+        assert_eq!(field.is_empty(), [0, 1, 6, 7].contains(&at), "{fields:?}");
+    }
+    let refused = place.run("reproduce bonnie-anova --run run");
+    refused.assert_refused(&["rewrites what it wrote by block", "--phase-order bonnie"]);
+}
+
+#[test]
 fn sizes_around_a_limit_of_memory_are_below_it_and_beyond() {
     let name = "sizes_around_a_limit_of_memory_are_below_it_and_beyond";
     let Some(place) = Place::as_root(name) else { return };
@@ -137,7 +162,7 @@ fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
         ("bonnie . --chunk 3k", ["--chunk must be a power of two", "give 16k"]),
         ("bonnie . --files 3", ["--files is for", "leave it out"]),
         ("bonnie . --seekers 65", ["--seekers", "1..=64"]),
-        ("bonnie . --phase-order bonnie+", ["--phase-order", "bonnie++"]),
+        ("bonnie . --phase-order bonnie+", ["--phase-order", "bonnie++, bonnie++-f"]),
         ("bonnie-metadata . --phase-order bonnie", ["--phase-order is for bonnie", "leave it out"]),
         ("bonnie-metadata . --size 1m", ["bonnie-metadata has files of its own", "--dirs"]),
         ("bonnie-metadata . --seeks 3", ["--seeks is for bonnie", "leave it out"]),

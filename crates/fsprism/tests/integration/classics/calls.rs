@@ -198,6 +198,22 @@ fn bonnie_makes_the_calls_of_bonnie_plus_plus() {
     assert_eq!(tickets(their_seeks).0, SEEKS);
 }
 
+#[test]
+fn without_phases_per_character_nothing_else_is_called_before_a_phase() {
+    let name = "without_phases_per_character_nothing_else_is_called_before_a_phase";
+    let theirs = format!("-f -n 0 -s 1:8k:{SEEKS}:4");
+    let options = format!("--chunk 8k --seeks {SEEKS} --fsync --phase-order bonnie++-f");
+    let ours = format!("bonnie --size 1m {options}");
+    let Some(both) = traced(name, &theirs, &ours) else { return };
+    let [theirs, ours] = both.map(|calls| sessions(&calls));
+    let begins = ours.iter().rposition(|session| session[0] == "create");
+    let (our_phases, our_seeks) = ours[begins.expect("it writes a file")..].split_at(3);
+    let (their_phases, their_seeks) = theirs.split_at(3);
+    assert_eq!(their_phases, our_phases);
+    assert_eq!(tickets(our_seeks), (SEEKS, SEEKS / 10));
+    assert_eq!(tickets(their_seeks).0, SEEKS);
+}
+
 /// Whether a session moves a file of 1 MiB in calls of another size than a block: a buffer of
 /// stdio, which Bonnie++ 2.00 does not have.
 fn is_per_character(session: &[String], how: &str) -> bool {

@@ -18,6 +18,7 @@ use super::phases::Kind;
 use super::seeks;
 use super::timed::{Timed, timed};
 use crate::classic::around::{Around, Pages};
+use crate::classic::page_buffer::PageBuffer;
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -106,11 +107,12 @@ impl Passes<'_> {
 
     fn block_output(&self) -> io::Result<((), Timed)> {
         let mut file = self.create()?;
-        let (mut chunk, mut word) = (self.chunk(), 0);
+        let (mut buffer, mut word) = (self.chunk(), 0);
+        let chunk = buffer.bytes_mut();
         timed(self.site.clock, || {
             for _ in 0..self.blocks() {
-                dirty(&mut chunk, &mut word);
-                file.write_all(&chunk)?;
+                dirty(chunk, &mut word);
+                file.write_all(chunk)?;
                 if !self.goes_on() {
                     break;
                 }
@@ -121,15 +123,16 @@ impl Passes<'_> {
 
     fn rewrite(&self) -> io::Result<((), Timed)> {
         let mut file = self.open()?;
-        let (mut chunk, mut word) = (self.chunk(), 0);
+        let (mut buffer, mut word) = (self.chunk(), 0);
+        let chunk = buffer.bytes_mut();
         let back = -i64::try_from(chunk.len()).expect("a chunk fits into memory");
         file.rewind()?;
         timed(self.site.clock, || {
             for _ in 0..self.blocks() {
-                file.read_exact(&mut chunk)?;
-                dirty(&mut chunk, &mut word);
+                file.read_exact(chunk)?;
+                dirty(chunk, &mut word);
                 file.seek(SeekFrom::Current(back))?;
-                file.write_all(&chunk)?;
+                file.write_all(chunk)?;
                 if !self.goes_on() {
                     break;
                 }
@@ -157,12 +160,13 @@ impl Passes<'_> {
 
     fn block_input(&self) -> io::Result<((), Timed)> {
         let mut file = self.open()?;
-        let mut chunk = self.chunk();
+        let mut buffer = self.chunk();
+        let chunk = buffer.bytes_mut();
         file.rewind()?;
         timed(self.site.clock, || {
             for _ in 0..self.blocks() {
-                file.read_exact(&mut chunk)?;
-                hint::black_box(&chunk);
+                file.read_exact(chunk)?;
+                hint::black_box(&*chunk);
                 if !self.goes_on() {
                     break;
                 }
@@ -217,8 +221,9 @@ impl Passes<'_> {
     }
 
     /// One chunk of zeros: what Bonnie writes but for the words that it changes.
-    fn chunk(&self) -> Vec<u8> {
-        vec![0; usize::try_from(self.options.chunk_bytes).expect("a chunk fits into memory")]
+    fn chunk(&self) -> PageBuffer {
+        let length = usize::try_from(self.options.chunk_bytes).expect("a chunk fits into memory");
+        PageBuffer::zeros(length)
     }
 }
 

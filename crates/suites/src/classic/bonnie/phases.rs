@@ -1,6 +1,7 @@
 //! The phases of Bonnie, and their order. In Bonnie, what `putc` wrote is rewritten before the file
 //! is written by block, although the table that it prints has these two the other way round.
-//! Bonnie++ executes them in the order of the table, and so rewrites what was written by block.
+//! Bonnie++ executes them in the order of the table, and so rewrites what was written by block. Its
+//! option `-f` leaves out what is moved per character.
 
 use record::{BonnieOptions, BonniePhaseOrder, Dimension, MetricDefinition, StandardMetric};
 use serde_json::{Value, json};
@@ -17,13 +18,29 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order in which they are executed.
-    pub(super) fn in_order(order: BonniePhaseOrder) -> [Self; 6] {
-        let [second, third] = match order {
-            BonniePhaseOrder::Bonnie => [Self::Rewrite, Self::BlockOutput],
-            BonniePhaseOrder::BonniePlusPlus => [Self::BlockOutput, Self::Rewrite],
-        };
-        [Self::CharOutput, second, third, Self::CharInput, Self::BlockInput, Self::RandomSeeks]
+    /// Those that are executed, in their order.
+    pub(super) fn in_order(order: BonniePhaseOrder) -> &'static [Self] {
+        use Kind::{BlockInput, BlockOutput, CharInput, CharOutput, RandomSeeks, Rewrite};
+        match order {
+            BonniePhaseOrder::Bonnie => {
+                &[CharOutput, Rewrite, BlockOutput, CharInput, BlockInput, RandomSeeks]
+            }
+            BonniePhaseOrder::BonniePlusPlus => {
+                &[CharOutput, BlockOutput, Rewrite, CharInput, BlockInput, RandomSeeks]
+            }
+            BonniePhaseOrder::BonniePlusPlusByBlock => {
+                &[BlockOutput, Rewrite, BlockInput, RandomSeeks]
+            }
+        }
+    }
+
+    /// How often it goes over the whole file.
+    pub(super) fn passes(self) -> u32 {
+        match self {
+            Self::CharOutput | Self::BlockOutput | Self::CharInput | Self::BlockInput => 1,
+            Self::Rewrite => 2,
+            Self::RandomSeeks => 0,
+        }
     }
 
     /// Its name, and the same in words.

@@ -18,6 +18,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::timed::Timed;
+use crate::classic::page_buffer::PageBuffer;
 
 /// One seek in so many writes its block back.
 pub(super) const UPDATE_EVERY: u32 = 10;
@@ -83,7 +84,7 @@ impl Seeker<'_> {
     fn run(&self, tickets: BorrowedFd<'_>, ready: &Barrier) -> io::Result<Report> {
         let opened = File::options().read(true).write(true).open(self.path);
         ready.wait();
-        let mut buffer = vec![0; self.chunk()];
+        let mut buffer = PageBuffer::zeros(self.chunk());
         let mut ticket = next(tickets)?;
         let processor_before_ns = thread_processor_ns();
         let start_ticks = self.clock.start();
@@ -93,7 +94,7 @@ impl Seeker<'_> {
         while ticket != END {
             if let Ok(open) = &mut file
                 && (self.goes_on)()
-                && let Err(error) = self.visit(open, &mut buffer, ticket)
+                && let Err(error) = self.visit(open, buffer.bytes_mut(), ticket)
             {
                 file = Err(error);
             }

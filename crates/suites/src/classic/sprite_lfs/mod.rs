@@ -32,9 +32,10 @@ use runner::Failure;
 use serde_json::{Value, json};
 use workload::Content;
 
-use self::passes::{Passes, on_page};
+use self::passes::Passes;
 use self::phases::{BLOCK_BYTES, Kind};
 use super::counted::{self, Counting};
+use super::page_buffer::PageBuffer;
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
@@ -172,11 +173,11 @@ impl Sequence for SpriteLfs {
             site,
             options: &self.options,
             files: Vec::new(),
-            memory: vec![0; 2 * BLOCK],
+            buffer: PageBuffer::zeros(BLOCK),
             counting: Counting::of(&self.options.processor_counts)?,
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
-        Content::new(seed, 0).fill(on_page(&mut passes.memory), 0);
+        Content::new(seed, 0).fill(passes.buffer.bytes_mut(), 0);
         for number in 0..self.options.files {
             let path = site.directory.join(format!("file-{number}"));
             let opened = File::options().read(true).write(true).create_new(true).open(path);
@@ -202,7 +203,7 @@ const BLOCK: usize = 4096;
 impl SpriteLfs {
     /// Makes files that exist beforehand.
     fn fill(&self, site: &Site<'_>, passes: &mut Passes<'_>) -> Result<(), Failure> {
-        let block = on_page(&mut passes.memory);
+        let block = passes.buffer.bytes_mut();
         for file in &mut passes.files {
             site.go_on()?;
             for _ in 0..self.options.file_bytes / BLOCK_BYTES {

@@ -17,6 +17,7 @@ use runner::Failure;
 use super::phases::{BLOCK_BYTES, Kind, offset};
 use crate::classic::around::{Around, Pages};
 use crate::classic::counted::{Counted, Counting};
+use crate::classic::page_buffer::PageBuffer;
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -29,7 +30,7 @@ pub(super) struct Passes<'a> {
     pub(super) options: &'a SpriteLfsOptions,
     pub(super) files: Vec<File>,
     /// Two blocks, in which there is one that begins on a page.
-    pub(super) memory: Vec<u8>,
+    pub(super) buffer: PageBuffer,
     pub(super) generator: Xoshiro256PlusPlus,
     pub(super) counting: Counting,
 }
@@ -113,7 +114,7 @@ impl Passes<'_> {
             pause: (kind.writes() && !pause.is_zero()).then_some(pause),
         };
         let blocks = self.blocks();
-        let buffer = on_page(&mut self.memory);
+        let buffer = self.buffer.bytes_mut();
         let file = &mut self.files[number];
         let (generator, site) = (&mut self.generator, self.site);
         let act = || pass.over(file, (blocks, buffer), generator, || site.go_on());
@@ -166,11 +167,4 @@ impl Pass<'_> {
         let end_ticks = self.clock.end();
         Ok(Ok(self.clock.nanos(end_ticks.saturating_sub(start_ticks))))
     }
-}
-
-/// The block of such memory that begins on a page.
-pub(super) fn on_page(memory: &mut [u8]) -> &mut [u8] {
-    const BLOCK: usize = 4096;
-    let skipped = memory.as_ptr().align_offset(BLOCK);
-    &mut memory[skipped..skipped + BLOCK]
 }
