@@ -6,7 +6,7 @@
 //! that are written to have no second name through which they would be somebody else's.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, create_dir_all};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
@@ -18,6 +18,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
+
+use crate::error::RecordError;
 
 /// What every name is opened with: a pipe is not waited for, either.
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
@@ -40,6 +42,11 @@ impl Held {
         Ok(Self { fd: open(path, flags, Mode::empty())?, path: path.to_owned() })
     }
 
+    /// The directory at the end of a route, which people know by another path.
+    pub(crate) fn at(route: &Path, path: &Path) -> io::Result<Self> {
+        Ok(Self { path: path.to_owned(), ..Self::open(route)? })
+    }
+
     /// A directory in this one.
     pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | AS_IT_IS;
@@ -59,6 +66,17 @@ impl Held {
     pub(crate) fn make_new_below(&self, name: &str) -> io::Result<Self> {
         mkdirat(&self.fd, name, DIRECTORY_MODE)?;
         self.below(name)
+    }
+
+    /// `name` in the directory `parent`, which is made if it is not there; none if something has
+    /// that name already.
+    pub(crate) fn make_new_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
+        create_dir_all(parent).map_err(RecordError::io("make", parent))?;
+        let parent = Self::open(parent).map_err(RecordError::io("open", parent))?;
+        match parent.make_new_below(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            made => made.map(Some).map_err(RecordError::io("make", parent.path_of(name))),
+        }
     }
 
     /// The same, which nobody has made before and nobody else owns: what programs write there by

@@ -35,8 +35,8 @@ pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};
 pub use opening::{
-    RUNS, clock_record, directory_of_runs, machine, manifest, recorded_scratch, run_directory,
-    run_record,
+    HELD_FOR_RUN, RUNS, clock_record, directory_of_runs, machine, manifest, recorded_scratch,
+    run_directory, run_record,
 };
 pub use plan::{Plan, Stopwatch};
 pub use resume::{ResumeError, check_cells, check_resumable};

@@ -1,8 +1,9 @@
 //! What a run says of itself before anything is measured, and the directory that it begins.
 
-use std::fs;
-use std::io;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::iter;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -10,7 +11,8 @@ use machine::describe;
 use measure::ClockReport;
 use record::machine::Machine;
 use record::{
-    ClockRecord, Manifest, Order, RecordError, ReservedDirectory, RunRecord, SCHEMA_VERSION, Tool,
+    ClockRecord, GroupDirectory, Manifest, Order, RecordError, ReservedDirectory, RunRecord,
+    SCHEMA_VERSION, Tool,
 };
 
 /// Where runs lie for which no directory is named, in the current directory.
@@ -93,6 +95,10 @@ pub fn recorded_scratch(scratch: &Path) -> Option<String> {
     std::path::absolute(scratch).ok()?.into_os_string().into_string().ok()
 }
 
+/// By this variable of its environment, a run that is one of several learns where its directory is
+/// held: the route to it, a space, and the path that `--out` names.
+pub const HELD_FOR_RUN: &str = "FSPRISM_HELD_FOR_RUN";
+
 /// The directory of a new run, held for it: the one that is named, or a new one among the other
 /// runs.
 ///
@@ -103,26 +109,40 @@ pub fn run_directory(
     run: &RunRecord,
 ) -> Result<ReservedDirectory, RecordError> {
     if let Some(path) = named {
-        return ReservedDirectory::make(path);
+        return match route_to(path, env::var_os(HELD_FOR_RUN)) {
+            Some(route) => ReservedDirectory::make_at(&route, path),
+            None => ReservedDirectory::make(path),
+        };
     }
     let mut names = names_of_now(&run.started, &run.command);
     let made = names.find_map(|name| ReservedDirectory::make_in(RUNS.as_ref(), &name).transpose());
     made.expect("there is always a next name")
 }
 
-/// A new directory among the other runs, which nothing holds, for several that `command` begins at
-/// the time `started`.
+/// The route to the directory that is held for the run at `path`, if `held` names that one.
+fn route_to(path: &Path, held: Option<OsString>) -> Option<PathBuf> {
+    let held = held?.into_vec();
+    let space = held.iter().position(|&byte| byte == b' ')?;
+    let (route, of) = (&held[..space], &held[space + 1..]);
+    (of == path.as_os_str().as_bytes()).then(|| OsStr::from_bytes(route).into())
+}
+
+/// The directory for several runs that `command` begins at the time `started`: the one that is
+/// named, or a new one among the other runs.
 ///
 /// # Errors
-/// It cannot be made.
-pub fn directory_of_runs(started: &str, command: &str) -> io::Result<PathBuf> {
-    fs::create_dir_all(RUNS)?;
-    let paths = names_of_now(started, command).map(|name| Path::new(RUNS).join(name));
-    let mut made = paths.map(|path| fs::create_dir(&path).map(|()| path));
-    let is_new = |made: &io::Result<PathBuf>| {
-        !made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
-    };
-    made.find(is_new).expect("there is always a next name")
+/// It cannot be made, or holds something.
+pub fn directory_of_runs(
+    named: Option<&Path>,
+    started: &str,
+    command: &str,
+) -> Result<GroupDirectory, RecordError> {
+    if let Some(path) = named {
+        return GroupDirectory::make(path);
+    }
+    let mut names = names_of_now(started, command);
+    let made = names.find_map(|name| GroupDirectory::make_in(RUNS.as_ref(), &name).transpose());
+    made.expect("there is always a next name")
 }
 
 /// Names for a directory of what `command` begins at the time `started`: others may have begun
@@ -132,4 +152,19 @@ fn names_of_now(started: &str, command: &str) -> impl Iterator<Item = String> + 
     let name = format!("{time}-{command}");
     let further = name.clone();
     iter::once(name).chain((2..).map(move |number| format!("{further}-{number}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_is_taken_to_the_directory_that_it_is_for_and_to_no_other() {
+        let held = Some(OsString::from("/proc/7/fd/5 a group/run-1"));
+        let route = route_to("a group/run-1".as_ref(), held.clone());
+        assert_eq!(route, Some(PathBuf::from("/proc/7/fd/5")));
+        assert_eq!(route_to("group/run-2".as_ref(), held), None);
+        assert_eq!(route_to("/proc/7/fd/5".as_ref(), Some("/proc/7/fd/5".into())), None);
+        assert_eq!(route_to("run".as_ref(), None), None);
+    }
 }

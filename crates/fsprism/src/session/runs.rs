@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, anyhow};
-use record::{Line, Run, RunDirectory};
+use record::{GroupDirectory, Line, OneOfGroup, Run};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -60,18 +60,8 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         return Err(anyhow!("{why}: {then}")).blame_input();
     }
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let group = match &measuring.out {
-        Some(named) => {
-            RunDirectory::check_new(named).blame_input()?;
-            named.clone()
-        }
-        None => runner::directory_of_runs(&started, command)
-            .map_err(|error| {
-                let runs = runner::RUNS;
-                anyhow!("cannot make a directory in {runs}: {error}; choose one with --out")
-            })
-            .blame_input()?,
-    };
+    let group = runner::directory_of_runs(measuring.out.as_deref(), &started, command);
+    let group = group.blame_input()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -86,29 +76,38 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     for number in 1..=count {
         output::say(&format!("run {number} of {count}"));
         if stop.load(Ordering::Relaxed) {
-            return interrupted(&group);
+            return interrupted(group);
         }
-        let directory = group.join(format!("{NAME}{number}"));
+        let run = group.add(&format!("{NAME}{number}")).blame_input()?;
         let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
-        let status = one(&directory, seed, &stop)?;
+        let status = one(&run, seed, &stop)?;
+        // One that was refused has left nothing in it.
+        run.give_up_if_empty();
         match status.code() {
             Some(0) => {}
-            Some(1) if has_ended(&directory) => has_failures = true,
-            Some(code) if code == i32::from(INTERRUPTED) => return interrupted(&group),
+            Some(1) if has_ended(run.path()) => has_failures = true,
+            Some(code) if code == i32::from(INTERRUPTED) => return interrupted(group),
             // It has said why.
-            Some(code) => return Ok(Done::As(u8::try_from(code).unwrap_or(1))),
-            None if stop.load(Ordering::Relaxed) => return interrupted(&group),
+            Some(code) => {
+                group.give_up_if_empty();
+                return Ok(Done::As(u8::try_from(code).unwrap_or(1)));
+            }
+            None if stop.load(Ordering::Relaxed) => return interrupted(group),
             None => return Err(anyhow!("run {number} was killed by a signal ({status})")),
         }
     }
-    output::say(&group.display().to_string());
-    let done = compare::over_runs(&group, format)?;
+    output::say(&group.path().display().to_string());
+    let done = compare::over_runs(group.path(), format)?;
     Ok(if has_failures { Done::WithFailures } else { done })
 }
 
 /// What was measured until now is kept.
-fn interrupted(group: &Path) -> anyhow::Result<Done> {
-    output::say(&group.display().to_string());
+fn interrupted(group: GroupDirectory) -> anyhow::Result<Done> {
+    let path = group.path().to_owned();
+    group.give_up_if_empty();
+    if path.exists() {
+        output::say(&path.display().to_string());
+    }
     Ok(Done::Interrupted)
 }
 
@@ -120,15 +119,19 @@ fn has_ended(directory: &Path) -> bool {
 
 /// One run, in a process of its own. It has a group of its own as well, so that each signal reaches
 /// it once, from here, and the second ends it at once.
-fn one(directory: &Path, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
+fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
+    let directory = run.path().as_os_str();
+    let mut held = run.route().blame_input()?.into_os_string();
+    held.push(" ");
+    held.push(directory);
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut arguments = of_one_run(std::env::args_os().skip(1));
     let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
-    let own = ["--drop-caches".into(), OsString::from("--out"), directory.as_os_str().to_owned()];
+    let own = ["--drop-caches".into(), OsString::from("--out"), directory.to_owned()];
     // Behind the command's name, since anything may follow a --.
     arguments.splice(1..1, own.into_iter().chain(seed));
     let mut command = Command::new(program);
-    command.args(arguments).process_group(0);
+    command.args(arguments).env(runner::HELD_FOR_RUN, held).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut run = command.spawn().context("cannot start another process")?;
     let mut was_told = false;

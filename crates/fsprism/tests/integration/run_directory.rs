@@ -1,6 +1,7 @@
 //! Run directories that are not as they should be.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -361,6 +362,30 @@ fn several_runs_are_measured_and_compared_as_one_side() {
     refused("report group", &["is not a run directory"]);
     refused(&format!("{run} --runs 2 --out group"), &["is not empty"]);
     refused(&format!("{run} --runs 2 --format csv --out x"), &["terminal or json"]);
+    // What the first run refuses leaves nothing.
+    refused("run bonnie . --size 900g --runs 2 --out x", &["a file of 900 GiB will not fit"]);
+    assert!(!place.path("x").exists());
+}
+
+/// Whoever may write where a group lies may put a link in its place between two runs.
+#[test]
+fn further_runs_are_not_written_where_a_link_leads_that_came_in_place_of_their_group() {
+    let name = "further_runs_are_not_written_where_a_link_leads_that_came_in_place_of_their_group";
+    let Some(place) = Place::as_root(name) else { return };
+    let theirs = place.make("theirs");
+    let arguments = "run survey/in-memory tmpfs:size=64m --blocks 3 --size 1m --runs 2 --out g";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 1 done");
+    fs::rename(place.path("g"), place.path("moved")).expect("it is ours");
+    symlink(&theirs, place.path("g")).expect("it is ours");
+    running.until("run 2 of 2");
+    let _compared_or_not_found = running.finish(&place);
+    assert_eq!(names_in(&theirs), [""; 0]);
+    for run in ["moved/run-1", "moved/run-2"] {
+        let journal = fs::read_to_string(place.path(run).join("cells.jsonl")).expect("a journal");
+        let last = journal.lines().last().expect("a line");
+        assert!(last.starts_with("{\"kind\":\"end\""), "{last}");
+    }
 }
 
 /// Ctrl-C reaches every process of a terminal's group; the run that is being measured is ended in

@@ -1,5 +1,6 @@
 //! The run directory: made once, appended to per replicate, readable to its last whole line.
 
+mod group;
 mod manifest_text;
 mod reserved;
 
@@ -13,6 +14,7 @@ use std::path::Path;
 use measure::Histogram;
 use rustix::fs::{AtFlags, FlockOperation, flock, fstat, renameat, unlinkat};
 
+pub use self::group::{GroupDirectory, OneOfGroup};
 pub use self::reserved::ReservedDirectory;
 use crate::error::{RecordError, TakeInError};
 use crate::held::{Held, read_at_most};

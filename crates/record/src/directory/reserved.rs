@@ -1,7 +1,6 @@
 //! A run directory before its run begins.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, unlinkat};
@@ -39,14 +38,16 @@ impl ReservedDirectory {
     /// # Errors
     /// When it cannot be made or written.
     pub fn make_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
-        fs::create_dir_all(parent).map_err(RecordError::io("make", parent))?;
-        let parent = Held::open(parent).map_err(RecordError::io("open", parent))?;
-        match parent.make_new_below(name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-            made => {
-                Self::hold(made.map_err(RecordError::io("make", parent.path_of(name)))?).map(Some)
-            }
-        }
+        Held::make_new_in(parent, name)?.map(Self::hold).transpose()
+    }
+
+    /// Takes the empty directory at the end of `route`, which another process holds and people know
+    /// by its path.
+    ///
+    /// # Errors
+    /// As for [`Self::make`].
+    pub fn make_at(route: &Path, path: &Path) -> Result<Self, RecordError> {
+        Self::hold(Held::at(route, path).map_err(RecordError::io("open", path))?)
     }
 
     /// Locks a directory, which must be empty.
