@@ -143,9 +143,11 @@ fn opened(
         RunDirectory::check_new(path).blame_input()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
+    let lab = Lab::of_user().blame_input()?;
+    let kernel = kernel_for(plan, &lab, release)?;
     start::take_signals(&stop)?;
     start::take_turn(Purpose::Time, measuring.making.no_wait, &stop)?;
-    let conditions = conditions(release, plan, arguments, &stop)?;
+    let conditions = conditions(&lab, kernel, arguments, &stop)?;
     let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
     let rig = NetworkRig::new(conditions, plan)?;
     let reserved = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
@@ -269,20 +271,24 @@ fn or_default<T: Clone + PartialEq>(given: &[T], default: &[T]) -> Vec<T> {
     once
 }
 
-/// The kernel, which must know everything that a rig needs, and the image.
+/// The kernel, which must know everything that the rig of a plan needs.
+fn kernel_for(plan: &Plan, lab: &Lab, release: Option<&str>) -> anyhow::Result<Kernel> {
+    let kernel = kernel::find(lab, release).blame_input()?;
+    check_kernel(&kernel, plan).blame_input()?;
+    Ok(kernel)
+}
+
+/// What guests are made of.
 fn conditions(
-    release: Option<&str>,
-    plan: &Plan,
+    lab: &Lab,
+    kernel: Kernel,
     arguments: &NetworkArguments,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RigConditions> {
-    let lab = Lab::of_user().blame_input()?;
-    let kernel = kernel::find(&lab, release).blame_input()?;
-    check_kernel(&kernel, plan).blame_input()?;
     let program = lab::this_program()?;
     let further = network_suite::programs();
     let parts = Parts { kernel: &kernel, program: &program, further: &further };
-    let image = image::build(&lab, parts)?;
+    let image = image::build(lab, parts)?;
     if let Some(directory) = &arguments.consoles {
         std::fs::create_dir_all(directory).blame_input()?;
     }

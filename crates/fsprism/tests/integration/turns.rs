@@ -23,6 +23,16 @@ fn a_run_waits_for_another_to_end() {
     running.finish(&place).assert_code(0);
 }
 
+/// What can be known at once is not waited for.
+#[test]
+fn a_kernel_that_is_not_there_is_refused_before_its_turn() {
+    let place = Place::new();
+    let _turn = Turn::wait().expect("the lock can be opened");
+    let running = Running::start(&place, place.measure("run fscache --kernel 2.6.18"));
+    assert!(running.ends_within(60_000));
+    running.finish(&place).assert_refused(&["2.6.18", "lab build"]);
+}
+
 #[test]
 fn a_run_that_waits_can_be_ended_and_one_that_may_not_wait_is_refused() {
     let place = Place::new();
