@@ -47,6 +47,17 @@ impl Held {
         Ok(Self { path: path.to_owned(), ..Self::open(route)? })
     }
 
+    /// `name` in the directory `parent`, which is made if it is not there; none if something has
+    /// that name already.
+    pub(crate) fn make_new_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
+        create_dir_all(parent).map_err(RecordError::io("make", parent))?;
+        let parent = Self::open(parent).map_err(RecordError::io("open", parent))?;
+        match parent.make_new_below(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            made => made.map(Some).map_err(RecordError::io("make", parent.path_of(name))),
+        }
+    }
+
     /// A directory in this one.
     pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | AS_IT_IS;
@@ -66,17 +77,6 @@ impl Held {
     pub(crate) fn make_new_below(&self, name: &str) -> io::Result<Self> {
         mkdirat(&self.fd, name, DIRECTORY_MODE)?;
         self.below(name)
-    }
-
-    /// `name` in the directory `parent`, which is made if it is not there; none if something has
-    /// that name already.
-    pub(crate) fn make_new_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
-        create_dir_all(parent).map_err(RecordError::io("make", parent))?;
-        let parent = Self::open(parent).map_err(RecordError::io("open", parent))?;
-        match parent.make_new_below(name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-            made => made.map(Some).map_err(RecordError::io("make", parent.path_of(name))),
-        }
     }
 
     /// The same, which nobody has made before and nobody else owns: what programs write there by

@@ -15,30 +15,36 @@ const LINE_BYTES: usize = 64;
 /// What a read must not find in its buffer if it moves nothing.
 pub(crate) const FILLER: u8 = 0xa5;
 
-/// A buffer whose first byte lies on a page boundary.
+/// A buffer whose first byte lies on a page boundary. Direct I/O wants that; elsewhere, where a
+/// buffer begins decides how fast the kernel copies, on some processors by a tenth, so that only
+/// buffers that begin alike can be compared.
 #[derive(Debug)]
-pub(crate) struct AlignedBuffer {
+pub struct AlignedBuffer {
     storage: Vec<u8>,
     start: usize,
     length: usize,
 }
 
 impl AlignedBuffer {
-    /// `length` bytes of [`FILLER`]. Writing them here means that no page is faulted in by a timed
-    /// operation.
-    pub(crate) fn new(length: usize) -> Self {
+    /// `length` bytes of filler (0xa5). Writing them here means that no page is faulted in by a
+    /// timed operation.
+    #[must_use]
+    pub fn new(length: usize) -> Self {
         let storage = vec![FILLER; length + ALIGNMENT_BYTES];
         let address = storage.as_ptr().addr();
         Self { start: address.next_multiple_of(ALIGNMENT_BYTES) - address, storage, length }
     }
 
+    /// What it holds.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         &self.storage[self.start..self.start + self.length]
     }
 
+    /// The same, to be read into or changed.
     #[inline]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.storage[self.start..self.start + self.length]
     }
 }

@@ -57,6 +57,7 @@ mod session;
 mod steps;
 mod uring;
 
+pub use buffer::AlignedBuffer;
 pub use calls::ReachedBy;
 pub use content::{Content, Mismatch};
 pub use description::{

@@ -7,8 +7,8 @@
 //! from outside, by when these words come.
 //!
 //! Rows of phases leave out phases per character in both: those of Bonnie++ make other calls, on
-//! 3 MiB of the file where fsprism's have all of it, and what they leave in the processor's caches
-//! decides how fast the file is read by block.
+//! 3 MiB of the file where fsprism's have all of it, and the file is then read by block at another
+//! rate (docs/classic.md).
 //!
 //! Every block of the ext4's image is written beforehand: else who comes first would wait for them.
 

@@ -10,7 +10,6 @@ pub mod bonnie;
 pub mod bonnie_anova;
 pub mod counted;
 pub mod memory_rich;
-mod page_buffer;
 pub mod sizes;
 pub mod sprite_lfs;
 

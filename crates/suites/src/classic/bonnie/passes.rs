@@ -12,13 +12,13 @@ use std::path::PathBuf;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::BonnieOptions;
 use runner::Failure;
+use workload::AlignedBuffer;
 
 use super::characters::{Input, Output};
 use super::phases::Kind;
 use super::seeks;
 use super::timed::{Timed, timed};
 use crate::classic::around::{Around, Pages};
-use crate::classic::page_buffer::PageBuffer;
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -221,9 +221,11 @@ impl Passes<'_> {
     }
 
     /// One chunk of zeros: what Bonnie writes but for the words that it changes.
-    fn chunk(&self) -> PageBuffer {
+    fn chunk(&self) -> AlignedBuffer {
         let length = usize::try_from(self.options.chunk_bytes).expect("a chunk fits into memory");
-        PageBuffer::zeros(length)
+        let mut chunk = AlignedBuffer::new(length);
+        chunk.bytes_mut().fill(0);
+        chunk
     }
 }
 

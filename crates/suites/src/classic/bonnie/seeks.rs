@@ -16,9 +16,9 @@ use rand::{Rng, RngExt};
 use record::BonnieOptions;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::pipe::{PipeFlags, pipe_with};
+use workload::AlignedBuffer;
 
 use super::timed::Timed;
-use crate::classic::page_buffer::PageBuffer;
 
 /// One seek in so many writes its block back.
 pub(super) const UPDATE_EVERY: u32 = 10;
@@ -84,7 +84,7 @@ impl Seeker<'_> {
     fn run(&self, tickets: BorrowedFd<'_>, ready: &Barrier) -> io::Result<Report> {
         let opened = File::options().read(true).write(true).open(self.path);
         ready.wait();
-        let mut buffer = PageBuffer::zeros(self.chunk());
+        let mut buffer = AlignedBuffer::new(self.chunk());
         let mut ticket = next(tickets)?;
         let processor_before_ns = thread_processor_ns();
         let start_ticks = self.clock.start();

@@ -30,12 +30,11 @@ use record::{
 };
 use runner::Failure;
 use serde_json::{Value, json};
-use workload::Content;
+use workload::{AlignedBuffer, Content};
 
 use self::passes::Passes;
 use self::phases::{BLOCK_BYTES, Kind};
 use super::counted::{self, Counting};
-use super::page_buffer::PageBuffer;
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Findings, Site};
@@ -173,7 +172,7 @@ impl Sequence for SpriteLfs {
             site,
             options: &self.options,
             files: Vec::new(),
-            buffer: PageBuffer::zeros(BLOCK),
+            buffer: AlignedBuffer::new(BLOCK),
             counting: Counting::of(&self.options.processor_counts)?,
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };

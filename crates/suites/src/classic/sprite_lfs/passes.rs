@@ -13,11 +13,11 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{RandomAlignment, SpriteLfsOptions};
 use runner::Failure;
+use workload::AlignedBuffer;
 
 use super::phases::{BLOCK_BYTES, Kind, offset};
 use crate::classic::around::{Around, Pages};
 use crate::classic::counted::{Counted, Counting};
-use crate::classic::page_buffer::PageBuffer;
 use crate::experiment::{Findings, Site};
 use crate::replicate::failed;
 
@@ -30,7 +30,7 @@ pub(super) struct Passes<'a> {
     pub(super) options: &'a SpriteLfsOptions,
     pub(super) files: Vec<File>,
     /// Two blocks, in which there is one that begins on a page.
-    pub(super) buffer: PageBuffer,
+    pub(super) buffer: AlignedBuffer,
     pub(super) generator: Xoshiro256PlusPlus,
     pub(super) counting: Counting,
 }
