@@ -38,8 +38,11 @@ struct Trace {
 
 /// Creates the trace.
 pub(crate) fn start(path: &str, header: &Header) -> Result<(), String> {
-    let cannot = |error: io::Error| format!("the trace {path} cannot be written: {error}");
-    let file = TraceFile::create(Path::new(path)).map_err(cannot)?;
+    let path = Path::new(path);
+    // Its directory may be known to people by another path.
+    let name = path.file_name().unwrap_or_default().display();
+    let cannot = |error: io::Error| format!("the trace {name} cannot be written: {error}");
+    let file = TraceFile::create(path).map_err(cannot)?;
     let mut writer = TraceWriter::new(file, header).map_err(cannot)?;
     writer.commit(0).map_err(cannot)?;
     let trace = Trace { writer, known: HashMap::new(), mapped: HashSet::new(), cut: None };

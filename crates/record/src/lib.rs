@@ -43,7 +43,9 @@ pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,
     SearchReport,
 };
-pub use directory::{GroupDirectory, OneOfGroup, ReservedDirectory, Run, RunDirectory, TRACES};
+pub use directory::{
+    GroupDirectory, OneOfGroup, OutputDirectory, ReservedDirectory, Run, RunDirectory, TRACES,
+};
 pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, FitParameter, IntervalReport,
     MetricReport, Percentile, PercentileOf, RatioReport, Spending, Verdict, WarningReport,

@@ -266,6 +266,26 @@ fn a_program_is_traced_with_its_names() {
     assert!(failing.assert_code(1).stderr.contains("false ended with exit status: 1"));
 }
 
+/// A program may own the directory that it is traced into.
+#[test]
+fn a_trace_stays_in_its_directory_whatever_comes_to_stand_in_its_place() {
+    let test = "a_trace_stays_in_its_directory_whatever_comes_to_stand_in_its_place";
+    if !programs_can_be_traced() {
+        return say_skipped(test, "it needs a qemu-x86_64 that takes plugins");
+    }
+    let place = Place::new();
+    let mut command = place.fsprism("footprint trace --beside --out out -- /bin/sh -c");
+    command.arg("mv out moved; mkdir theirs; cp moved/sh.trace theirs; ln -s theirs out");
+    let traced = place.finish(command);
+    assert!(traced.assert_code(0).stdout.contains(": out/sh.trace\n"), "{traced:?}");
+    let names = |directory: &str| {
+        let trace = fs::read(place.path(directory).join("sh.trace")).expect("a trace");
+        trace.windows(11).any(|bytes| bytes == b"description")
+    };
+    assert!(names("moved"), "the names are in the trace");
+    assert!(!names("theirs"), "the copy is as it was");
+}
+
 /// Puts a script in the place of an emulator, which lets it write no file beyond 1 MiB while it
 /// traces: `trap` says what becomes of it then.
 fn limited(

@@ -2,6 +2,7 @@
 
 mod group;
 mod manifest_text;
+mod output;
 mod reserved;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use measure::Histogram;
 use rustix::fs::{AtFlags, FlockOperation, flock, fstat, renameat, unlinkat};
 
 pub use self::group::{GroupDirectory, OneOfGroup};
+pub use self::output::OutputDirectory;
 pub use self::reserved::ReservedDirectory;
 use crate::error::{RecordError, TakeInError};
 use crate::held::{Held, read_at_most};

@@ -1,6 +1,8 @@
 //! `fsprism footprint trace`: traces of file systems in guests, or of a program, kept in a
 //! directory.
 
+use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -11,6 +13,7 @@ use footprint_guest::TracedCall;
 use footprint_study::{EXTENSION, RegionFigures, regions};
 use footprint_suite::{GuestTarget, OfTarget, Program, TargetTraced};
 use machine::turn::Purpose;
+use record::OutputDirectory;
 use serde::Serialize;
 use textual::{plain_path, plain_text};
 
@@ -63,27 +66,44 @@ pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
     Ok(if has_failed { Done::WithFailures } else { done })
 }
 
-/// Makes the directory; traces that lie in it already are not written over.
-fn prepare(directory: &Path) -> anyhow::Result<()> {
-    let named = directory.display();
-    fs::create_dir_all(directory)
-        .map_err(|error| anyhow::anyhow!("cannot make {named}: {error}"))?;
-    let mut entries = fs::read_dir(directory)?;
-    let is_trace = |path: PathBuf| path.extension().is_some_and(|suffix| suffix == EXTENSION);
-    if entries.any(|entry| entry.is_ok_and(|entry| is_trace(entry.path()))) {
-        anyhow::bail!("{named} already holds traces: name another directory with --out");
+/// Refuses a directory that holds traces already, before anything is waited for or made.
+fn refuse_traces(path: &Path) -> anyhow::Result<()> {
+    let names = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    refuse_traces_among(names, path)
+}
+
+fn refuse_traces_among(
+    names: impl IntoIterator<Item = OsString>,
+    directory: &Path,
+) -> anyhow::Result<()> {
+    let is_trace = |name: OsString| Path::new(&name).extension() == Some(EXTENSION.as_ref());
+    if names.into_iter().any(is_trace) {
+        let named = directory.display();
+        let why = format!("{named} already holds traces: name another directory with --out");
+        return Err(anyhow::anyhow!(why)).blame_input();
     }
     Ok(())
+}
+
+/// Makes the directory; traces that lie in it already are not written over.
+fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
+    let named = path.display();
+    let out = OutputDirectory::make(path)
+        .map_err(|error| anyhow::anyhow!("cannot make the directory {named}: {error}"))
+        .blame_input()?;
+    refuse_traces_among(out.names()?, path)?;
+    Ok(out)
 }
 
 fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
+    refuse_traces(&options.out)?;
     let guests = Guests::find(options.tracing.kernel.as_deref())?;
     guests.take_turn(options.tracing.beside, options.no_wait)?;
     let tracing = guests.ready()?;
-    prepare(&options.out).blame_input()?;
-    let traced = tracing.trace(targets, &plan, &options.out);
+    let out = prepare(&options.out)?;
+    let traced = tracing.trace(targets, &plan, out.route());
     if guests.is_stopped() {
         return Err(InterruptedEarly.into());
     }
@@ -94,13 +114,13 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
         answer.left_out.extend(left_out.map(|(of, why)| format!("{label}: {of} left out: {why}")));
         match traced {
             Ok(TargetTraced { outcome, description }) => {
-                answer.traces.push(made(&label, trace, description)?);
+                answer.traces.push(made(&label, (&out, &trace), description)?);
                 let failed = outcome.failed.into_iter();
                 answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
             }
             Err(error) => {
-                answer.failed.push(format!("{label}: {error}"));
-                answer.traces.extend(kept(&label, trace)?);
+                answer.failed.push(out.shown(&format!("{label}: {error}")));
+                answer.traces.extend(kept(&label, (&out, &trace))?);
             }
         }
     }
@@ -108,11 +128,14 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
 }
 
 /// What a trace has by now that was not brought to its end. One that has nothing is removed.
-fn kept(subject: &str, trace: PathBuf) -> anyhow::Result<Option<TraceMade>> {
-    let Ok(description) = footprint_symbols::read_description(&trace) else { return Ok(None) };
-    let made = made(subject, trace, description.unwrap_or_default())?;
+fn kept(
+    subject: &str,
+    (out, trace): (&OutputDirectory, &Path),
+) -> anyhow::Result<Option<TraceMade>> {
+    let Ok(description) = footprint_symbols::read_description(trace) else { return Ok(None) };
+    let made = made(subject, (out, trace), description.unwrap_or_default())?;
     if made.regions.is_empty() {
-        fs::remove_file(&made.file)?;
+        fs::remove_file(trace)?;
         return Ok(None);
     }
     Ok(Some(made))
@@ -124,16 +147,17 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
     }
     let program = Program::new(&options.command).blame_input()?;
+    refuse_traces(&options.out)?;
     if !options.tracing.beside {
         // The program is emulated at full speed. It gets signals itself, once it runs.
         let never = AtomicBool::new(false);
         start::take_turn(Purpose::Count, options.no_wait, &never)?;
     }
-    prepare(&options.out).blame_input()?;
+    let out = prepare(&options.out)?;
     let directory = tempfile::tempdir()?;
     let library = footprint_library::write_into(directory.path())?;
-    let trace = options.out.join(format!("{}.{EXTENSION}", program.name()));
-    let traced = program.trace(&library, &trace)?;
+    let trace = out.route().join(format!("{}.{EXTENSION}", program.name()));
+    let traced = program.trace(&library, &trace).map_err(|error| shown(&out, &error))?;
     let mut failed = Vec::new();
     if !traced.status.success() {
         failed.push(format!("{} ended with {}", program.name(), traced.status));
@@ -141,7 +165,8 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     if let Some(ending) = traced.ending {
         failed.extend(ending.cut.map(|cut| cut.to_string()));
         failed.extend(traced.description.missing.clone());
-        failed.extend(traced.attached.err().map(|error| format!("names are not kept: {error}")));
+        let nameless = |error| out.shown(&format!("names are not kept: {error}"));
+        failed.extend(traced.attached.err().map(nameless));
         if ending.forks > 0 {
             output::say(&format!(
                 "{} started {} more processes, which were not traced",
@@ -151,13 +176,18 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         }
     }
     let subject = traced.description.subject.title.clone();
-    let traces = vec![made(&subject, trace, traced.description)?];
+    let traces = vec![made(&subject, (&out, &trace), traced.description)?];
     Ok(Answer { traces, left_out: Vec::new(), failed })
+}
+
+/// An error in which the directory has the path that people know.
+fn shown(out: &OutputDirectory, error: &dyn Display) -> anyhow::Error {
+    anyhow::anyhow!(out.shown(&error.to_string()))
 }
 
 fn made(
     subject: &str,
-    file: PathBuf,
+    (out, trace): (&OutputDirectory, &Path),
     names: ::footprint::description::Description,
 ) -> anyhow::Result<TraceMade> {
     let of = |RegionFigures { region, figures, .. }| match region {
@@ -167,8 +197,10 @@ fn made(
             RegionAnswer { operation, repetition, figures }
         }
     };
-    let regions = regions(&file, names, None)?.into_iter().map(of).collect();
-    let bytes = fs::metadata(&file)?.len();
+    let regions = regions(trace, names, None).map_err(|error| shown(out, &error))?;
+    let regions = regions.into_iter().map(of).collect();
+    let bytes = fs::metadata(trace)?.len();
+    let file = out.path().join(trace.file_name().unwrap_or_default());
     Ok(TraceMade { subject: subject.to_owned(), file, bytes, regions })
 }
 

@@ -1,0 +1,79 @@
+//! A directory of the user's in which other programs write.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::held::Held;
+
+/// A directory that the user named, held by its descriptor while other programs write files in it:
+/// whoever may write where it lies could put a link in its place.
+#[derive(Debug)]
+pub struct OutputDirectory {
+    held: Held,
+    route: PathBuf,
+}
+
+impl OutputDirectory {
+    /// Opens it, and makes it if it is not there.
+    ///
+    /// # Errors
+    /// The system's, or that `/proc` is not that of this process.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        fs::create_dir_all(path)?;
+        let held = Held::open(path)?;
+        Ok(Self { route: held.route()?, held })
+    }
+
+    /// Where it was found, for people.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.held.path()
+    }
+
+    /// A path that leads there whatever comes to stand at its own, for other processes too, as long
+    /// as this one holds it.
+    #[must_use]
+    pub fn route(&self) -> &Path {
+        &self.route
+    }
+
+    /// The names in it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        self.held.names()
+    }
+
+    /// A message in which it has the path that people know.
+    #[must_use]
+    pub fn shown(&self, message: &str) -> String {
+        self.held.shown(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn files_lie_where_it_was_whatever_comes_to_stand_at_its_path() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir(path("theirs")).expect("ours");
+        let out = OutputDirectory::make(&path("made/out")).expect("it can be made");
+        fs::rename(path("made/out"), path("moved")).expect("ours");
+        symlink(path("theirs"), path("made/out")).expect("ours");
+        fs::write(out.route().join("file"), "ours").expect("it is held");
+        assert_eq!(out.names().expect("it is held"), ["file"]);
+        assert_eq!(fs::read(path("moved/file")).expect("ours"), b"ours");
+        assert_eq!(fs::read_dir(path("theirs")).expect("theirs").count(), 0);
+        let message = out.shown(&format!("{}: no space", out.route().join("file").display()));
+        assert_eq!(message, format!("{}: no space", path("made/out/file").display()));
+        OutputDirectory::make(&path("moved/file")).expect_err("it is a file");
+    }
+}
