@@ -392,4 +392,10 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     let chmod = Command::new("chmod").arg("+x").arg(place.path("script")).status();
     assert!(chmod.expect("coreutils").success());
     refused("footprint trace --out c -- ./script", &["trace its interpreter"]);
+    if programs_can_be_traced() {
+        refused(
+            "footprint trace --beside --out script -- /bin/true",
+            &["cannot write traces into script: Not a directory"],
+        );
+    }
 }

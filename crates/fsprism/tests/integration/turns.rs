@@ -1,5 +1,6 @@
 //! One run at a time measures a computer.
 
+use std::fs;
 use std::process::id;
 
 use machine::turn::Turn;
@@ -31,6 +32,17 @@ fn a_kernel_that_is_not_there_is_refused_before_its_turn() {
     let running = Running::start(&place, place.measure("run fscache --kernel 2.6.18"));
     assert!(running.ends_within(60_000));
     running.finish(&place).assert_refused(&["2.6.18", "lab build"]);
+}
+
+#[test]
+fn a_directory_that_holds_traces_is_refused_before_its_turn() {
+    let place = Place::new();
+    fs::write(place.make("full").join("tmpfs.trace"), "").expect("ours");
+    let _turn = Turn::wait().expect("the lock can be opened");
+    let command = place.fsprism("footprint trace --target tmpfs --out full");
+    let running = Running::start(&place, command);
+    assert!(running.ends_within(60_000));
+    running.finish(&place).assert_refused(&["full already holds traces", "--out"]);
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, AtFlags, accessat};
+
 use crate::held::Held;
 
 /// A directory that the user named, held by its descriptor while other programs write files in it:
@@ -19,10 +21,16 @@ impl OutputDirectory {
     /// Opens it, and makes it if it is not there.
     ///
     /// # Errors
-    /// The system's, or that `/proc` is not that of this process.
+    /// It is no directory, or none that files can be made in; or `/proc` is not that of this
+    /// process.
     pub fn make(path: &Path) -> io::Result<Self> {
-        fs::create_dir_all(path)?;
+        match fs::create_dir_all(path) {
+            // Opening it says what it is.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
         let held = Held::open(path)?;
+        accessat(&held, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
         Ok(Self { route: held.route()?, held })
     }
 
@@ -74,6 +82,18 @@ mod tests {
         assert_eq!(fs::read_dir(path("theirs")).expect("theirs").count(), 0);
         let message = out.shown(&format!("{}: no space", out.route().join("file").display()));
         assert_eq!(message, format!("{}: no space", path("made/out/file").display()));
-        OutputDirectory::make(&path("moved/file")).expect_err("it is a file");
+    }
+
+    #[test]
+    fn what_takes_no_files_is_refused() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let file = place.path().join("file");
+        fs::write(&file, "").expect("ours");
+        for path in [&file, &file.join("below")] {
+            let why = OutputDirectory::make(path).expect_err("it is a file");
+            assert_eq!(why.kind(), io::ErrorKind::NotADirectory);
+        }
+        // Not even root makes files there.
+        OutputDirectory::make(Path::new("/proc/self")).expect_err("it takes no files");
     }
 }

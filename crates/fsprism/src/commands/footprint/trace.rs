@@ -89,7 +89,7 @@ fn refuse_traces_among(
 fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
     let named = path.display();
     let out = OutputDirectory::make(path)
-        .map_err(|error| anyhow::anyhow!("cannot make the directory {named}: {error}"))
+        .map_err(|error| anyhow::anyhow!("cannot write traces into {named}: {error}"))
         .blame_input()?;
     refuse_traces_among(out.names()?, path)?;
     Ok(out)

@@ -29,7 +29,7 @@ pub(super) struct Passes<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) options: &'a SpriteLfsOptions,
     pub(super) files: Vec<File>,
-    /// Two blocks, in which there is one that begins on a page.
+    /// One block.
     pub(super) buffer: AlignedBuffer,
     pub(super) generator: Xoshiro256PlusPlus,
     pub(super) counting: Counting,
