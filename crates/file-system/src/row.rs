@@ -139,6 +139,8 @@ pub enum Feature {
     DirectIo,
     /// Images whose blocks stay where they are when they are written again.
     SteadyImages,
+    /// Files that take room only where something was written.
+    SparseFiles,
 }
 
 /// One feature that a file system lacks.

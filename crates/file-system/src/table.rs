@@ -20,6 +20,9 @@ const CLEANS: Lack = Lack {
 const COPIES_ON_WRITE: Lack =
     Lack { feature: Feature::SteadyImages, why: "writes every block to a new place" };
 
+const NO_HOLES: Lack =
+    Lack { feature: Feature::SparseFiles, why: "writes zeros where a file has holes" };
+
 const PLAIN: Row = Row::PLAIN;
 
 /// `mke2fs`, by one of its names.
@@ -124,14 +127,16 @@ pub(crate) static ROWS: [Row; 22] = [
         // It has no option for its version, but prints it above its help.
         mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::of("mkfs.vfat", "dosfstools") }),
         modules: Modules { any_of: &["vfat"], further: CHARACTER_SETS },
-        lacks: &[NO_LINKS],
+        lacks: &[NO_LINKS, NO_HOLES],
+        magic: Some(0x4d44),
         ..PLAIN
     },
     Row {
         name: "exfat",
         mkfs: Some(Mkfs::of("mkfs.exfat", "exfatprogs")),
         modules: Modules { any_of: &["exfat"], further: CHARACTER_SETS },
-        lacks: &[NO_LINKS],
+        lacks: &[NO_LINKS, NO_HOLES],
+        magic: Some(0x2011_bab0),
         ..PLAIN
     },
     Row {
@@ -152,7 +157,8 @@ pub(crate) static ROWS: [Row; 22] = [
             ..Mkfs::of("hformat", "hfsutils")
         }),
         modules: Modules { any_of: &["hfs"], further: CHARACTER_SETS },
-        lacks: &[NO_LINKS],
+        lacks: &[NO_LINKS, NO_HOLES],
+        magic: Some(0x4244),
         ..PLAIN
     },
     // From here on, those that are measured where they are found, and never made.

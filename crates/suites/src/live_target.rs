@@ -80,6 +80,18 @@ impl LiveTarget {
         matches!(self.target.spec().location, Location::Scratch(_))
     }
 
+    /// What else a refusal for want of room may suggest, behind what to make smaller.
+    pub(crate) fn or_more_room(&self) -> &'static str {
+        let is_held = self.target.space().is_ok_and(|space| space.is_held_by_scratch);
+        match (self.is_scratch(), is_held) {
+            (false, _) => "",
+            (true, false) => ", or a larger size= for the target",
+            (true, true) => {
+                ", or another directory with --scratch, since this one has no more space"
+            }
+        }
+    }
+
     /// What can be done with its files; tried when it is asked for first.
     pub(crate) fn trial(&self) -> &Trial {
         self.trial.get_or_init(|| Trial::of(&self.target))

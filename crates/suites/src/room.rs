@@ -130,6 +130,12 @@ fn why(need: RoomNeeded, space: &Space, times: f64) -> String {
              as size={wanted_gib}G, would do",
             need.inodes
         ),
+        _ if space.is_held_by_scratch => format!(
+            "they take {} MiB on top of the others, but its image has {} MiB left of the scratch \
+             directory: another one with more space (--scratch) would do",
+            need.bytes >> 20,
+            space.free_bytes >> 20
+        ),
         _ => format!(
             "they take {} MiB on top of the others, but it has {} MiB: more space, such as \
              size={wanted_gib}G, would do",
@@ -149,7 +155,8 @@ mod tests {
     }
 
     fn space(free_bytes: u64, free_inodes: Option<u64>) -> Space {
-        Space { free_bytes, total_bytes: 2 * free_bytes, free_inodes }
+        let total_bytes = 2 * free_bytes;
+        Space { free_bytes, total_bytes, free_inodes, is_held_by_scratch: false }
     }
 
     #[test]

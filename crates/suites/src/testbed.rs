@@ -33,7 +33,7 @@ pub enum DataFileError {
     #[error(
         "three files of {bytes} bytes do not fit on {label}, which has {free_bytes} bytes for \
          them: give a smaller --size{}",
-        if *is_scratch { ", or a larger size= for the target" } else { "" }
+        or_more_room
     )]
     TooLarge {
         /// The size that was asked for.
@@ -42,8 +42,8 @@ pub enum DataFileError {
         label: String,
         /// What it has free.
         free_bytes: u64,
-        /// Whether its own size can be chosen.
-        is_scratch: bool,
+        /// What would give it more, behind what to make smaller.
+        or_more_room: &'static str,
     },
     /// They would not hold the largest request.
     #[error("the files must hold at least one request of 1 MiB: give a larger --size")]
@@ -79,8 +79,8 @@ impl Testbed {
             let target = live.target();
             let free_bytes = target.space()?.free_bytes.saturating_sub(DIRECTORIES_BYTES);
             if let Some(bytes) = asked.filter(|bytes| bytes.saturating_mul(3) > free_bytes) {
-                let (label, is_scratch) = (target.spec().label.clone(), live.is_scratch());
-                return Err(DataFileError::TooLarge { bytes, label, free_bytes, is_scratch });
+                let (label, or_more_room) = (target.spec().label.clone(), live.or_more_room());
+                return Err(DataFileError::TooLarge { bytes, label, free_bytes, or_more_room });
             }
             fits = fits.min(free_bytes / 4).min(memory_share(target));
         }

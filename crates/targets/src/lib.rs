@@ -23,6 +23,7 @@ mod live;
 mod passing;
 mod scratch;
 mod selection;
+mod space;
 mod spec;
 mod surroundings;
 mod workshop;
@@ -30,10 +31,11 @@ mod workshop;
 pub use conditions::{ConditionCaveat, ConditionsInForce, Entered};
 pub use error::TargetError;
 pub use facts::{DeviceNumbers, TargetFacts};
-pub use live::{Space, Target};
+pub use live::Target;
 pub use passing::PassingDirectory;
 pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
 pub use selection::{Selection, SelectionError};
+pub use space::Space;
 pub use spec::{
     Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
     parse_size, refuse_duplicate_labels, tell_apart,

@@ -21,6 +21,7 @@ use crate::scratch::device::NamedDevice;
 use crate::scratch::home::{Home, Source, make_scratch, make_work_directory};
 use crate::scratch::mkfs;
 use crate::scratch::open_device::{OpenDevice, OpenDeviceError};
+use crate::space::Space;
 use crate::spec::availability::memory_available_bytes;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Step;
@@ -41,18 +42,6 @@ pub struct Target {
     /// Whether it has been aged since it was made.
     aged: bool,
     facts: TargetFacts,
-}
-
-/// Room in a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
-    /// What an ordinary user may still write; for file systems in memory no more than the
-    /// kernel has available.
-    pub free_bytes: u64,
-    /// The file system's size; for ramfs, which has none, what is free.
-    pub total_bytes: u64,
-    /// Files that may still be made; `None` where the file system sets no number.
-    pub free_inodes: Option<u64>,
 }
 
 /// Threads may share a target.
@@ -135,7 +124,7 @@ impl Target {
         const LEAST_BYTES: u64 = 1 << 20;
         let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
         let free_bytes = self.shop.surroundings.scratch_left_bytes().ok()?;
-        let is_full = free_bytes < LEAST_BYTES && image.unallocated_bytes() > 0;
+        let is_full = free_bytes < LEAST_BYTES && image.allocated_bytes() < image.size_bytes();
         is_full.then_some(self.shop.surroundings.scratch.as_path())
     }
 
@@ -218,13 +207,27 @@ impl Target {
         if let Home::Arena(arena) = &self.home {
             let usage = arena.usage().map_err(self.io_error())?;
             let (free_bytes, total_bytes) = (usage.free_bytes, usage.bytes);
-            return Ok(Space { free_bytes, total_bytes, free_inodes: None });
+            return Ok(Space {
+                free_bytes,
+                total_bytes,
+                free_inodes: None,
+                is_held_by_scratch: false,
+            });
         }
         let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
+        let used_bytes = room.f_blocks.saturating_sub(room.f_bfree).saturating_mul(room.f_frsize);
+        let left_bytes = match &self.home {
+            Home::Scratch { source: Source::Image(image), scratch, .. } => {
+                self.shop.surroundings.left_bytes(scratch, image.size_bytes(), used_bytes)
+            }
+            Home::Scratch { .. } | Home::Directory(_) | Home::Arena(_) | Home::Removed => u64::MAX,
+        };
+        let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
         Ok(Space {
-            free_bytes: room.f_bavail.saturating_mul(room.f_frsize),
+            free_bytes: free_bytes.min(left_bytes),
             total_bytes: room.f_blocks.saturating_mul(room.f_frsize),
             free_inodes: (room.f_files > 0).then_some(room.f_favail),
+            is_held_by_scratch: left_bytes < free_bytes,
         })
     }
 

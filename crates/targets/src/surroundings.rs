@@ -1,16 +1,28 @@
 //! Where scratch targets are made, how large, and what may be destroyed for them.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use file_system::Storage;
-use rustix::fs::statvfs;
+use file_system::{Feature, FileSystem, Storage};
+use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat, statfs, statvfs};
+use rustix::io::Errno;
 
 use crate::scratch::arena;
 use crate::spec::availability::memory_available_bytes;
 use crate::spec::{Location, ScratchSpec, TargetSpec};
 
 const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+/// The size of an image that names none: a volume like people's, for which mkfs takes the defaults
+/// of one. Sparse, it takes what is written.
+const VOLUME_BYTES: u64 = 64 * GIB;
+/// What tmpfs and arenas get that name no size, and images that are filled or allocated as a whole.
+const FILLED_BYTES: u64 = 2 * GIB;
+/// What a run must be able to write to a target.
+const WRITTEN_BYTES: u64 = 2 * GIB;
+/// The part of an image, as a divisor, that mkfs may set aside: mke2fs zeroes the journal and the
+/// tables of inodes, together 2.4 % of 64 GiB.
+const SET_ASIDE: u64 = 32;
 
 /// What all targets of a run share.
 #[derive(Clone, Debug)]
@@ -20,9 +32,13 @@ pub struct Surroundings {
     /// The block devices that may be formatted, whatever they hold; `--destroy-data`. No other
     /// is, not even one that looks blank.
     pub destroy: Vec<PathBuf>,
-    /// The size of images, tmpfs and arenas that name none. Default 2 GiB; see
-    /// [`Self::fit_images`].
+    /// The size of images that name none. Default 64 GiB; see [`Self::fit_images`].
     pub image_bytes: u64,
+    /// The size of tmpfs and arenas that name none. Default 2 GiB; see [`Self::fit_images`].
+    pub memory_bytes: u64,
+    /// What each image may come to take of the scratch directory, whatever its size. No limit until
+    /// [`Self::fit_images`] has looked.
+    pub room_bytes: u64,
     /// Told as a target comes and goes, for a display of progress.
     pub on_step: Option<fn(&TargetSpec, Step)>,
 }
@@ -53,37 +69,88 @@ impl Default for Surroundings {
         Self {
             scratch: PathBuf::from("/var/tmp"),
             destroy: Vec::new(),
-            image_bytes: 2 << 30,
+            image_bytes: VOLUME_BYTES,
+            memory_bytes: FILLED_BYTES,
+            room_bytes: u64::MAX,
             on_step: None,
         }
     }
 }
 
 impl Surroundings {
-    /// Shrinks [`Self::image_bytes`] until the images, tmpfs and arenas of all `specs` that name no
-    /// size fit beside each other: targets to be compared should be of one size.
+    /// Shrinks what targets get that name no size until all `specs` fit beside each other: those
+    /// to be compared should be of one size. An image is sparse, so it needs room for what will be
+    /// written, not for its size; but one that is aged, or allocated as a whole, is filled.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
         let scratch = specs.iter().filter_map(|spec| match &spec.location {
             Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
             Location::Directory(_) | Location::Scratch(_) => None,
         });
-        let (tmpfs, images): (Vec<_>, Vec<_>) = scratch
+        let (memory, images): (Vec<_>, Vec<_>) = scratch
             .filter(|scratch| scratch.file_system.storage != Storage::Memory { size_option: None })
             .partition(|scratch| scratch.file_system.lives_in_memory());
         let arenas: Vec<_> =
-            tmpfs.iter().copied().filter(|one| one.file_system.is_called_as_library()).collect();
+            memory.iter().copied().filter(|one| one.file_system.is_called_as_library()).collect();
         let shared_bytes = arena::free_bytes().unwrap_or(u64::MAX);
+        let named = |scratch: &ScratchSpec| scratch.size_bytes;
+        let memory_share = share_bytes(&memory, named, memory_available_bytes() / 2)
+            .min(share_bytes(&arenas, named, shared_bytes / 10 * 9));
+        self.memory_bytes = self.memory_bytes.min(memory_share / MIB * MIB);
+        self.fit_to_scratch(&images);
+    }
+
+    fn fit_to_scratch(&mut self, images: &[&ScratchSpec]) {
+        if images.is_empty() {
+            return;
+        }
+        if images.iter().any(|image| image.is_filled()) || !self.holds_sparse_files() {
+            self.image_bytes = self.image_bytes.min(FILLED_BYTES);
+        }
         // Where the scratch directory cannot be looked at, availability says so.
-        let scratch_bytes = self.scratch_free_bytes().unwrap_or(u64::MAX);
-        let share = share_bytes(&images, scratch_bytes / 10 * 9)
-            .min(share_bytes(&tmpfs, memory_available_bytes() / 2))
-            .min(share_bytes(&arenas, shared_bytes / 10 * 9));
-        self.image_bytes = self.image_bytes.min(share / MIB * MIB);
+        let room_bytes = self.scratch_free_bytes().map_or(u64::MAX, |free| free / 10 * 9);
+        let booked =
+            |image: &ScratchSpec| image.size_bytes.map(|size| self.booked_bytes(image, size));
+        let share = share_bytes(images, booked, room_bytes);
+        self.room_bytes = share.min(room_bytes / images.len() as u64);
+        self.image_bytes = self.image_bytes.min(volume_bytes(share));
+        self.image_bytes = largest_file(&self.scratch, self.image_bytes);
     }
 
     /// The size that a scratch target gets.
     pub(crate) fn image_bytes_of(&self, scratch: &ScratchSpec) -> u64 {
-        scratch.size_bytes.unwrap_or(self.image_bytes)
+        scratch.size_bytes.unwrap_or(match scratch.file_system.lives_in_memory() {
+            true => self.memory_bytes,
+            false => self.image_bytes,
+        })
+    }
+
+    /// What an image of `size_bytes` must have of the scratch directory, taken or not.
+    pub(crate) fn booked_bytes(&self, scratch: &ScratchSpec, size_bytes: u64) -> u64 {
+        match scratch.is_filled() || !self.holds_sparse_files() {
+            true => size_bytes,
+            false => size_bytes.min(WRITTEN_BYTES.saturating_add(size_bytes / SET_ASIDE)),
+        }
+    }
+
+    /// What may still be written to an image of `size_bytes` whose files take `used_bytes`.
+    pub(crate) fn left_bytes(
+        &self,
+        scratch: &ScratchSpec,
+        size_bytes: u64,
+        used_bytes: u64,
+    ) -> u64 {
+        let room_bytes = self.room_bytes.max(self.booked_bytes(scratch, size_bytes));
+        match room_bytes < size_bytes {
+            true => room_bytes.saturating_sub(size_bytes / SET_ASIDE).saturating_sub(used_bytes),
+            false => u64::MAX,
+        }
+    }
+
+    /// Whether files in the scratch directory take room only where something was written.
+    fn holds_sparse_files(&self) -> bool {
+        let below = statfs(&self.scratch).ok();
+        let below = below.and_then(|said| FileSystem::with_magic(said.f_type.cast_unsigned()));
+        below.is_none_or(|below| below.lacks(Feature::SparseFiles).is_none())
     }
 
     pub(crate) fn scratch_free_bytes(&self) -> io::Result<u64> {
@@ -98,32 +165,84 @@ impl Surroundings {
     }
 }
 
-/// What remains of `room_bytes` for each target that names no size.
-fn share_bytes(targets: &[&ScratchSpec], room_bytes: u64) -> u64 {
-    let named: u64 = targets.iter().filter_map(|target| target.size_bytes).sum();
-    let unnamed = targets.iter().filter(|target| target.size_bytes.is_none()).count() as u64;
-    room_bytes.saturating_sub(named).checked_div(unnamed).unwrap_or(u64::MAX)
+/// The largest image that needs no more than `share_bytes`.
+fn volume_bytes(share_bytes: u64) -> u64 {
+    match share_bytes.checked_sub(WRITTEN_BYTES).map(|aside| aside.saturating_mul(SET_ASIDE)) {
+        // Below that, no image has more than its share.
+        Some(volume_bytes) if volume_bytes > share_bytes => 1 << volume_bytes.ilog2(),
+        _ => share_bytes / MIB * MIB,
+    }
+}
+
+/// The largest file up to `wanted_bytes` that `directory` can hold, by halves; all of them where
+/// that cannot be tried.
+pub(crate) fn largest_file(directory: &Path, wanted_bytes: u64) -> u64 {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let Ok(file) = openat(CWD, directory, flags, Mode::RUSR | Mode::WUSR) else {
+        return wanted_bytes;
+    };
+    let mut bytes = wanted_bytes;
+    while bytes > MIB && matches!(ftruncate(&file, bytes), Err(Errno::FBIG)) {
+        bytes /= 2;
+    }
+    bytes
+}
+
+/// What remains of `room_bytes` for each target for which nothing is named.
+fn share_bytes(
+    targets: &[&ScratchSpec],
+    named: impl Fn(&ScratchSpec) -> Option<u64>,
+    room_bytes: u64,
+) -> u64 {
+    let named: Vec<Option<u64>> = targets.iter().map(|target| named(target)).collect();
+    let taken = named.iter().flatten().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    let unnamed = named.iter().filter(|bytes| bytes.is_none()).count() as u64;
+    room_bytes.saturating_sub(taken).checked_div(unnamed).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn spec(text: &str) -> ScratchSpec {
+        match text.parse::<TargetSpec>().expect(text).location {
+            Location::Scratch(scratch) => scratch,
+            Location::Directory(_) => panic!("{text} is a directory"),
+        }
+    }
+
     #[test]
     fn room_is_shared_by_those_that_name_no_size() {
-        let spec = |size_bytes| ScratchSpec {
-            file_system: "ext4".parse().unwrap(),
-            size_bytes,
-            allocated: false,
-            mkfs: None,
-            mount: None,
-            device: None,
-            aged_rounds: None,
-            fill_percent: None,
+        let (named, unnamed) = (spec("ext4:size=100"), spec("ext4"));
+        let share = |targets: &[&ScratchSpec], room_bytes| {
+            share_bytes(targets, |target| target.size_bytes, room_bytes)
         };
-        let (named, unnamed) = (spec(Some(100)), spec(None));
-        assert_eq!(share_bytes(&[&named, &unnamed, &unnamed], 500), 200);
-        assert_eq!(share_bytes(&[&named], 500), u64::MAX);
-        assert_eq!(share_bytes(&[&named, &unnamed], 50), 0);
+        assert_eq!(share(&[&named, &unnamed, &unnamed], 500), 200);
+        assert_eq!(share(&[&named], 500), u64::MAX);
+        assert_eq!(share(&[&named, &unnamed], 50), 0);
+    }
+
+    #[test]
+    fn an_image_has_room_for_what_is_written_not_for_its_size() {
+        let around = Surroundings::default();
+        let sparse = spec("btrfs");
+        assert_eq!(around.booked_bytes(&sparse, 80 * GIB), 4 * GIB + GIB / 2);
+        assert_eq!(around.booked_bytes(&sparse, GIB), GIB);
+        for filled in ["ext4:image=allocated", "ext4:aged=3"] {
+            assert_eq!(around.booked_bytes(&spec(filled), 80 * GIB), 80 * GIB, "{filled}");
+        }
+        assert_eq!(volume_bytes(4 * GIB), 64 * GIB);
+        assert_eq!(volume_bytes(2 * GIB), 2 * GIB);
+        assert_eq!(volume_bytes(3 * GIB), 32 * GIB);
+        assert_eq!(volume_bytes(GIB), GIB);
+    }
+
+    #[test]
+    fn what_may_be_written_is_the_room_below_the_image() {
+        let around = Surroundings { room_bytes: 10 * GIB, ..Surroundings::default() };
+        let sparse = spec("btrfs");
+        assert_eq!(around.left_bytes(&sparse, 64 * GIB, 3 * GIB), 5 * GIB);
+        assert_eq!(around.left_bytes(&sparse, 64 * GIB, 9 * GIB), 0);
+        assert_eq!(around.left_bytes(&sparse, 4 * GIB, 3 * GIB), u64::MAX);
     }
 }

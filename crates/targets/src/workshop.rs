@@ -43,7 +43,8 @@ pub(crate) struct Shop {
     area: Option<MountArea>,
     /// Why there is no such area although this process is one that may mount.
     mounts_refused: Option<Errno>,
-    images: Mutex<Vec<Weak<LoopDevice>>>,
+    /// Each with what it has booked of the scratch directory.
+    images: Mutex<Vec<(Weak<LoopDevice>, u64)>>,
     next: AtomicU32,
 }
 
@@ -169,16 +170,16 @@ impl Shop {
     }
 
     /// Counts a new image among those that may still grow.
-    pub(crate) fn note_image(&self, image: &Arc<LoopDevice>) {
+    pub(crate) fn note_image(&self, image: &Arc<LoopDevice>, booked_bytes: u64) {
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-        images.retain(|image| image.strong_count() > 0);
-        images.push(Arc::downgrade(image));
+        images.retain(|(image, _)| image.strong_count() > 0);
+        images.push((Arc::downgrade(image), booked_bytes));
     }
 
     fn promised_bytes(&self) -> u64 {
         let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-        let living = images.iter().filter_map(Weak::upgrade);
-        living.map(|image| image.unallocated_bytes()).sum()
+        let living = images.iter().filter_map(|(image, booked)| Some((image.upgrade()?, booked)));
+        living.map(|(image, booked)| booked.saturating_sub(image.allocated_bytes())).sum()
     }
 
     fn finish(&self) -> io::Result<()> {

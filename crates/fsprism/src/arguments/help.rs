@@ -50,7 +50,8 @@ Targets:
                                              a scratch file system, made and removed (root)
   LABEL=TARGET                               the same, under this label
   FS:size=4G,mkfs=-O ^has_journal,mount=noatime
-                                             with this size and these mkfs and mount options
+                                             with this size (else 64 GiB, sparse; 2 GiB in memory)
+                                             and these mkfs and mount options
   FS:image=allocated                         on an image written in full beforehand
   FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
                                              with memory and device limits

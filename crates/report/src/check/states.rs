@@ -29,12 +29,21 @@ struct Property {
     avoid: &'static str,
 }
 
+/// Whether it was made on a device, or on an image.
+fn is_on_volume(target: &TargetRecord) -> bool {
+    let known = FileSystem::named(&target.file_system);
+    target.scratch && known.is_none_or(|known| !known.lives_in_memory())
+}
+
 const PROPERTIES: [Property; 10] = [
     Property {
         name: "size",
         unit: "bytes",
         title: "sizes of the file systems differ",
-        of: |target| (target.scratch && target.size_bytes > 0).then_some(target.size_bytes as f64),
+        // In memory, a file system's size is only a limit: nothing in it is laid out by it.
+        of: |target| {
+            (is_on_volume(target) && target.size_bytes > 0).then_some(target.size_bytes as f64)
+        },
         avoid: "the same size= for all targets",
     },
     Property {
@@ -98,9 +107,7 @@ const PROPERTIES: [Property; 10] = [
         unit: "",
         title: "rounds of ageing differ",
         of: |target| {
-            let known = FileSystem::named(&target.file_system);
-            let can_age = target.scratch && known.is_none_or(|known| !known.lives_in_memory());
-            can_age.then(|| target.aged.map_or(0.0, |aged| f64::from(aged.rounds)))
+            is_on_volume(target).then(|| target.aged.map_or(0.0, |aged| f64::from(aged.rounds)))
         },
         avoid: "the same --aged for all targets",
     },
@@ -318,6 +325,11 @@ mod tests {
         let size = messages(|target| target.size_bytes = 1 << 31);
         assert_eq!(size, ["sizes of the file systems differ: 1 GiB (ext4) and 2 GiB (xfs)"]);
         assert_eq!(messages(|target| target.size_bytes += 1000), [""; 0]);
+        let in_memory = |target: &mut TargetRecord| {
+            target.file_system = "tmpfs".to_owned();
+            target.size_bytes = 1 << 31;
+        };
+        assert!(messages(in_memory).iter().all(|message| !message.starts_with("sizes")));
         assert_eq!(messages(|target| target.image_allocated = true).len(), 1);
         let old = messages(|target| target.scratch = false);
         assert_eq!(old, ["xfs existed with its history, ext4 was made anew for each block"]);

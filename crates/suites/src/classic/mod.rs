@@ -104,7 +104,7 @@ pub enum ClassicError {
         } else {
             "a smaller --size"
         },
-        if *is_scratch { ", or a larger size= for the target" } else { "" }
+        or_more_room
     )]
     NoRoomForSize {
         /// The size that was asked for.
@@ -115,8 +115,8 @@ pub enum ClassicError {
         free_bytes: u64,
         /// Whether several sizes were asked for.
         has_sizes: bool,
-        /// Whether its own size can be chosen.
-        is_scratch: bool,
+        /// What would give it more, behind what to make smaller.
+        or_more_room: &'static str,
     },
     /// A target cannot have so many files.
     #[error(
@@ -141,7 +141,7 @@ pub enum ClassicError {
         plural(*files as usize, "file"),
         size(*file_bytes as f64, 3),
         size(*free_bytes as f64, 3),
-        if *is_scratch { ", or a larger size= for the target" } else { "" }
+        or_more_room
     )]
     NoRoom {
         /// The number that was asked for.
@@ -152,8 +152,8 @@ pub enum ClassicError {
         label: String,
         /// What it has free.
         free_bytes: u64,
-        /// Whether its own size can be chosen.
-        is_scratch: bool,
+        /// What would give it more, behind what to make smaller.
+        or_more_room: &'static str,
     },
 }
 

@@ -239,7 +239,7 @@ fn check_room(live: &LiveTarget, needed_bytes: u64, axis: Axis) -> Result<(), Cl
     if needed_bytes <= free_bytes {
         return Ok(());
     }
-    let larger = if live.is_scratch() { ", or a larger size= for the target" } else { "" };
+    let larger = live.or_more_room();
     let option = if axis == Axis::WorkingSet { "--high" } else { "--working-set" };
     Err(CliffError::NoRoom { target, needed_bytes, free_bytes, option, larger })
 }

@@ -116,7 +116,7 @@ pub(crate) fn make_scratch(
             write_holes(&image).map_err(failed)?;
         }
         let image = Arc::new(LoopDevice::bind(image).map_err(failed)?);
-        shop.note_image(&image);
+        shop.note_image(&image, shop.surroundings.booked_bytes(scratch, size_bytes));
         Source::Image(image)
     };
     let mount_point = shop.new_mount_point(label);

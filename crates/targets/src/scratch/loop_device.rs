@@ -65,11 +65,10 @@ impl LoopDevice {
         self.size_bytes
     }
 
-    /// What the image may still come to take of the scratch directory.
-    pub(crate) fn unallocated_bytes(&self) -> u64 {
+    /// What the image takes of the scratch directory.
+    pub(crate) fn allocated_bytes(&self) -> u64 {
         use std::os::unix::fs::MetadataExt;
-        let allocated = self.image.metadata().map_or(0, |metadata| metadata.blocks() * 512);
-        self.size_bytes.saturating_sub(allocated)
+        self.image.metadata().map_or(0, |metadata| metadata.blocks() * 512)
     }
 
     /// Whether reads and writes bypass the page cache of the file system that holds the image.

@@ -17,7 +17,7 @@ use crate::scratch::arena::{self, ARENAS};
 use crate::scratch::device::{DeviceError, NamedDevice};
 use crate::scratch::mkfs::try_modprobe;
 use crate::spec::{Conditions, Location, ScratchSpec, TargetSpec};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Surroundings, largest_file};
 
 /// A directory with less than this is no place to measure.
 const LEAST_FREE_BYTES: u64 = 64 << 20;
@@ -87,9 +87,9 @@ pub enum Unavailable {
         source: io::Error,
     },
     /// The image would not fit.
-    #[error("an image of {needed_bytes} bytes does not fit in {directory}, which has {free_bytes} \
-        bytes free; give a smaller size= or another directory with --scratch",
-        directory = directory.display())]
+    #[error("an image that may take {needed_bytes} bytes does not fit in {directory}, which has \
+        {free_bytes} bytes free beside the other images; give a smaller size= or another directory \
+        with --scratch", directory = directory.display())]
     ScratchFull {
         /// The scratch directory.
         directory: PathBuf,
@@ -97,6 +97,16 @@ pub enum Unavailable {
         needed_bytes: u64,
         /// What is free, without what other images may come to take.
         free_bytes: u64,
+    },
+    /// A file may not be as large as the image.
+    #[error("an image of {size_bytes} bytes is larger than a file in {directory} can be; give a \
+        smaller size= or another directory with --scratch, or raise the file size limit \
+        (ulimit -f)", directory = directory.display())]
+    ImageTooLarge {
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What the image was to have.
+        size_bytes: u64,
     },
     /// The tmpfs would not fit in memory.
     #[error(
@@ -360,6 +370,11 @@ fn check_room(
         }
     }
     let directory = surroundings.scratch.clone();
+    let size_bytes = needed_bytes;
+    if largest_file(&directory, size_bytes) < size_bytes {
+        return Err(Unavailable::ImageTooLarge { directory, size_bytes });
+    }
+    let needed_bytes = surroundings.booked_bytes(scratch, size_bytes);
     let free = surroundings.scratch_free_bytes();
     let free = free.and_then(|free| Ok((free, access(&directory, Access::WRITE_OK)?)));
     match free {

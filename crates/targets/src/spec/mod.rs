@@ -57,9 +57,11 @@ pub enum Location {
 pub struct ScratchSpec {
     /// Which one.
     pub file_system: FileSystem,
-    /// The image's or the tmpfs' size; `None` takes [`Surroundings::image_bytes`].
+    /// The image's or the tmpfs' size; `None` takes [`Surroundings::image_bytes`] or
+    /// [`Surroundings::memory_bytes`].
     ///
     /// [`Surroundings::image_bytes`]: super::Surroundings::image_bytes
+    /// [`Surroundings::memory_bytes`]: super::Surroundings::memory_bytes
     pub size_bytes: Option<u64>,
     /// Whether every block of the image is written before it is used, and stays allocated.
     pub allocated: bool,
@@ -73,6 +75,13 @@ pub struct ScratchSpec {
     pub aged_rounds: Option<u32>,
     /// How full it is while it is aged, in percent; `None` takes [`Ageing::FILL_PERCENT`].
     pub fill_percent: Option<u32>,
+}
+
+impl ScratchSpec {
+    /// Whether all of its space, or a share of it, is written before it is used.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.allocated || self.aged_rounds.is_some_and(|rounds| rounds > 0)
+    }
 }
 
 impl TargetSpec {

@@ -116,7 +116,7 @@ pub(crate) fn check_room(
         label: live.target.spec().label.clone(),
         free_bytes: space.free_bytes,
         has_sizes,
-        is_scratch: live.is_scratch(),
+        or_more_room: live.or_more_room(),
     })
 }
 

@@ -129,7 +129,7 @@ pub(crate) fn check_room(
         file_bytes: options.file_bytes,
         label: live.target.spec().label.clone(),
         free_bytes: space.free_bytes,
-        is_scratch: live.is_scratch(),
+        or_more_room: live.or_more_room(),
     })
 }
 

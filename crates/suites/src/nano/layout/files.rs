@@ -175,8 +175,9 @@ impl Experiment for ColdRead {
         let (wanted, space) = (2 * self.written_bytes(), target.space());
         match space {
             Ok(space) if space.free_bytes < wanted => Err(format!(
-                "it has {} bytes free, but {wanted} are needed: give it more space (size=)",
-                space.free_bytes
+                "it has {} bytes free, but {wanted} are needed: give {}",
+                space.free_bytes,
+                space.enlarged_by()
             )),
             _ => Ok(()),
         }

@@ -71,8 +71,9 @@ fn check(live: &LiveTarget) -> Result<(), String> {
     let space = live.target().space().map_err(|error| error.to_string())?;
     if space.free_bytes < LIMITS_PER_FILE * limit_bytes {
         return Err(format!(
-            "it has no space for a file of {LIMITS_PER_FILE} times its memory limit; give a larger \
-             size= or a smaller memory="
+            "it has no space for a file of {LIMITS_PER_FILE} times its memory limit; give a \
+             smaller memory=, or {}",
+            space.enlarged_by()
         ));
     }
     Ok(())

@@ -89,7 +89,8 @@ impl Experiment for Steady {
         if space.free_bytes < 2 * LIMITS_WRITTEN * limit_bytes {
             return Err(format!(
                 "it has no space for {LIMITS_WRITTEN} times the dirty data at which writers wait; \
-                 give a larger size="
+                 give {}",
+                space.enlarged_by()
             ));
         }
         Ok(())

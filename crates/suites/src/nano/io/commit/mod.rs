@@ -60,7 +60,8 @@ pub(super) fn check(live: &LiveTarget, bytes: u64) -> Result<(), String> {
     let space = live.target().space().map_err(|error| error.to_string())?;
     // Half of what is free: full file systems are another subject.
     if space.free_bytes / 2 < bytes {
-        return Err(format!("it needs {} MiB of free space; give a larger size=", 2 * bytes / MIB));
+        let (wanted_mib, more) = (2 * bytes / MIB, space.enlarged_by());
+        return Err(format!("it needs {wanted_mib} MiB of free space; give {more}"));
     }
     Ok(())
 }
