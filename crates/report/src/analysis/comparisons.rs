@@ -145,6 +145,18 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_whose_interval_spans_orders_of_magnitude_is_no_figure() {
+        let wild = [1.0, 3000.0, 2.0, 0.01, 500.0, 0.2, 40.0, 0.003];
+        let sample = Sample::new(&["a", "b"]).benchmark("create", &[&around(1.0, 8), &wild]);
+        let document = sample.document();
+        assert_eq!(document.comparisons[0].verdict, Verdict::NotEnoughData);
+        assert_eq!(document.comparisons[0].ratio, None);
+        let wide = [1.0, 3.0, 2.0, 0.5, 1.5, 0.7, 2.5, 0.9];
+        let sample = Sample::new(&["a", "b"]).benchmark("create", &[&around(1.0, 8), &wide]);
+        assert_eq!(sample.document().comparisons[0].verdict, Verdict::NotToldApart);
+    }
+
+    #[test]
     fn p_values_are_adjusted_over_all_comparisons_of_the_run() {
         // One difference that is real by itself, at p = 0.02 or so, among many that are not.
         let weak = [1.00, 1.06, 1.01, 1.05, 1.04, 0.99, 1.07, 1.02];

@@ -183,7 +183,7 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
         .filter_map(|&other| Some((other, comparison(load, &best.target, &other.target)?)))
         .collect();
     if related.iter().all(|(_, found)| found.verdict == Verdict::NotEnoughData) {
-        return "too few blocks to tell".to_owned();
+        return "too little data to tell".to_owned();
     }
     let mut slower: Vec<(&LoadCost, Slower)> = Vec::new();
     let mut alike = vec![names::label(&best.target)];

@@ -185,7 +185,9 @@ fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<
 /// What hinders a comparison over this many common blocks.
 pub(super) fn why_not_compared(blocks: u32) -> String {
     if blocks >= BLOCKS_LEAST {
-        return "these values cannot be compared as ratios".to_owned();
+        return "their ratio varies too much to be stated, or some values are 0; more blocks, by a \
+                larger --budget, would narrow it"
+            .to_owned();
     }
     let verb = if blocks == 1 { "is" } else { "are" };
     format!("{} {verb} too few to compare", plural(blocks as usize, "common block"))

@@ -25,6 +25,10 @@ pub(crate) const BLOCKS_LEAST: u32 = 6;
 /// How far from 1 a ratio may be and still not matter.
 pub(crate) const MARGIN: f64 = 0.02;
 
+/// An interval that reaches beyond so many times a ratio, or below that part of it, leaves it open
+/// even to its order of magnitude: such a ratio is no figure.
+const REACH_MAX: f64 = 10.0;
+
 /// How many times as wide as that of the middle blocks the interval of all may be before both are
 /// told.
 const WIDTH_MAX: f64 = 2.0;
@@ -253,7 +257,9 @@ fn both_ways(paired: &Paired, level: f64) -> Option<(RatioReport, RatioReport)> 
 }
 
 fn is_usable(ratio: f64, interval: Interval) -> bool {
-    [ratio, interval.low, interval.high].iter().all(|value| value.is_finite() && *value > 0.0)
+    let are_ratios =
+        [ratio, interval.low, interval.high].iter().all(|value| value.is_finite() && *value > 0.0);
+    are_ratios && interval.high <= REACH_MAX * ratio && interval.low >= ratio / REACH_MAX
 }
 
 fn report(interval: Interval) -> IntervalReport {
