@@ -355,6 +355,10 @@ fn check_room(
     if scratch.mkfs.is_none() && needed_bytes < least_bytes {
         return Err(match scratch.size_bytes {
             Some(_) => Unavailable::TooSmall { file_system, least_bytes },
+            None if largest_file(&surroundings.scratch, least_bytes) < least_bytes => {
+                let directory = surroundings.scratch.clone();
+                Unavailable::ImageTooLarge { directory, size_bytes: least_bytes }
+            }
             // The default was shrunk until all images fit.
             None => Unavailable::ScratchFull {
                 directory: surroundings.scratch.clone(),
