@@ -82,13 +82,12 @@ impl LiveTarget {
 
     /// What else a refusal for want of room may suggest, behind what to make smaller.
     pub(crate) fn or_more_room(&self) -> &'static str {
-        let is_held = self.target.space().is_ok_and(|space| space.is_held_by_scratch);
-        match (self.is_scratch(), is_held) {
-            (false, _) => "",
-            (true, false) => ", or a larger size= for the target",
-            (true, true) => {
-                ", or another directory with --scratch, since this one has no more space"
-            }
+        if !self.is_scratch() {
+            return "";
+        }
+        match self.target.space().is_ok_and(|space| space.is_held_by_scratch) {
+            true => ", or another directory with --scratch, since this one has no more space",
+            false => ", or a larger size= for the target",
         }
     }
 

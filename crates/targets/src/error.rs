@@ -42,15 +42,6 @@ pub enum TargetError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// A file may not be as large as the image.
-    #[error("an image of {size_bytes} bytes is larger than a file in {directory} can be: raise the \
-        file size limit (ulimit -f), or give a smaller size=", directory = directory.display())]
-    ImageTooLarge {
-        /// The scratch directory.
-        directory: PathBuf,
-        /// What the image was to have.
-        size_bytes: u64,
-    },
     /// An image cannot be allocated for good where the host writes every block to a new place.
     #[error("image=allocated has no effect in {directory}, because {why}; name another directory \
         with --scratch, or leave image=allocated out",

@@ -24,3 +24,21 @@ impl Space {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_size_is_no_advice_where_the_scratch_directory_is_the_limit() {
+        let space = |is_held_by_scratch| Space {
+            free_bytes: 0,
+            total_bytes: 0,
+            free_inodes: None,
+            is_held_by_scratch,
+        };
+        assert!(space(false).enlarged_by().contains("size="));
+        let held = space(true).enlarged_by();
+        assert!(held.contains("--scratch") && !held.contains("size="), "{held}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
-use crate::spec::ScratchSpec;
+use crate::spec::{ScratchSpec, Unavailable};
 use crate::workshop::Shop;
 
 /// What is below a target.
@@ -94,10 +94,10 @@ pub(crate) fn make_scratch(
     }
     let directory = &shop.surroundings.scratch;
     let failed = |source: io::Error| match Errno::from_io_error(&source) {
-        Some(Errno::FBIG) => TargetError::ImageTooLarge {
+        Some(Errno::FBIG) => TargetError::Unavailable(Unavailable::ImageTooLarge {
             directory: directory.clone(),
             size_bytes: shop.surroundings.image_bytes_of(scratch),
-        },
+        }),
         _ => TargetError::Image { directory: directory.clone(), source },
     };
     let source = if let Some(device) = device {

@@ -232,6 +232,18 @@ pub(crate) fn images_share_room() {
     shared.fit_images(&[spec("ext4:aged=1"), spec("xfs"), spec("tmpfs")]);
     assert_eq!(shared.image_bytes, shared.image_bytes.min(2 << 30), "all are of one size");
     workshop.close().expect("nothing is left");
+
+    // What may be written is the share of the scratch directory, whatever the size of the volume.
+    let room_bytes = 4 << 30;
+    let workshop = Workshop::open(Surroundings { room_bytes, ..surroundings() }).expect("root");
+    let target = workshop.make(&spec("ext4:size=32g")).expect("it is sparse");
+    let space = target.space().expect("mounted");
+    assert!(space.is_held_by_scratch, "{space:?}");
+    assert!(space.free_bytes < room_bytes && space.total_bytes > room_bytes, "{space:?}");
+    let small = workshop.make(&spec("ext4:size=256m")).expect("there is room");
+    assert!(!small.space().expect("mounted").is_held_by_scratch);
+    drop(small);
+    close(target, workshop);
 }
 
 pub(crate) fn remounting_forgets_metadata() {
