@@ -23,6 +23,7 @@ mod live;
 mod passing;
 mod scratch;
 mod selection;
+mod smaller_volumes;
 mod space;
 mod spec;
 mod surroundings;
@@ -35,6 +36,7 @@ pub use live::Target;
 pub use passing::PassingDirectory;
 pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
 pub use selection::{Selection, SelectionError};
+pub use smaller_volumes::{SmallerVolumes, WhySmaller};
 pub use space::Space;
 pub use spec::{
     Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,

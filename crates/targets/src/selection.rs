@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::error::TargetError;
 use crate::live::Target;
+use crate::smaller_volumes::SmallerVolumes;
 use crate::spec::availability::Unavailable;
 use crate::spec::{Location, SpecError, TargetSpec, availability, refuse_duplicate_labels};
 use crate::surroundings::Surroundings;
@@ -75,6 +76,12 @@ impl Selection {
     #[must_use]
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// Whether images that name no size are smaller than an ordinary volume, and why.
+    #[must_use]
+    pub fn smaller_volumes(&self) -> Option<SmallerVolumes> {
+        self.surroundings.smaller_volumes(&self.specs)
     }
 
     /// Makes the targets. The process must still have one thread.

@@ -8,6 +8,7 @@ use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat, statfs, statvfs};
 use rustix::io::Errno;
 
 use crate::scratch::arena;
+use crate::smaller_volumes::{SmallerVolumes, WhySmaller};
 use crate::spec::availability::memory_available_bytes;
 use crate::spec::{Location, ScratchSpec, TargetSpec};
 
@@ -15,7 +16,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 /// The size of an image that names none: a volume like people's, for which mkfs takes the defaults
 /// of one. Sparse, it takes what is written.
-const VOLUME_BYTES: u64 = 64 * GIB;
+pub(crate) const VOLUME_BYTES: u64 = 64 * GIB;
 /// What tmpfs and arenas get that name no size, and images that are filled or allocated as a whole.
 const FILLED_BYTES: u64 = 2 * GIB;
 /// What a run must be able to write to a target.
@@ -82,13 +83,11 @@ impl Surroundings {
     /// to be compared should be of one size. An image is sparse, so it needs room for what will be
     /// written, not for its size; but one that is aged, or allocated as a whole, is filled.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
-        let scratch = specs.iter().filter_map(|spec| match &spec.location {
-            Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
-            Location::Directory(_) | Location::Scratch(_) => None,
-        });
-        let (memory, images): (Vec<_>, Vec<_>) = scratch
+        let memory: Vec<&ScratchSpec> = scratch(specs)
             .filter(|scratch| scratch.file_system.storage != Storage::Memory { size_option: None })
-            .partition(|scratch| scratch.file_system.lives_in_memory());
+            .filter(|scratch| scratch.file_system.lives_in_memory())
+            .collect();
+        let images: Vec<&ScratchSpec> = images(specs).collect();
         let arenas: Vec<_> =
             memory.iter().copied().filter(|one| one.file_system.is_called_as_library()).collect();
         let shared_bytes = arena::free_bytes().unwrap_or(u64::MAX);
@@ -114,6 +113,20 @@ impl Surroundings {
         self.room_bytes = share.min(room_bytes / images.len() as u64);
         self.image_bytes = self.image_bytes.min(volume_bytes(share));
         self.image_bytes = largest_file(&self.scratch, self.image_bytes);
+    }
+
+    /// Whether images of `specs` that name no size are smaller than an ordinary volume, and why.
+    pub(crate) fn smaller_volumes(&self, specs: &[TargetSpec]) -> Option<SmallerVolumes> {
+        let images: Vec<&ScratchSpec> = images(specs).collect();
+        let is_smaller = self.image_bytes < VOLUME_BYTES;
+        let is_unnamed = images.iter().any(|image| image.size_bytes.is_none());
+        let is_filled = images.iter().any(|image| image.is_filled());
+        let why = match is_filled && self.image_bytes == FILLED_BYTES {
+            true => WhySmaller::Filled,
+            false => WhySmaller::Scratch(self.scratch.clone()),
+        };
+        let image_bytes = self.image_bytes;
+        (is_smaller && is_unnamed).then_some(SmallerVolumes { image_bytes, why })
     }
 
     /// The size that a scratch target gets.
@@ -163,6 +176,19 @@ impl Surroundings {
         let room = statvfs(&self.scratch)?;
         Ok(room.f_bfree.saturating_mul(room.f_frsize))
     }
+}
+
+/// The file systems to make that name no device.
+fn scratch(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
+    specs.iter().filter_map(|spec| match &spec.location {
+        Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
+        Location::Directory(_) | Location::Scratch(_) => None,
+    })
+}
+
+/// Those of them that are made on images.
+fn images(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
+    scratch(specs).filter(|scratch| !scratch.file_system.lives_in_memory())
 }
 
 /// The largest image that needs no more than `share_bytes`.

@@ -63,8 +63,16 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Chooses targets that can be made.
+/// Chooses targets that can be made, and says if their images are smaller than usual.
 pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
+    let selection = chosen(choice, making)?;
+    if let Some(smaller) = selection.smaller_volumes() {
+        output::say(&smaller.to_string());
+    }
+    Ok(selection)
+}
+
+fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     let around = surroundings(making);
     let parsed = |texts: &[String]| parsed(texts, making.aged).blame_input();
     let all = |specs: Vec<TargetSpec>, around| Selection::all(specs, around).blame_input();

@@ -131,6 +131,25 @@ fn a_limit_on_the_size_of_files_is_said() {
     }
 }
 
+/// Images become smaller, or are refused, by the room in the scratch directory.
+#[test]
+fn a_small_scratch_directory_is_said() {
+    let Some(place) = Place::as_root("a_small_scratch_directory_is_said") else { return };
+    place.make("small");
+    let small = place.text("small");
+    let on = |size: &str, arguments: &str| {
+        let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size={size} none {small}"));
+        mounts.run(&place, arguments)
+    };
+    let survey = "run survey/io ext4 --blocks 1 --size 1m --scratch small --out run";
+    let smaller = on("900m", survey);
+    smaller.assert_code(0);
+    let said = smaller.stderr.lines().find(|line| line.contains("instead of 64 GiB"));
+    assert!(said.is_some_and(|line| line.contains("small") && line.contains("--scratch")));
+    let refused = on("200m", "run survey/io xfs --blocks 1 --scratch small --out none");
+    refused.assert_code(2).assert_says(&["335544320 bytes", "--scratch", "fewer targets"]);
+}
+
 #[test]
 fn a_full_disk_under_the_journal_ends_the_run_and_keeps_it() {
     let name = "a_full_disk_under_the_journal_ends_the_run_and_keeps_it";

@@ -98,6 +98,20 @@ pub enum Unavailable {
         /// What is free, without what other images may come to take.
         free_bytes: u64,
     },
+    /// Even the smallest image would not fit.
+    #[error("{file_system} needs an image of at least {least_bytes} bytes, but {directory} has \
+        only {room_bytes} bytes for each image; name another directory with --scratch, or give \
+        fewer targets", directory = directory.display())]
+    NoRoomForLeast {
+        /// The file system.
+        file_system: FileSystem,
+        /// The least image size.
+        least_bytes: u64,
+        /// The scratch directory.
+        directory: PathBuf,
+        /// What each image may have of it.
+        room_bytes: u64,
+    },
     /// A file may not be as large as the image.
     #[error("an image of {size_bytes} bytes is larger than a file in {directory} can be; give a \
         smaller size= or another directory with --scratch, or raise the file size limit \
@@ -360,10 +374,11 @@ fn check_room(
                 Unavailable::ImageTooLarge { directory, size_bytes: least_bytes }
             }
             // The default was shrunk until all images fit.
-            None => Unavailable::ScratchFull {
+            None => Unavailable::NoRoomForLeast {
+                file_system,
+                least_bytes,
                 directory: surroundings.scratch.clone(),
-                needed_bytes: least_bytes,
-                free_bytes: needed_bytes,
+                room_bytes: needed_bytes,
             },
         });
     }

@@ -1,0 +1,59 @@
+//! That images which name no size are smaller than an ordinary volume, and why.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use textual::size;
+
+use crate::surroundings::VOLUME_BYTES;
+
+/// Images that name no size, made smaller than an ordinary volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SmallerVolumes {
+    /// What each of them has.
+    pub image_bytes: u64,
+    /// Why it is not more.
+    pub why: WhySmaller,
+}
+
+/// What keeps images from having the size of an ordinary volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhySmaller {
+    /// At least one of them is written as a whole, or for the most part.
+    Filled,
+    /// The scratch directory cannot hold more.
+    Scratch(PathBuf),
+}
+
+impl fmt::Display for SmallerVolumes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, volume) = (size(self.image_bytes as f64, 3), size(VOLUME_BYTES as f64, 3));
+        write!(formatter, "images have {bytes} instead of {volume}, because ")?;
+        match &self.why {
+            WhySmaller::Filled => write!(
+                formatter,
+                "one of them is filled (aged= or image=allocated): give size= to choose"
+            )?,
+            WhySmaller::Scratch(directory) => write!(
+                formatter,
+                "{} cannot hold more: name another directory with --scratch",
+                directory.display()
+            )?,
+        }
+        write!(formatter, " (some figures depend on it, above all btrfs' random writes)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_names_what_to_change() {
+        let said = |why| SmallerVolumes { image_bytes: 405 << 20, why }.to_string();
+        let scratch = said(WhySmaller::Scratch(PathBuf::from("/small")));
+        assert!(scratch.starts_with("images have 405 MiB instead of 64 GiB"), "{scratch}");
+        assert!(scratch.contains("/small") && scratch.contains("--scratch"), "{scratch}");
+        assert!(said(WhySmaller::Filled).contains("size="));
+    }
+}
