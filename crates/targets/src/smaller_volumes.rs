@@ -28,19 +28,19 @@ pub enum WhySmaller {
 impl fmt::Display for SmallerVolumes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bytes, volume) = (size(self.image_bytes as f64, 3), size(VOLUME_BYTES as f64, 3));
-        write!(formatter, "images have {bytes} instead of {volume}, because ")?;
+        write!(formatter, "images are {bytes}, not the usual {volume}, because ")?;
         match &self.why {
             WhySmaller::Filled => write!(
                 formatter,
-                "one of them is filled (aged= or image=allocated): give size= to choose"
+                "one of them is filled (aged= or image=allocated); to choose a size, give size="
             )?,
             WhySmaller::Scratch(directory) => write!(
                 formatter,
-                "{} cannot hold more: name another directory with --scratch",
+                "{} cannot hold larger ones; name another directory with --scratch",
                 directory.display()
             )?,
         }
-        write!(formatter, " (some figures depend on it, above all btrfs' random writes)")
+        write!(formatter, ". Some figures depend on the size, above all random writes on btrfs")
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     fn the_reason_names_what_to_change() {
         let said = |why| SmallerVolumes { image_bytes: 405 << 20, why }.to_string();
         let scratch = said(WhySmaller::Scratch(PathBuf::from("/small")));
-        assert!(scratch.starts_with("images have 405 MiB instead of 64 GiB"), "{scratch}");
+        assert!(scratch.starts_with("images are 405 MiB, not the usual 64 GiB"), "{scratch}");
         assert!(scratch.contains("/small") && scratch.contains("--scratch"), "{scratch}");
         assert!(said(WhySmaller::Filled).contains("size="));
     }

@@ -144,7 +144,7 @@ fn a_small_scratch_directory_is_said() {
     let survey = "run survey/io ext4 --blocks 1 --size 1m --scratch small --out run";
     let smaller = on("900m", survey);
     smaller.assert_code(0);
-    let said = smaller.stderr.lines().find(|line| line.contains("instead of 64 GiB"));
+    let said = smaller.stderr.lines().find(|line| line.contains("not the usual 64 GiB"));
     assert!(said.is_some_and(|line| line.contains("small") && line.contains("--scratch")));
     let refused = on("200m", "run survey/io xfs --blocks 1 --scratch small --out none");
     refused.assert_code(2).assert_says(&["335544320 bytes", "--scratch", "fewer targets"]);
