@@ -147,7 +147,7 @@ fn a_small_scratch_directory_is_said() {
     let said = smaller.stderr.lines().find(|line| line.contains("not the usual 64 GiB"));
     assert!(said.is_some_and(|line| line.contains("small") && line.contains("--scratch")));
     let refused = on("200m", "run survey/io xfs --blocks 1 --scratch small --out none");
-    refused.assert_code(2).assert_says(&["335544320 bytes", "--scratch", "fewer targets"]);
+    refused.assert_code(2).assert_says(&["335544320 bytes", "for each image", "--scratch"]);
 }
 
 #[test]
