@@ -99,9 +99,9 @@ pub enum Unavailable {
         free_bytes: u64,
     },
     /// Even the smallest image would not fit.
-    #[error("{file_system} does not fit in {directory}: it needs an image of at least {least_bytes} \
-        bytes, but {room_bytes} bytes are left for each image there; name another directory with \
-        --scratch", directory = directory.display())]
+    #[error("{file_system} does not fit in {directory}: it needs an image of at least \
+        {least_bytes} bytes, but {room_bytes} bytes are left for each image there; name another \
+        directory with --scratch", directory = directory.display())]
     NoRoomForLeast {
         /// The file system.
         file_system: FileSystem,
