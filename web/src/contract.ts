@@ -195,6 +195,25 @@ kind: "cpu-stolen"
  */
 percent: number
 } | {
+kind: "busy-machine"
+/**
+ * Number of all replicates.
+ */
+of: number
+/**
+ * Number of such replicates.
+ */
+replicates: number
+/**
+ * Share of their time in which the measuring threads of the worst of them waited for a
+ * processor, in percent.
+ */
+waited_percent: number
+/**
+ * Who kept the machine busy then, in words.
+ */
+who: string
+} | {
 kind: "cpu-throttled"
 /**
  * Number of quota periods in which it did.
@@ -460,7 +479,7 @@ export type Verdict = ("real" | "real-size-unknown" | "not-told-apart" | "not-en
 /**
  * Why measuring ended.
  */
-export type EndReason = ("precision" | "blocks" | "budget" | "interrupted" | "nothing-left" | "searched")
+export type EndReason = ("precision" | "blocks" | "budget" | "interrupted" | "nothing-left" | "busy" | "searched")
 /**
  * What a cache holds.
  */
@@ -566,7 +585,7 @@ export type LoadDoubt = ("contradicted" | "unconfirmed")
 /**
  * A known mistake.
  */
-export type Mistake = ("warm-up" | "dirty-cache" | "near-boundary" | "unaligned-access" | "call-overhead" | "unequal-states" | "short-for-clock" | "cache-reuse")
+export type Mistake = ("warm-up" | "dirty-cache" | "near-boundary" | "unaligned-access" | "call-overhead" | "unequal-states" | "short-for-clock" | "cache-reuse" | "busy-machine")
 /**
  * What a check came to.
  */
@@ -1169,6 +1188,11 @@ benchmark: string
  * Number of blocks in which both were measured.
  */
 blocks: number
+/**
+ * How many of the blocks were measured on one of the two while other programs kept the machine
+ * busy: the difference may be theirs.
+ */
+busy_blocks?: number
 /**
  * Label of the first target.
  */

@@ -29,6 +29,7 @@ impl Done {
         let failed = document.cells.iter().any(|cell| cell.failed.is_some());
         match reason {
             EndReason::Interrupted => Self::Interrupted,
+            EndReason::Busy => Self::WithFailures,
             _ if failed => Self::WithFailures,
             EndReason::Precision
             | EndReason::Blocks

@@ -43,6 +43,6 @@ pub use clock::{Clock, MonotonicClock, SystemClock, TscClock};
 pub use counters::{CountersError, ProcessorCounters, RawEvent};
 pub use histogram::{Bucket, Exact, Histogram, HistogramError};
 pub use manual::ManualClock;
-pub use processor_time::thread_processor_ns;
+pub use processor_time::{thread_processor_ns, thread_waited_ns};
 pub use recorder::Recorder;
 pub use timeline::{Slice, Timeline};

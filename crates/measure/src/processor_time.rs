@@ -1,4 +1,4 @@
-//! Processor time, as the scheduler accounts for it.
+//! Processor time, and waiting for a processor, as the scheduler accounts for them.
 //!
 //! How it is shared out between this program and the kernel is not told: where the kernel does not
 //! account for each crossing, it samples that at the timer's ticks (`kernel/sched/cputime.c`,
@@ -14,9 +14,29 @@ pub fn thread_processor_ns() -> u64 {
     positive(used.tv_sec) * 1_000_000_000 + positive(used.tv_nsec)
 }
 
+/// How long the calling thread has been ready to run and waited for a processor since it began, in
+/// nanoseconds (`run_delay` of the kernel's `Documentation/scheduler/sched-stats.rst`); none where
+/// the kernel does not say (`CONFIG_SCHED_INFO`).
+#[must_use]
+pub fn thread_waited_ns() -> Option<u64> {
+    waited_ns(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
+}
+
+/// The second of `time on a processor`, `time waiting`, `number of turns`.
+fn waited_ns(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_is_the_second_number() {
+        assert_eq!(waited_ns("168 84308 1\n"), Some(84_308));
+        assert_eq!(waited_ns("168\n"), None);
+        assert_eq!(waited_ns("168 - 1\n"), None);
+    }
 
     #[test]
     fn work_is_counted_and_sleep_is_not() {

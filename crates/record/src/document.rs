@@ -302,6 +302,16 @@ pub struct Comparison {
     pub of_the_middle: Option<RatioReport>,
     /// The verdict.
     pub verdict: Verdict,
+    /// How many of the blocks were measured on one of the two while other programs kept the machine
+    /// busy: the difference may be theirs.
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    pub busy_blocks: u32,
+}
+
+/// Whether a count is 0.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_none_of_them(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A ratio, by one of the ways to estimate it.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cliff::{CellAdded, SearchPlan};
 use crate::histogram_log::HistogramLocation;
+use crate::neighbours::{Busy, Neighbours};
 use crate::observation::Observation;
 use crate::warning::Warning;
 
@@ -30,6 +31,8 @@ pub enum Line {
     Replicate(Box<Replicate>),
     /// A replicate was discarded.
     Discarded(Discarded),
+    /// The run waited for the machine to be quiet, or did without.
+    Waited(Waited),
     /// A cell was abandoned.
     CellFailed(CellFailed),
     /// Measuring ended in an orderly way.
@@ -165,6 +168,9 @@ pub struct Replicate {
     pub evidence: CacheEvidence,
     /// Processor time stolen by the hypervisor during the replicate, in nanoseconds.
     pub steal_ns: u64,
+    /// What else the machine did meanwhile; none if the run predates this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     /// Reasons to doubt this replicate.
     pub warnings: Vec<Warning>,
     /// Observations other than metrics.
@@ -195,6 +201,7 @@ impl Replicate {
             spent: None,
             evidence: CacheEvidence::default(),
             steal_ns: 0,
+            neighbours: None,
             warnings: Vec::new(),
             observations: Vec::new(),
         }
@@ -319,6 +326,20 @@ pub struct Discarded {
     pub evidence: CacheEvidence,
 }
 
+/// Others kept the machine busy, so the run waited.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Waited {
+    /// Budget used when it began to wait, in seconds.
+    pub at_s: f64,
+    /// How long it waited, in seconds.
+    pub waited_s: f64,
+    /// Whether the machine was quiet then. If not, what follows was measured all the same, where it
+    /// was to be.
+    pub is_quiet: bool,
+    /// Who was busy.
+    pub busy: Busy,
+}
+
 /// A cell that is no longer measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFailed {
@@ -355,6 +376,8 @@ pub enum EndReason {
     Interrupted,
     /// No cell is left to measure.
     NothingLeft,
+    /// Others kept the machine busy, which the run was to refuse.
+    Busy,
     /// Every search for cliffs has learned all that its probes allow.
     Searched,
 }

@@ -24,6 +24,7 @@ mod load;
 pub mod machine;
 mod manifest;
 mod metric;
+mod neighbours;
 pub mod network;
 mod observation;
 mod plain;
@@ -55,7 +56,7 @@ pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;
 pub use journal::{
     Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,
-    LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord, left_out,
+    LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord, Waited, left_out,
 };
 pub use journal_text::Damage;
 pub use load::{
@@ -66,6 +67,7 @@ pub use manifest::{
     OfferedLoad, Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition, StandardMetric};
+pub use neighbours::{Busy, Neighbours};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
 pub use probe::{ProbeEvidence, Waits};
 pub use schema::SCHEMA_VERSION;

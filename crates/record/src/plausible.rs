@@ -59,6 +59,10 @@ pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), St
             seconds("pilot_s", planned.pilot_s)
         }
         Line::Discarded(discarded) => block_number(discarded.block),
+        Line::Waited(waited) => {
+            seconds("at_s", waited.at_s)?;
+            seconds("waited_s", waited.waited_s)
+        }
         Line::CellFailed(failed) => block_number(failed.block),
         Line::Search(search) => {
             between("level", search.level, (0.5, LEVEL_MAX))?;
@@ -109,7 +113,9 @@ fn cells_of(line: &Line) -> Vec<u32> {
         Line::Replicate(replicate) => vec![replicate.cell],
         Line::Discarded(discarded) => vec![discarded.cell],
         Line::CellFailed(failed) => vec![failed.cell],
-        Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::End(_) => Vec::new(),
+        Line::Start(_) | Line::Search(_) | Line::CellAdded(_) | Line::Waited(_) | Line::End(_) => {
+            Vec::new()
+        }
     }
 }
 

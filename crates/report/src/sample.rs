@@ -6,10 +6,10 @@ use std::path::Path;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Better, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension, Document, End,
-    EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Pilot, Planned,
-    References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped, StandardMetric,
-    TargetRecord, Tool,
+    Better, Busy, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension, Document, End,
+    EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Neighbours, Pilot,
+    Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    StandardMetric, TargetRecord, Tool,
 };
 use serde_json::{Value, json};
 
@@ -94,6 +94,21 @@ impl Sample {
         let values = [around(6100.0, 12), ext4, xfs, swaying(55_000.0, 12)];
         let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
         Self::new(&["tmpfs", "ext4", "xfs", "btrfs"]).benchmark("create", &values).ended()
+    }
+
+    /// Others are in the way of all replicates in blocks before this one.
+    pub(crate) fn busy_before(mut self, block: u32) -> Self {
+        for line in &mut self.run.lines {
+            if let Line::Replicate(replicate) = line
+                && replicate.block < block
+            {
+                let programs = vec!["cc1".to_owned()];
+                let busy = Busy { programs, processors: 1.8, of: 2, ..Busy::default() };
+                replicate.neighbours =
+                    Some(Neighbours { busy: Some(busy), ..Neighbours::default() });
+            }
+        }
+        self
     }
 
     /// Operations of each replicate of the benchmarks that follow.
@@ -280,6 +295,7 @@ impl Sample {
             elapsed_ns: whole((time_ns * self.operations as f64).round()),
             busy_ns: nanos * self.operations,
             latency: LatencySummary { p50_ns: nanos, ..LatencySummary::default() },
+            neighbours: Some(Neighbours::default()),
             ..Replicate::of_metrics(cell, block, metrics)
         }
     }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use measure::Histogram;
 use record::{
-    CacheEvidence, CourseRecord, LatencySummary, Observation, Spent, TimelineRecord, Warning,
+    Busy, CacheEvidence, CourseRecord, LatencySummary, Neighbours, Observation, Spent,
+    TimelineRecord, Warning,
 };
 
 /// Executes cells. The suites implement it with real targets; tests with a table of numbers.
@@ -28,6 +29,9 @@ pub trait Executor {
     /// # Errors
     /// When the state was not as asked, an operation failed, or the run is to stop.
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure>;
+
+    /// Watches the machine for so long, doing nothing: who keeps it busy, if somebody does.
+    fn busy(&mut self, watched: Duration) -> Option<Busy>;
 
     /// How far the clock went astray since it was calibrated, in parts per million.
     fn clock_drift_ppm(&self) -> f64;
@@ -101,6 +105,8 @@ pub struct Measured {
     pub evidence: CacheEvidence,
     /// Processor time stolen meanwhile, in nanoseconds.
     pub steal_ns: u64,
+    /// What else the machine did meanwhile.
+    pub neighbours: Option<Neighbours>,
     /// What is doubtful about it.
     pub warnings: Vec<Warning>,
     /// What was seen besides.

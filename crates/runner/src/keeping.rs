@@ -50,6 +50,7 @@ pub(crate) fn line_of(
         }),
         evidence: measured.evidence,
         steal_ns: measured.steal_ns,
+        neighbours: measured.neighbours,
         warnings: measured.warnings,
         observations: measured.observations,
     })))

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use record::{LeftOut, Line};
+use record::{EndReason, LeftOut, Line};
 use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 
 use crate::conduct::ATTEMPTS;
@@ -114,12 +114,13 @@ impl Ledger {
                     }
                 }
             }
+            Line::Waited(waited) => self.note_time(waited.at_s + waited.waited_s),
             Line::Search(_) | Line::CellAdded(_) => {}
             Line::CellFailed(failed) => {
                 self.failed.insert(failed.cell);
             }
             Line::End(end) => {
-                self.ended = end.reason != record::EndReason::Interrupted;
+                self.ended = is_final(end.reason);
                 self.note_time(end.used_s);
             }
         }
@@ -270,6 +271,18 @@ fn relative_half_width(values: &[f64], level: f64) -> Option<f64> {
         return Some(0.0);
     }
     (median > 0.0).then(|| interval.relative_half_width(median))
+}
+
+/// Whether a run that ended so has nothing to go on with.
+fn is_final(reason: EndReason) -> bool {
+    match reason {
+        EndReason::Interrupted | EndReason::Busy => false,
+        EndReason::Precision
+        | EndReason::Blocks
+        | EndReason::Budget
+        | EndReason::NothingLeft
+        | EndReason::Searched => true,
+    }
 }
 
 #[cfg(test)]

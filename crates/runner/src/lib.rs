@@ -15,6 +15,7 @@
 //! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value decides
 //! what is measured next.
 
+mod busy;
 mod conduct;
 mod economy;
 mod error;
@@ -29,6 +30,7 @@ mod resume;
 mod search;
 mod sizing;
 
+pub use busy::OnBusy;
 pub use conduct::{RunContext, conduct};
 pub use error::RunError;
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};

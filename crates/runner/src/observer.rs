@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use record::SearchPlan;
+use record::{Busy, SearchPlan};
 
 /// Receives what happens, while it happens.
 pub trait Observer {
@@ -66,6 +66,20 @@ pub enum Event<'a> {
         cell: u32,
         /// Why.
         why: &'a str,
+    },
+    /// Others keep the machine busy, so the run waits.
+    Waiting {
+        /// Who is busy.
+        busy: &'a Busy,
+        /// How long it waits at most.
+        most: Duration,
+    },
+    /// It has waited.
+    Waited {
+        /// For how long.
+        time: Duration,
+        /// Whether the machine is quiet now; if not, the run measures all the same.
+        is_quiet: bool,
     },
     /// A cell was given up.
     CellFailed {

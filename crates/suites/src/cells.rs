@@ -12,8 +12,9 @@ use workload::{
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
-use crate::laboratory::{QUEUES_IN_ALL, REWRITTEN_BYTES_MAX};
+use crate::laboratory::QUEUES_IN_ALL;
 use crate::live_target::LiveTarget;
+use crate::most::REWRITTEN_BYTES_MAX;
 use crate::need::{WINDOWS_LEAST, processors};
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;

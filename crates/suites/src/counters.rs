@@ -1,20 +1,25 @@
 //! What the device and the processors did while a replicate ran.
 
-use std::sync::OnceLock;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use file_system::FileSystem;
 use machine::describe::{
     CpuTimes, CpuTimesReader, DescribeError, DeviceCounterReader, DeviceCounters,
-    ProcessCounterReader, ProcessCounters, ProcessorTimeReader, ThrottleCounters, ThrottleReader,
+    ProcessCounterReader, ProcessCounters, ThrottleCounters, ThrottleReader,
 };
 use targets::Target;
+
+use crate::neighbours;
 
 /// Reads everything that may disturb or refute a replicate.
 #[derive(Debug)]
 pub(crate) struct Counters {
     storage: Storage,
+    /// The disk that holds the image of the target's device.
+    below: Option<DeviceCounterReader>,
     processor: Option<CpuTimesReader>,
-    busy: Option<ProcessorTimeReader>,
     throttle: ThrottleReader,
 }
 
@@ -36,7 +41,6 @@ pub(crate) struct Reading {
     device: Option<DeviceCounters>,
     process: Option<ProcessCounters>,
     processor: CpuTimes,
-    busy_ns: Option<u64>,
     throttle: ThrottleCounters,
 }
 
@@ -50,9 +54,6 @@ pub(crate) struct Happened {
     pub(crate) caller_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) device_writes: Option<u64>,
-    /// Processor time of everything on this machine, this process included; as exact as what it is
-    /// read from.
-    pub(crate) all_busy_ns: Option<u64>,
     /// Flushes of the device's write cache; of a device of its own only, since Linux 5.5.
     pub(crate) device_flushes: Option<u64>,
     pub(crate) steal_ns: u64,
@@ -70,11 +71,21 @@ impl Counters {
             }
             _ => Storage::SharedDevice(ProcessCounterReader::open()?),
         };
+        let below = match &storage {
+            Storage::OwnDevice(..) => target.image_directory().and_then(disk_of),
+            Storage::SharedDevice(_) | Storage::None => None,
+        };
+        // A server of a file system works for whoever calls it.
+        if FileSystem::named(&target.facts().file_system)
+            .is_some_and(|known| known.storage == file_system::Storage::Process)
+        {
+            neighbours::look_for_servers();
+        }
         // Without /proc/stat, stolen time is simply not known.
         Ok(Self {
             storage,
+            below,
             processor: CpuTimesReader::open().ok(),
-            busy: ProcessorTimeReader::open().ok(),
             throttle: ThrottleReader::open(),
         })
     }
@@ -85,6 +96,12 @@ impl Counters {
             Storage::OwnDevice(reader, _) => reader.in_flight().map(Some),
             Storage::SharedDevice(_) | Storage::None => Ok(None),
         }
+    }
+
+    /// Counters of the disk below the target's image, and of the target's own device.
+    pub(crate) fn disk(&self) -> Option<(DeviceCounters, DeviceCounters)> {
+        let Storage::OwnDevice(own, _) = &self.storage else { return None };
+        self.below.as_ref()?.read().ok().zip(own.read().ok())
     }
 
     pub(crate) fn read(&self) -> Result<Reading, DescribeError> {
@@ -100,9 +117,15 @@ impl Counters {
         let processor = self.processor.as_ref().and_then(|reader| reader.read().ok());
         let throttle = self.throttle.read().unwrap_or_default();
         let processor = processor.unwrap_or_default();
-        let busy_ns = self.busy.as_ref().and_then(|reader| reader.read().ok());
-        Ok(Reading { device, process, processor, busy_ns, throttle })
+        Ok(Reading { device, process, processor, throttle })
     }
+}
+
+/// The counters of the disk on which a directory lies; none where its file system is not on one
+/// disk, as btrfs and tmpfs are not.
+fn disk_of(directory: &Path) -> Option<DeviceCounterReader> {
+    let device = fs::metadata(directory).ok()?.dev();
+    DeviceCounterReader::open(rustix::fs::major(device), rustix::fs::minor(device)).ok()
 }
 
 /// The counter of what this process asks for. None where a process of its own does the reading for
@@ -130,21 +153,9 @@ impl Reading {
                 .map(|(all, asked)| all.min(asked)),
             device_written_bytes: device.map(|device| device.written_bytes),
             device_writes: device.map(|device| device.writes),
-            all_busy_ns: self
-                .busy_ns
-                .zip(earlier.busy_ns)
-                .map(|(now, then)| now.saturating_sub(then)),
             device_flushes: device.and_then(|device| device.flushes),
             steal_ns: (self.processor - earlier.processor).steal_ns,
             throttled_periods: (self.throttle - earlier.throttle).throttled,
         }
     }
-}
-
-/// Whether the processor time of everything on this machine is counted here, and exactly.
-pub(crate) fn counts_everything() -> bool {
-    static COUNTS: OnceLock<bool> = OnceLock::new();
-    *COUNTS.get_or_init(|| {
-        ProcessorTimeReader::open().is_ok_and(|reader| !reader.source().is_sampled())
-    })
 }

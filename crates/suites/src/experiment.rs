@@ -206,6 +206,7 @@ impl Findings {
             steal_ns: self
                 .steal_ns
                 .unwrap_or_else(|| share(happened.steal_ns, self.elapsed_ns, whole_ns)),
+            neighbours: None,
             warnings: self.warnings,
             observations: self.observations,
         }

@@ -11,19 +11,17 @@ use measure::{ClockReport, Reference, SystemClock};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use record::{CacheState, Cell, Spent};
+use record::{Busy, CacheState, Cell, Spent};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
-use targets::Target;
-use workload::{
-    DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Verification, Workload,
-    WriteMemory,
-};
+use workload::{Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Occasion, Site};
 use crate::live_target::{Fill, LiveTarget};
+use crate::most::operations_max;
+use crate::neighbours::{self, Look};
 use crate::observed::Observed;
-use crate::operations::{Layer, OPERATIONS_PER_SYNC, Operations, Question};
+use crate::operations::{Layer, Operations};
 use crate::pilot;
 use crate::place::Place;
 use crate::replicate::{Execution, failed, nanos};
@@ -33,13 +31,9 @@ use crate::throttle::Throttle;
 /// Queues full that a replicate does at least: filling the queue and emptying it are to be little
 /// of it.
 pub(crate) const QUEUES_IN_ALL: u64 = 4 * pilot::QUEUES;
-/// What one replicate writes on a device at most.
-pub(crate) const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
-/// Appends of one replicate; the files they grow are removed after it.
-const APPENDS_MAX: u64 = 16_384;
 
 /// What holds for all cells of a run.
 #[derive(Clone, Debug)]
@@ -145,51 +139,6 @@ impl Laboratory {
         self.targets
     }
 
-    /// Most operations per thread, those of the start among them, that the file set allows in one
-    /// replicate.
-    fn operations_max(&self, live: &LiveTarget, of: &Operations, state: CacheState) -> u64 {
-        let (target, workload) = (&live.target, &of.workload);
-        if of.question == Question::DeviceWrites {
-            return OPERATIONS_PER_SYNC;
-        }
-        if workload.operation.changes_directories() {
-            return of.place.additions_max().max(1);
-        }
-        if of.is_of_names_cold(state) {
-            // The second time around, its attributes, or the list, would be in memory.
-            let (directories, entries) = of.place.directories().unwrap_or_default();
-            let lists = workload.operation == Operation::Readdir;
-            return if lists { directories as u64 } else { entries };
-        }
-        let blocks = of.blocks_per_thread(self.settings.data_file_bytes);
-        if of.keeps_writes(live) {
-            return kept_writes_max(target, workload).min(blocks).max(1);
-        }
-        match workload.operation.subject() {
-            // The second time around, nothing would be cold.
-            Subject::Data(DataOperation::Read) if state == CacheState::Cold => blocks.max(1),
-            // The second time around, no page would be clean.
-            Subject::Data(DataOperation::Write) => blocks.max(1),
-            // The second time around, the name would be known to be missing.
-            Subject::Names(_, Entries::Missed) => of.missing_names_per_thread(),
-            Subject::Growing(GrowingOperation::Append | GrowingOperation::AppendFsync) => {
-                appends_max(target, workload)
-            }
-            Subject::Data(DataOperation::Read | DataOperation::Mixed { .. })
-            | Subject::Growing(
-                GrowingOperation::Fsync | GrowingOperation::Fdatasync | GrowingOperation::Truncate,
-            )
-            | Subject::Names(
-                _,
-                Entries::LookedAt
-                | Entries::Listed
-                | Entries::Added { .. }
-                | Entries::Moved
-                | Entries::Removed { .. },
-            ) => u64::from(u32::MAX),
-        }
-    }
-
     /// One execution of the engine's operations.
     fn observe_cell(
         &mut self,
@@ -270,12 +219,16 @@ impl Laboratory {
         let site = self.site(target, on);
         let counters = site.counters()?;
         site.entered(|site| {
+            let look = Look::now(Some(counters));
             let before = counters.read().map_err(|error| failed(&error))?;
             let began = Instant::now();
             let found = experiment.execute(site)?;
             let whole_ns = nanos(began.elapsed());
             let after = counters.read().map_err(|error| failed(&error))?;
-            Ok(found.into_measured(&after.since(&before), whole_ns, &self.clock))
+            let beside = Look::now(Some(counters)).since(&look);
+            let measured = found.into_measured(&after.since(&before), whole_ns, &self.clock);
+            let neighbours = site.live.phases.neighbours_of_last(beside.of_caller(whole_ns));
+            Ok(Measured { neighbours: Some(neighbours), ..measured })
         })
     }
 
@@ -349,7 +302,8 @@ impl Laboratory {
         seed: u64,
     ) -> Result<PilotMeasure, Failure> {
         let (target, _) = self.cells[cell as usize];
-        let operations_max = self.operations_max(&self.targets[target], of, cache_state);
+        let operations_max =
+            operations_max(&self.targets[target], (of, cache_state), self.settings.data_file_bytes);
         let need = of.need(cache_state, self.settings.data_file_bytes);
         let is_scratch = self.targets[target].is_scratch();
         let pilot_max = operations_max.min(of.pilot_operations_max());
@@ -480,21 +434,12 @@ impl Executor for Laboratory {
         self.unless_without_room(measured)
     }
 
+    fn busy(&mut self, watched: Duration) -> Option<Busy> {
+        let counters = self.targets.iter().find_map(|live| live.counters.clone());
+        neighbours::watch(watched, counters.as_deref())
+    }
+
     fn clock_drift_ppm(&self) -> f64 {
         self.clock.drift_ppm(&self.calibrated)
     }
-}
-
-/// Writes that are in memory all at once.
-fn kept_writes_max(target: &Target, workload: &Workload) -> u64 {
-    let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
-    let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
-    OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
-}
-
-/// Appends per thread that a target has room for: they may take half of what is free.
-fn appends_max(target: &Target, workload: &Workload) -> u64 {
-    let appended_bytes = (workload.request_bytes * workload.threads) as u64;
-    let room_bytes = target.space().map_or(u64::MAX, |space| space.free_bytes / 2);
-    APPENDS_MAX.min(room_bytes / appended_bytes.max(1)).max(1)
 }

@@ -1,7 +1,9 @@
 //! What was observed of a replicate, and what the run keeps of it.
 
 use measure::{Clock, Histogram};
-use record::{CacheEvidence, CourseRecord, LatencySummary, Spent, TimelineRecord, Warning};
+use record::{
+    CacheEvidence, CourseRecord, LatencySummary, Neighbours, Spent, TimelineRecord, Warning,
+};
 use runner::Measured;
 use workload::{Course, Outcome, Stretch};
 
@@ -18,12 +20,14 @@ pub(crate) struct Observed {
     pub(crate) outcome: Outcome,
     pub(crate) evidence: CacheEvidence,
     pub(crate) happened: Happened,
+    /// What else the machine did.
+    pub(crate) neighbours: Neighbours,
     /// What others than the caller read of a target that was to be in memory.
     pub(crate) others_read_bytes: Option<u64>,
     /// What was written, where that is asked.
     pub(crate) written: Option<Written>,
-    /// Processor time of everything but the threads that operate, per operation; none where it is
-    /// not counted.
+    /// Processor time of what works for the threads that operate, per operation; none where that
+    /// cannot be told.
     pub(crate) other_time_ns: Option<f64>,
     /// Time of everything around the operations.
     pub(crate) overhead_ns: u64,
@@ -80,6 +84,7 @@ impl Observed {
             spent: self.spent,
             evidence: self.evidence,
             steal_ns: self.happened.steal_ns,
+            neighbours: Some(self.neighbours),
             warnings,
             observations: Vec::new(),
         }

@@ -9,7 +9,6 @@ use workload::{
     Workers, Workload, WriteMemory, cores_of,
 };
 
-use crate::counters::counts_everything;
 use crate::live_target::LiveTarget;
 use crate::metrics::{
     BANDWIDTH, COMPLETION_LATENCY, DEVICE_BYTES, DEVICE_READ, DEVICE_WRITES, LATENCY, Metric,
@@ -17,6 +16,7 @@ use crate::metrics::{
     THROUGHPUT_ELAPSED, THROUGHPUT_PER_THREAD, TIME, TIME_BETWEEN, TIME_PER_KIB,
 };
 use crate::need::processors;
+use crate::neighbours::sees_servants;
 use crate::place::Place;
 
 /// Operations that one sync is shared by, and of which device writes are counted.
@@ -92,7 +92,7 @@ impl Operations {
             Question::Time => vec![TIME, throughput],
         };
         metrics.extend([START_TIME, PROCESSOR_TIME]);
-        metrics.extend(counts_everything().then_some(OTHER_TIME));
+        metrics.extend(sees_servants().then_some(OTHER_TIME));
         metrics
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use measure::{MonotonicClock, SystemClock};
-use record::{CacheState, Spent};
+use record::{CacheState, Neighbours, Spent};
 use runner::Failure;
 use targets::Target;
 use targets::cache::cache_state::{self, Residency};
@@ -20,8 +20,10 @@ use workload::{
 use crate::counters::{Counters, Happened, Reading};
 use crate::live_target::LiveTarget;
 use crate::need::{overlap_percent, processors};
+use crate::neighbours::{Look, Measuring};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
+use crate::place::Place;
 use crate::state::{self, Claim, Moved, Warming};
 use crate::trial::prepare_below;
 use crate::written::{self, Written};
@@ -47,6 +49,7 @@ struct Seen {
     spent: Spent,
     outcome: Outcome,
     happened: Happened,
+    neighbours: Neighbours,
     before: Option<Residency>,
     after: Option<Residency>,
     /// Processor time of everything but the threads that operate, per operation.
@@ -86,11 +89,12 @@ impl Execution<'_> {
         }
         let overhead_ns = nanos(began.elapsed()).saturating_sub(seen.outcome.elapsed_ns);
         let others_read_bytes = state::read_by_others_bytes(self.cache_state, &evidence);
-        let Seen { spent, outcome, happened, other_time_ns, written, .. } = seen;
+        let Seen { spent, outcome, happened, neighbours, other_time_ns, written, .. } = seen;
         Ok(Observed {
             outcome,
             evidence,
             happened,
+            neighbours,
             others_read_bytes,
             other_time_ns,
             written,
@@ -150,15 +154,7 @@ impl Execution<'_> {
             None => self.prepare(&live.target, &file_set)?,
         };
         let touched = session.touched().to_vec();
-        let wants_names =
-            self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        // Under a limit of memory, whatever was done since may have cooled them; and pages of small
-        // files go one by one where memory is short.
-        let may_be_cold =
-            is_limited(&live.target) || self.of.workload.operation.moves_whole_files();
-        if wants_names && (live.cooled.remove(&self.of.place) || may_be_cold) {
-            state::warm_file_set(&live.target, &file_set).map_err(|error| failed(&error))?;
-        }
+        self.warm_names(&live.target, &mut live.cooled, &file_set)?;
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
         // What is in an arena has no pages of its own that could be counted, and is nowhere else.
@@ -168,7 +164,9 @@ impl Execution<'_> {
         let folio_pages = self.folio_pages(&live.target, &mut live.folios_known, &files);
         let state_ns = nanos(began.elapsed());
         let running = Instant::now();
+        let look = Look::now(Some(&counters));
         let (outcome, happened, before_run) = self.run(&mut session, &counters)?;
+        let neighbours = Look::now(Some(&counters)).since(&look).judged(measuring(&outcome));
         let run_ns = nanos(running.elapsed());
         let proving = Instant::now();
         let (written, entered) = match idle {
@@ -184,7 +182,7 @@ impl Execution<'_> {
         let after = self.resident_after(before, &files)?;
         let proof_ns = nanos(proving.elapsed());
         let undoing = Instant::now();
-        let other_time_ns = self.other_time_ns(live, &counters, &before_run, &outcome)?;
+        let other_time_ns = self.other_time_ns(live, &look, &outcome)?;
         session.restore().map_err(|error| self.engine_failure(&error))?;
         // What this one made dirty is not to be written while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
@@ -199,7 +197,35 @@ impl Execution<'_> {
             undo_ns: nanos(undoing.elapsed()),
             turn_ns: 0,
         };
-        Ok(Seen { spent, outcome, happened, before, after, other_time_ns, written, folio_pages })
+        Ok(Seen {
+            spent,
+            outcome,
+            happened,
+            neighbours,
+            before,
+            after,
+            other_time_ns,
+            written,
+            folio_pages,
+        })
+    }
+
+    /// Brings names into memory that are to be there and may not be.
+    fn warm_names(
+        &self,
+        target: &Target,
+        cooled: &mut BTreeSet<Place>,
+        file_set: &FileSet,
+    ) -> Result<(), Failure> {
+        let wants_names =
+            self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
+        // Under a limit of memory, whatever was done since may have cooled them; and pages of small
+        // files go one by one where memory is short.
+        let may_be_cold = is_limited(target) || self.of.workload.operation.moves_whole_files();
+        if wants_names && (cooled.remove(&self.of.place) || may_be_cold) {
+            state::warm_file_set(target, file_set).map_err(|error| failed(&error))?;
+        }
+        Ok(())
     }
 
     /// In what folios warm files have come in: looked at once per file, for it takes as long as
@@ -344,22 +370,22 @@ impl Execution<'_> {
         Ok(began.elapsed().as_nanos() as f64)
     }
 
-    /// Processor time that everything but the operating threads used until what these changed was
-    /// written, per operation of theirs: file systems move work off the caller, to workers.
+    /// Processor time that workers of the kernel, and servers of file systems, used until what the
+    /// operating threads changed was written, per operation of theirs: file systems move work off
+    /// the caller. What programs of others use meanwhile is not in it.
     fn other_time_ns(
         &self,
         live: &LiveTarget,
-        counters: &Counters,
-        before: &Reading,
+        before: &Look,
         outcome: &Outcome,
     ) -> Result<Option<f64>, Failure> {
         if self.of.changes_anything() {
             live.target.sync().map_err(|error| failed(&error))?;
         }
-        let happened = counters.read().map_err(|error| failed(&error))?.since(before);
+        let beside = Look::now(None).since(before);
         let operations = outcome.recorder.operations() + outcome.course.whole_start().operations;
-        let others = |all_ns: u64| all_ns.saturating_sub(outcome.threads_ns) as f64;
-        Ok(happened.all_busy_ns.map(|all_ns| others(all_ns) / operations.max(1) as f64))
+        let servants_ns = beside.servants_ns(outcome.threads_ns);
+        Ok(servants_ns.map(|servants_ns| servants_ns as f64 / operations.max(1) as f64))
     }
 
     fn resident_after(
@@ -382,6 +408,16 @@ impl Execution<'_> {
 /// A time in nanoseconds.
 pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The threads that did the operations.
+pub(crate) fn measuring(outcome: &Outcome) -> Measuring {
+    Measuring {
+        threads: outcome.threads.len(),
+        elapsed_ns: outcome.threads.iter().map(|thread| thread.elapsed_ns).sum(),
+        waited_ns: outcome.waited_ns,
+        used_ns: outcome.threads_ns,
+    }
 }
 
 /// Whether the target's memory has a limit.

@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use record::{CacheState, Dimension, MetricDefinition};
+use record::{CacheState, Dimension, MetricDefinition, Neighbours};
 use runner::Failure;
 use serde_json::Value;
 
@@ -169,6 +169,12 @@ struct Left {
     executions: BTreeMap<String, u32>,
     /// By the name of the sequence, and the place of the phase in it.
     findings: BTreeMap<String, BTreeMap<usize, Findings>>,
+    /// What the machine did beside the last execution of each sequence.
+    neighbours: BTreeMap<String, Neighbours>,
+    /// Whether this turn executed a sequence,
+    is_executed: bool,
+    /// and which one its findings are of.
+    last: Option<String>,
 }
 
 impl Untaken {
@@ -182,7 +188,10 @@ impl Untaken {
 
     /// Drops what is left.
     pub(crate) fn forget(&self) {
-        self.left().findings.clear();
+        let mut left = self.left();
+        left.findings.clear();
+        left.is_executed = false;
+        left.last = None;
     }
 
     /// Another execution makes other choices, in the same order on each target.
@@ -196,11 +205,30 @@ impl Untaken {
 
     fn leave(&self, sequence: &str, all: Vec<Findings>) {
         let all = all.into_iter().enumerate().collect();
-        self.left().findings.insert(sequence.to_owned(), all);
+        let mut left = self.left();
+        left.findings.insert(sequence.to_owned(), all);
+        left.is_executed = true;
+        left.last = Some(sequence.to_owned());
+    }
+
+    /// What the machine did beside the execution that a turn's findings are from: `beside` this
+    /// turn, or beside the one before that executed the sequence.
+    pub(crate) fn neighbours_of_last(&self, beside: Neighbours) -> Neighbours {
+        let mut left = self.left();
+        let is_executed = std::mem::take(&mut left.is_executed);
+        let Some(sequence) = left.last.take() else { return beside };
+        if is_executed {
+            left.neighbours.insert(sequence, beside.clone());
+            return beside;
+        }
+        left.neighbours.get(&sequence).cloned().unwrap_or(beside)
     }
 
     fn take(&self, sequence: &str, index: usize) -> Option<Findings> {
-        self.left().findings.get_mut(sequence)?.remove(&index)
+        let mut left = self.left();
+        let found = left.findings.get_mut(sequence)?.remove(&index)?;
+        left.last = Some(sequence.to_owned());
+        Some(found)
     }
 
     fn left(&self) -> MutexGuard<'_, Left> {
@@ -263,6 +291,21 @@ mod tests {
         untaken.leave("a", vec![found(1)]);
         untaken.forget();
         assert!(untaken.take("a", 0).is_none());
+    }
+
+    #[test]
+    fn a_phase_taken_later_has_the_neighbours_of_its_execution() {
+        let untaken = Untaken::default();
+        untaken.enter(0);
+        let beside = |ns| Neighbours { programs_ns: Some(ns), ..Neighbours::default() };
+        let of_turn = |ns| untaken.neighbours_of_last(beside(ns)).programs_ns;
+        assert_eq!(of_turn(1), Some(1), "no sequence");
+        untaken.leave("a", vec![found(1), found(2)]);
+        assert!(untaken.take("a", 0).is_some());
+        assert_eq!(of_turn(2), Some(2));
+        assert_eq!(of_turn(3), Some(3), "no sequence either");
+        assert!(untaken.take("a", 1).is_some());
+        assert_eq!(of_turn(4), Some(2));
     }
 
     #[test]

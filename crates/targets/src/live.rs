@@ -128,6 +128,13 @@ impl Target {
         is_full.then_some(self.shop.surroundings.scratch.as_path())
     }
 
+    /// The directory that holds its image; none where it has no image.
+    #[must_use]
+    pub fn image_directory(&self) -> Option<&Path> {
+        let Home::Scratch { source: Source::Image(_), .. } = &self.home else { return None };
+        Some(self.shop.surroundings.scratch.as_path())
+    }
+
     /// Whether its files can be absent from memory: where the pages are the only copy they cannot.
     #[must_use]
     pub fn supports_cold(&self) -> bool {

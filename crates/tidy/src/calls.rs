@@ -68,6 +68,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/lab/src/edge.rs", "what is done between fork and exec"),
     ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),
     ("crates/system-calls/src/lib.rs", "system calls that no library wraps"),
+    ("crates/system-calls/src/processes.rs", "the same, of processes and threads"),
     ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
     ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
     ("crates/workload/src/uring/ring/mod.rs", "buffers that the kernel knows by address"),

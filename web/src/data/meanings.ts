@@ -67,6 +67,11 @@ const MEANINGS: Record<WarningKind, WarningMeaning> = {
     title: "Figures drifted during the run",
     means: "The median lies between what it was and what it became. See Replicates in run order.",
   },
+  "busy-machine": {
+    weight: "misleads",
+    title: "Other programs kept the machine busy",
+    means: "A difference may be theirs and not the file systems'. Measure on an idle machine.",
+  },
   "cpu-stolen": {
     weight: "blurs",
     title: "The hypervisor took processor time",

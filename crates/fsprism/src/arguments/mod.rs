@@ -9,13 +9,14 @@ pub(crate) mod footprint;
 pub(crate) mod footprint_values;
 mod help;
 pub(crate) mod lab;
+mod making;
 pub(crate) mod misplaced;
 pub(crate) mod network;
 pub(crate) mod reports;
 pub(crate) mod sizes;
 pub(crate) mod values;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ::report::export::BonnieForm;
@@ -33,6 +34,7 @@ use crate::arguments::help::{
     targets_help,
 };
 use crate::arguments::lab::LabCommand;
+pub(crate) use crate::arguments::making::{Making, OnBusy};
 use crate::arguments::network::NetworkArguments;
 use crate::arguments::reports::{
     CHECK_EXAMPLES, COMPARE_EXAMPLES, CheckOptions, CompareOptions, REPORT_EXAMPLES, ReportOptions,
@@ -41,9 +43,6 @@ use crate::arguments::sizes::Sizes;
 use crate::exit::Blame;
 use crate::output::Form;
 use crate::session::loads;
-
-/// Where images of scratch targets lie unless it is said.
-const SCRATCH: &str = "/var/tmp";
 
 /// Time to spend measuring unless it is said.
 const BUDGET: Duration = Duration::from_secs(120);
@@ -296,36 +295,6 @@ impl Offered {
     }
 }
 
-/// How scratch targets are made.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Making {
-    /// Age scratch targets before each block by N rounds of deleting and rewriting; a target's own
-    /// aged= takes precedence
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
-    pub(crate) aged: Option<u32>,
-    /// Directory for images of scratch targets; by default /var/tmp, or the same as before when
-    /// resuming
-    #[arg(long, value_name = "DIR")]
-    pub(crate) scratch: Option<PathBuf>,
-    /// Allow this device to be formatted, destroying its data; repeat for each device, and again to
-    /// resume
-    #[arg(long, value_name = "DEVICE")]
-    pub(crate) destroy_data: Vec<PathBuf>,
-    /// Exit instead of waiting if another run is measuring on this computer
-    #[arg(long)]
-    pub(crate) no_wait: bool,
-    /// One of several runs: what survived the one before in memory is dropped first
-    #[arg(long, hide = true)]
-    pub(crate) drop_caches: bool,
-}
-
-impl Making {
-    /// Where images of scratch targets lie.
-    pub(crate) fn scratch(&self) -> &Path {
-        self.scratch.as_deref().unwrap_or(Path::new(SCRATCH))
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceOptions {
     /// The paper, or PAPER/ITEM; without it, the papers are listed
@@ -353,6 +322,9 @@ pub(crate) struct ReproduceOptions {
     /// Exit instead of waiting if another run is measuring on this computer
     #[arg(long)]
     pub(crate) no_wait: bool,
+    /// What to do while other programs keep the machine busy, as for survey
+    #[arg(long, value_enum, env = "FSPRISM_ON_BUSY", default_value_t = OnBusy::Wait)]
+    pub(crate) on_busy: OnBusy,
     /// Run directory; by default ./fsprism-runs/TIME-reproduce
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

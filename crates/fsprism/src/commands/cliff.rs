@@ -94,7 +94,9 @@ fn search(
     };
     let mut progress = Progress::new(&[], options.budget);
     let stopwatch = SinceStart::now();
-    let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
+    let on_busy = options.making.on_busy.into();
+    let mut surroundings =
+        RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
     let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
     let ended =
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);

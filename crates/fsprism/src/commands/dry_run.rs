@@ -53,6 +53,7 @@ pub(crate) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
         | Line::Block(_)
         | Line::Replicate(_)
         | Line::Discarded(_)
+        | Line::Waited(_)
         | Line::CellFailed(_)
         | Line::End(_) => None,
     });

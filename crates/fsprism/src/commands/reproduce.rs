@@ -433,6 +433,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
             scratch: Some(options.scratch.clone()),
             destroy_data: Vec::new(),
             no_wait: options.no_wait,
+            on_busy: options.on_busy,
             drop_caches: false,
         },
         out: options.out.clone(),

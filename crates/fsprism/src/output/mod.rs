@@ -10,7 +10,7 @@ use std::path::Path;
 use ::report::export::{self, BonnieForm, Direction, Export, Latencies};
 use ::report::{Load, Options, Source};
 use network_suite::break_even;
-use record::{Document, Run, RunDirectory, WarningReport};
+use record::{Document, Run, RunDirectory, Warning, WarningReport};
 use serde::Serialize;
 use textual::{plain_json, plain_path, plain_text};
 
@@ -82,12 +82,21 @@ pub(crate) fn say_left_out(run: &Run) {
     }
 }
 
+/// Says that a run was measured on a busy machine, where the form has no place for it.
+fn say_busy(document: &Document) {
+    let is_busy = |one: &&WarningReport| matches!(one.warning, Warning::BusyMachine { .. });
+    if let Some(report) = document.warnings.iter().find(is_busy) {
+        say(&report.message);
+    }
+}
+
 /// Prints the report of a run in the form that was asked for.
 pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
     let Source { run, path, document, .. } = source;
     // The others have it among their warnings.
     if !matches!(form.format, Format::Terminal | Format::Json | Format::Html) {
         say_left_out(run);
+        say_busy(document);
     }
     let text = match form.format {
         Format::Terminal

@@ -145,6 +145,24 @@ impl Observer for Progress {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);
                 self.say(&format!("thrown away and run again: {name}: {why}"));
             }
+            Event::Waiting { busy, most } => {
+                let who = plain_text(&busy.who()).into_owned();
+                let most = most.as_secs_f64().ceil();
+                self.say(&format!(
+                    "{who}: waiting until the machine is quiet, for {most:.0} s at most (with \
+                     --on-busy measure, fsprism does not wait)"
+                ));
+            }
+            Event::Waited { time, is_quiet } => {
+                let time = time.as_secs_f64();
+                self.say(&match is_quiet {
+                    true => format!("the machine is quiet after {time:.0} s"),
+                    false => format!(
+                        "the machine is still busy after {time:.0} s: measuring all the same, and \
+                         marking what is measured so"
+                    ),
+                });
+            }
             Event::CellFailed { cell, why } => {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);
                 self.say(&format!("given up: {name}: {why}"));

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
 use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
-use runner::{Ledger, Plan, RunContext, conduct};
+use runner::{Ledger, OnBusy, Plan, RunContext, conduct};
 use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testbed};
 use workload::Verification;
 
@@ -26,6 +26,7 @@ pub(crate) struct Session {
     directory: RunDirectory,
     plan: Plan,
     ledger: Ledger,
+    on_busy: OnBusy,
 }
 
 impl Session {
@@ -81,7 +82,7 @@ impl Session {
             (&manifest, plan),
             suite.benchmarks.clone(),
             calibrated,
-            stop,
+            (stop, measuring.making.on_busy.into()),
         ))
     }
 
@@ -140,7 +141,8 @@ impl Session {
             (None, None) => plan,
         };
         let opened = (directory, ledger);
-        Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, stop))
+        let how = (stop, measuring.making.on_busy.into());
+        Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, how))
     }
 
     fn assemble(
@@ -149,7 +151,7 @@ impl Session {
         (manifest, plan): (&Manifest, Plan),
         benchmarks: Vec<Benchmark>,
         clock: (SystemClock, &ClockReport),
-        stop: &Arc<AtomicBool>,
+        (stop, on_busy): (&Arc<AtomicBool>, OnBusy),
     ) -> Self {
         let settings = Settings {
             data_file_bytes: manifest.run.data_file_bytes,
@@ -159,7 +161,7 @@ impl Session {
         };
         let laboratory =
             Laboratory::new(testbed.live, benchmarks, &manifest.cells, settings, clock);
-        Self { laboratory, workshop: testbed.workshop, directory, plan, ledger }
+        Self { laboratory, workshop: testbed.workshop, directory, plan, ledger, on_busy }
     }
 
     /// Measures until an end is reached, then takes everything away again. The run directory comes
@@ -170,7 +172,9 @@ impl Session {
     ) -> (RunDirectory, anyhow::Result<EndReason>) {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
         let stopwatch = SinceStart::now();
-        let mut surroundings = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop };
+        let on_busy = self.on_busy;
+        let mut surroundings =
+            RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
         let ended = conduct(
             &self.plan,
             self.ledger,

@@ -79,6 +79,8 @@ impl Place {
 
     pub(crate) fn here(&self, mut command: Command, arguments: &str) -> Command {
         command.args(arguments.split_whitespace()).current_dir(self.directory.path());
+        // Other tests run beside it, and those that ask what happens then say so.
+        command.env("FSPRISM_ON_BUSY", "measure");
         command.env("COLUMNS", "100").env_remove("NO_COLOR").stdin(Stdio::null());
         command
     }

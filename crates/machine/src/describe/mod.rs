@@ -23,6 +23,7 @@ pub mod mounts;
 mod parse;
 mod permissions;
 mod probes;
+mod processes;
 mod processor;
 mod processor_time;
 mod readers;
@@ -39,6 +40,7 @@ pub use chunks::{Chunk, chunks};
 pub use counters::{CpuTimes, DeviceCounters, PressureCounters, ProcessCounters, ThrottleCounters};
 pub use error::DescribeError;
 pub use extents::{Extent, ExtentFlags, Extents, ExtentsError, extents};
+pub use processes::{ProcessTimes, ProcessTimesReader};
 pub use processor_time::{ProcessorTimeReader, ProcessorTimeSource};
 pub use readers::{
     CpuTimesReader, DeviceCounterReader, PressureReader, ProcessCounterReader, ThrottleReader,

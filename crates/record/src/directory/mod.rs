@@ -360,6 +360,7 @@ impl Run {
                 | Line::Planned(_)
                 | Line::Replicate(_)
                 | Line::Discarded(_)
+                | Line::Waited(_)
                 | Line::CellFailed(_)
                 | Line::End(_) => None,
             })

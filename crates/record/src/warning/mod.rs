@@ -116,6 +116,18 @@ pub enum Warning {
         /// Share of the time of all processors during the measurement, in percent.
         percent: f64,
     },
+    /// Replicates were measured while other programs kept the machine busy.
+    BusyMachine {
+        /// Number of such replicates.
+        replicates: u32,
+        /// Number of all replicates.
+        of: u32,
+        /// Share of their time in which the measuring threads of the worst of them waited for a
+        /// processor, in percent.
+        waited_percent: f64,
+        /// Who kept the machine busy then, in words.
+        who: String,
+    },
     /// The control group's processor quota held the threads back.
     CpuThrottled {
         /// Number of quota periods in which it did.
@@ -239,6 +251,7 @@ impl Warning {
             | Self::ClockOverhead { .. }
             | Self::CpuStolen { .. }
             | Self::CpuThrottled { .. }
+            | Self::BusyMachine { .. }
             | Self::BackgroundWork { .. }
             | Self::MoreConcurrencyThanCores { .. }
             | Self::TimedInBatches { .. }

@@ -37,17 +37,15 @@ fn sentence(warning: &Warning) -> String {
         Warning::CpuStolen { percent } => {
             format!("the hypervisor took {percent:.1} % of the processors' time")
         }
-        Warning::CpuThrottled { periods } => {
-            let times = plural(usize::try_from(*periods).unwrap_or(usize::MAX), "period");
-            format!("the control group's processor quota was reached in {times}")
+        Warning::BusyMachine { replicates, of, waited_percent, who } => {
+            busy_machine((*replicates, *of), *waited_percent, who)
         }
+        Warning::CpuThrottled { periods } => throttled(*periods),
         Warning::BackgroundWork { what } => format!("background work of the file system: {what}"),
         Warning::MoreConcurrencyThanCores { threads, cores } => {
             format!("{threads} threads on {}", plural(*cores as usize, "core"))
         }
-        Warning::TimedInBatches { batch } => {
-            format!("timed {batch} operations at a time: a single one is too short for the clock")
-        }
+        Warning::TimedInBatches { batch } => in_batches(*batch),
         Warning::ClockDrift { ppm } => format!("the clock drifted by {ppm:.0} ppm"),
         Warning::HistogramLost { why } => {
             format!("no percentiles, because the histograms cannot be used: {why}")
@@ -104,6 +102,29 @@ fn thrown_away(discarded: u32, why: &str) -> String {
         1 => format!("1 replicate was thrown away ({why})"),
         more => format!("{more} replicates were thrown away (the last time: {why})"),
     }
+}
+
+fn in_batches(batch: u32) -> String {
+    format!("timed {batch} operations at a time: a single one is too short for the clock")
+}
+
+fn throttled(periods: u64) -> String {
+    let times = plural(usize::try_from(periods).unwrap_or(usize::MAX), "period");
+    format!("the control group's processor quota was reached in {times}")
+}
+
+fn busy_machine((replicates, of): (u32, u32), waited_percent: f64, who: &str) -> String {
+    let verb = if replicates == 1 { "was" } else { "were" };
+    let waited = match waited_percent {
+        0.5.. => {
+            format!(", and the measuring threads waited up to {waited_percent:.0} % of the time")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{replicates} of {} {verb} measured while the machine was busy: {who}{waited}",
+        plural(of as usize, "replicate")
+    )
 }
 
 fn mean_above_median(times: f64, slowest_tenth_percent: f64) -> String {

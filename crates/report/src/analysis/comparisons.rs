@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Comparison, StandardMetric};
+use record::{Comparison, Neighbours, Replicate, StandardMetric};
 use stats::dependence::Dependence;
 
 use super::Gathered;
@@ -77,8 +77,21 @@ impl Question<'_> {
             of_means: judged.of_means,
             of_the_middle: judged.of_the_middle,
             verdict: judged.verdict,
+            busy_blocks: busy_blocks(self.first, self.second),
         }
     }
+}
+
+/// In how many blocks in which both were measured others were in the way of one of them.
+fn busy_blocks(first: &Gathered<'_>, second: &Gathered<'_>) -> u32 {
+    let is_busy = |replicate: &Replicate| {
+        replicate.neighbours.as_ref().is_some_and(Neighbours::were_in_the_way)
+    };
+    let of_both = first.replicates.iter().filter_map(|(block, one)| {
+        let other = second.replicates.get(block)?;
+        (is_busy(one) || is_busy(other)).then_some(())
+    });
+    u32::try_from(of_both.count()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

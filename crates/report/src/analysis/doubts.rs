@@ -7,7 +7,7 @@ use std::mem::discriminant;
 
 use file_system::FileSystem;
 use record::machine::Machine;
-use record::{ClassicOptions, Comparison, Manifest, TargetRecord, Warning};
+use record::{Busy, ClassicOptions, Comparison, Manifest, TargetRecord, Warning};
 use stats::dependence::Dependence;
 use stats::{outliers, trend};
 
@@ -55,6 +55,7 @@ pub(super) fn of_cell(
         more_threads_than_cores(gathered, &manifest.machine),
         unaligned(gathered),
         stolen(gathered, &manifest.machine),
+        busy([gathered]),
         call_overhead(gathered, manifest),
         clock_overhead(gathered, manifest),
         in_batches(gathered),
@@ -141,6 +142,7 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         Warning::TooFewReplicates { have, .. } => -f64::from(*have),
         Warning::CacheStateNotAsAsked { discarded, .. } => f64::from(*discarded),
         Warning::CpuStolen { percent } => *percent,
+        Warning::BusyMachine { replicates, of, .. } => f64::from(*replicates) / f64::from(*of),
         Warning::CpuThrottled { periods } => *periods as f64,
         Warning::MoreConcurrencyThanCores { threads, .. } => f64::from(*threads),
         Warning::TimedInBatches { batch } => f64::from(*batch),
@@ -220,6 +222,25 @@ fn stolen(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
     let processor_ns = sum(|replicate| replicate.elapsed_ns) as f64 * processors;
     let percent = (stolen_ns as f64 / processor_ns * 100.0).min(100.0);
     (stolen_ns > TICK_NS && percent > STEAL_PERCENT_MAX).then_some(Warning::CpuStolen { percent })
+}
+
+/// How many replicates of these cells were measured although others kept the machine busy.
+pub(crate) fn busy<'a>(all: impl IntoIterator<Item = &'a Gathered<'a>>) -> Option<Warning> {
+    let (mut of, mut busy) = (0, Vec::new());
+    for replicate in all.into_iter().flat_map(|one| one.replicates.values()) {
+        of += 1;
+        busy.extend(replicate.neighbours.as_ref().and_then(|one| one.busy.as_ref()));
+    }
+    let worst = busy.iter().copied().max_by(|a: &&Busy, b: &&Busy| {
+        let by_processors = a.processors.total_cmp(&b.processors);
+        a.waited_percent.total_cmp(&b.waited_percent).then(by_processors)
+    })?;
+    Some(Warning::BusyMachine {
+        replicates: u32::try_from(busy.len()).unwrap_or(u32::MAX),
+        of,
+        waited_percent: worst.waited_percent,
+        who: worst.who(),
+    })
 }
 
 fn call_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {

@@ -57,6 +57,7 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
             | Line::Block(_)
             | Line::Search(_)
             | Line::CellAdded(_)
+            | Line::Waited(_)
             | Line::End(_) => {}
         }
     }

@@ -30,7 +30,7 @@ use record::{
     TargetRecord, Warning, WarningReport,
 };
 
-pub(crate) use doubts::{CLOCK_SHARE_MAX, is_called_as_library, severity};
+pub(crate) use doubts::{CLOCK_SHARE_MAX, busy, is_called_as_library, severity};
 pub(crate) use estimates::{Summary, median, summary};
 pub(crate) use fragile::{caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
@@ -77,6 +77,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
     let mut warnings = run_warnings(run);
     let of_blocks = doubts::of_blocks(&gathered, &of_figures, (&comparisons, &dependence));
     warnings.extend(of_blocks.into_iter().map(WarningReport::from));
+    warnings.extend(doubts::busy(&gathered).map(WarningReport::from));
     let document = Document {
         schema_version: SCHEMA_VERSION,
         tool: Some(manifest.tool.clone()),
@@ -98,6 +99,11 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         spending: spending::of(run),
     };
     Analysis { document, latencies }
+}
+
+/// How many of a run's replicates were measured although others kept the machine busy.
+pub(crate) fn busy_of_run(run: &Run) -> Option<Warning> {
+    doubts::busy(&gather(run))
 }
 
 /// What was asked for, with the budget that the run has been given since.

@@ -28,6 +28,7 @@ pub(super) fn of(run: &Run) -> Option<Spending> {
             | Line::Search(_)
             | Line::CellAdded(_)
             | Line::Discarded(_)
+            | Line::Waited(_)
             | Line::CellFailed(_) => {}
         }
     }

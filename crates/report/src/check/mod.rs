@@ -14,6 +14,7 @@ mod calls;
 mod cells;
 mod clock;
 mod dirty_cache;
+mod neighbours;
 mod pairs;
 mod reuse;
 #[cfg(test)]
@@ -52,6 +53,8 @@ pub enum Mistake {
     ShortForClock,
     /// Random operations are faster than sequential ones.
     CacheReuse,
+    /// Other programs kept the machine busy.
+    BusyMachine,
 }
 
 /// What is known of a mistake, and what looks for it.
@@ -71,7 +74,7 @@ const NO_ORDER: &str = "an earlier version of fsprism made this run, and did not
                         phase came after which: measure again";
 
 /// All known mistakes.
-const DETECTORS: [Detector; 8] = [
+const DETECTORS: [Detector; 9] = [
     Detector {
         mistake: Mistake::WarmUp,
         title: "warm-up inside what is measured",
@@ -127,6 +130,13 @@ const DETECTORS: [Detector; 8] = [
         source: "Memory-rich microbenchmarks, section 6",
         look: reuse::look,
         needs_order: true,
+    },
+    Detector {
+        mistake: Mistake::BusyMachine,
+        title: "machine kept busy by others",
+        source: "fsprism, ARCHITECTURE.md",
+        look: neighbours::look,
+        needs_order: false,
     },
 ];
 

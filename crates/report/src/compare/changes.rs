@@ -124,7 +124,17 @@ fn nearest_to_1(comparison: &Comparison) -> Option<f64> {
 mod tests {
     use super::super::tests::{named, options};
     use super::super::{Comparison, compare};
-    use crate::sample::{Sample, noisy};
+    use crate::sample::{Sample, around, noisy};
+
+    #[test]
+    fn a_run_on_a_busy_machine_is_said_to_be_one() {
+        let run = || Sample::new(&["ext4"]).benchmark("create", &[&around(1000.0, 12)]).ended();
+        let runs = [named("a", run()), named("b", run().busy_before(2))];
+        let document = compare(&runs, &options()).unwrap();
+        let of_busy = document.warnings.iter().filter(|it| it.contains("the machine was busy"));
+        assert_eq!(of_busy.collect::<Vec<_>>().len(), 1, "{:?}", document.warnings);
+        assert!(document.warnings.iter().any(|it| it.starts_with("b: 2 of 12 replicates")));
+    }
 
     #[test]
     fn the_summary_counts_and_tells_the_largest_and_what_got_worse_is_found() {

@@ -21,6 +21,7 @@ use tables::answer::AnovaAnswer;
 use textual::plain_path;
 
 use crate::analysis::MARGIN;
+use crate::analysis::busy_of_run;
 
 pub use analysis::Factor;
 pub use comparisons::Comparison;
@@ -311,6 +312,10 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
     warnings.extend(runs.iter().filter_map(|named| {
         let left_out = WarningReport::from(named.run.left_out()?);
         Some(format!("{}: {}", named.name, left_out.message))
+    }));
+    warnings.extend(runs.iter().filter_map(|named| {
+        let busy = WarningReport::from(busy_of_run(&named.run)?);
+        Some(format!("{}: {}", named.name, busy.message))
     }));
     let is_alone = |named: &NamedRun| named.run.manifest.targets.len() == 1;
     if options.first_side == Some(runs.len()) && runs.iter().all(is_alone) {

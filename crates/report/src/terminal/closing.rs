@@ -130,9 +130,14 @@ fn comparisons(document: &Document) -> String {
         0 => String::new(),
         unknown => format!(" ({unknown} of them may be smaller than 2 %)"),
     };
+    let is_busy = |one: &&record::Comparison| one.verdict.is_different() && one.busy_blocks > 0;
+    let busy = match document.comparisons.iter().filter(is_busy).count() {
+        0 => String::new(),
+        count => format!(" ({count} of them on a busy machine)"),
+    };
     let real = plural(real, "difference");
     format!(
-        "{all} of targets: {real} called real{small}, {alike} not told apart{refused}. \
+        "{all} of targets: {real} called real{small}{busy}, {alike} not told apart{refused}. \
          p is adjusted for their number (Benjamini-Hochberg): among the differences called real, \
          at most {} % are expected to be false{bound}. Intervals of the real differences are \
          widened because these were picked out; the other intervals are not widened and may just \
@@ -243,6 +248,12 @@ pub(super) fn end(document: &Document) -> String {
             format!("{used}; {further}.")
         }
         EndReason::Interrupted => format!("Measuring was interrupted{}.", continues(run)),
+        EndReason::Busy => {
+            format!(
+                "Measuring ended because other programs kept the machine busy{}.",
+                continues(run)
+            )
+        }
         EndReason::NothingLeft | EndReason::Searched => {
             "Measuring ended because no cell was left to measure.".to_owned()
         }

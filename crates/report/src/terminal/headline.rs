@@ -1,7 +1,7 @@
 //! The answer of a run in one sentence, for the head of its page: who costs least in which
 //! dimensions, and where nothing can be told apart.
 
-use record::{Dimension, Document, Verdict};
+use record::{Dimension, Document, Verdict, Warning, WarningReport};
 
 use super::dimensions::{Group, groups};
 use super::{cliffs, footprint, heading, names};
@@ -9,6 +9,15 @@ use textual::{list, plural};
 
 /// The sentence.
 pub(crate) fn headline(document: &Document) -> String {
+    let text = undisturbed(document);
+    let is_busy = |one: &WarningReport| matches!(one.warning, Warning::BusyMachine { .. });
+    match document.warnings.iter().any(is_busy) {
+        true => format!("Measured on a busy machine: {text}"),
+        false => text,
+    }
+}
+
+fn undisturbed(document: &Document) -> String {
     let of_search = document.searches.first();
     if let Some(text) = of_search.and_then(|search| of_cliffs(document, search)) {
         return text;

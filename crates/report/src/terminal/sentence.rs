@@ -1,6 +1,6 @@
 //! What a storage engineer would say of one benchmark.
 
-use record::{Better, CellReport, Document, Verdict};
+use record::{Better, CellReport, Document, Verdict, Warning};
 
 use super::names;
 use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
@@ -26,7 +26,28 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
         clauses.extend(alike_neighbours(document, &related));
     }
     clauses.extend(absent(&ranking.absent));
+    clauses.extend(on_busy_machine(&ranking.entries));
     format!("{title}: {}", clauses.join("; "))
+}
+
+/// That others kept the machine busy while some of this was measured; without it no difference is
+/// said to be one.
+fn on_busy_machine(entries: &[Entry<'_>]) -> Option<String> {
+    let mut busy = Vec::new();
+    for report in entries.iter().flat_map(|entry| &entry.cell.warnings) {
+        if let Warning::BusyMachine { replicates, of, .. } = report.warning {
+            busy.push((replicates, of));
+        }
+    }
+    let (replicates, of) =
+        busy.into_iter().fold((0, 0), |sum: (u32, u32), one| (sum.0 + one.0, sum.1 + one.1));
+    (replicates > 0).then(|| {
+        let replicates = match replicates == of {
+            true => "all".to_owned(),
+            false => format!("{replicates} of {of}"),
+        };
+        format!("on a BUSY MACHINE in {replicates} replicates")
+    })
 }
 
 /// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: what is measured, and where it is the same.

@@ -3,7 +3,7 @@
 
 use std::mem::discriminant;
 
-use record::{CellReport, Document, Skipped, WarningReport};
+use record::{CellReport, Document, Skipped, Warning, WarningReport};
 
 use super::names;
 use super::text::{Page, Style};
@@ -34,7 +34,9 @@ pub(super) fn doubts(document: &Document) -> Vec<String> {
     let caveats = caveats.map(|(text, labels)| format!("{}: {text}", list(&labels, "and")));
     let of_run = document.warnings.iter();
     let of_run = of_run.map(|report| format!("{}{}", capitalised(&report.message), source(report)));
-    let kinds = kinds(document);
+    // What is said of the run need not be said of its cells.
+    let mut kinds = kinds(document);
+    kinds.retain(|kind| !matches!(kind.worst.warning, Warning::BusyMachine { .. }));
     caveats.chain(of_run).chain(kinds.iter().map(|kind| kind.sentence(document))).collect()
 }
 

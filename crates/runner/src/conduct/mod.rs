@@ -1,7 +1,9 @@
 //! The course of a run.
 
 mod costs;
+mod piloting;
 mod returning;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +14,7 @@ use record::{
     Start,
 };
 
+use crate::busy::{Next, OnBusy, Patience};
 use crate::economy::{self, Costs, Group};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
@@ -19,7 +22,9 @@ use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
 use crate::observer::{Event, Observer};
 use crate::plan::{Plan, Stopwatch};
-use crate::sizing::{self, Size};
+use crate::sizing::Size;
+
+pub(crate) use waiting::in_the_way;
 
 /// Successive blocks after which every interval must be narrow enough. One would do if nobody
 /// looked before; but a run that looks after each block and stops at the first narrow look prefers
@@ -47,9 +52,18 @@ pub fn conduct<E: Executor>(
     surroundings: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
-    let (pilots, lost) = (BTreeMap::new(), BTreeMap::new());
-    let mut run =
-        Conductor { plan, ledger, executor, directory, surroundings, used_before, pilots, lost };
+    let patience = Patience::new(surroundings.on_busy, plan.budget);
+    let mut run = Conductor {
+        plan,
+        ledger,
+        executor,
+        directory,
+        surroundings,
+        used_before,
+        pilots: BTreeMap::new(),
+        lost: BTreeMap::new(),
+        patience,
+    };
     let budget_s = plan.granted.map(|budget| budget.as_secs_f64());
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64(), budget_s }))?;
     let reason = run.measure()?;
@@ -67,6 +81,8 @@ pub struct RunContext<'a> {
     pub observer: &'a mut dyn Observer,
     /// Set when the run is to stop.
     pub stop: &'a AtomicBool,
+    /// What to do where others keep the machine busy.
+    pub on_busy: OnBusy,
 }
 
 struct Conductor<'a, 'b, E> {
@@ -80,6 +96,7 @@ struct Conductor<'a, 'b, E> {
     pilots: BTreeMap<u32, PilotMeasure>,
     /// Per cell, the last block in which no attempt was as asked.
     lost: BTreeMap<u32, u32>,
+    patience: Patience,
 }
 
 impl<E: Executor> Conductor<'_, '_, E> {
@@ -100,7 +117,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             match self.bring_back(block)? {
                 Step::Done(has_made) => is_made = has_made,
                 Step::Failed => {}
-                Step::Stop => return Ok(EndReason::Interrupted),
+                Step::Stop | Step::Refused => return Ok(EndReason::Interrupted),
             }
         }
         let mut narrow_looks = 0;
@@ -167,38 +184,6 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
         let left_s = self.left().as_secs_f64();
         economy::next_block(&groups, &widths, self.plan.precision, self, (block, left_s))
-    }
-
-    /// Executes each cell briefly, counts out its replicates, and leaves out what has no room.
-    fn pilot_all(&mut self) -> Result<Option<EndReason>, RunError> {
-        let all: BTreeSet<u32> = (0u32..).take(self.plan.cells.len()).collect();
-        self.begin_block(0, &all)?;
-        let began = self.used();
-        if let Step::Stop = self.pilot_each(&all)? {
-            return Ok(Some(EndReason::Interrupted));
-        }
-        let sizing = sizing::size(&self.plan.cells, &self.pilots);
-        self.ledger.sizes = sizing.sizes;
-        let pilot_s = self.used().saturating_sub(began).as_secs_f64();
-        self.write_plan(0, sizing.left_out, pilot_s)?;
-        Ok(self.ledger.sizes.is_empty().then_some(EndReason::NothingLeft))
-    }
-
-    /// Executes each of these cells briefly.
-    fn pilot_each(&mut self, cells: &BTreeSet<u32>) -> Result<Step<()>, RunError> {
-        let order = self.plan.order_of_block(u32::MAX);
-        for (done, &cell) in order.iter().enumerate() {
-            if !cells.contains(&cell) || !self.ledger.is_live(cell) {
-                continue;
-            }
-            self.announce(cell, None, done);
-            match self.pilot(cell)? {
-                Step::Done(pilot) => _ = self.pilots.insert(cell, pilot),
-                Step::Failed => {}
-                Step::Stop => return Ok(Step::Stop),
-            }
-        }
-        Ok(Step::Done(()))
     }
 
     /// After the first block, which has shown what a block takes; and after others, while the rest
@@ -318,29 +303,6 @@ impl<E: Executor> Conductor<'_, '_, E> {
         )
     }
 
-    fn pilot(&mut self, cell: u32) -> Result<Step<PilotMeasure>, RunError> {
-        let mut why = String::new();
-        for _ in 0..ATTEMPTS {
-            if self.told_to_stop() {
-                return Ok(Step::Stop);
-            }
-            let seed = self.plan.replicate_seed(cell, u32::MAX);
-            match self.executor.pilot(cell, seed) {
-                Ok(pilot) => return Ok(Step::Done(pilot)),
-                Err(Failure::Interrupted) => return Ok(Step::Stop),
-                Err(Failure::State { why: found, .. } | Failure::Disturbed { why: found, .. }) => {
-                    why = found;
-                }
-                Err(Failure::Cell { why }) => {
-                    self.fail(cell, 0, why)?;
-                    return Ok(Step::Failed);
-                }
-            }
-        }
-        self.fail(cell, 0, state_not_reached(&why))?;
-        Ok(Step::Failed)
-    }
-
     /// Executes every live cell among `cells` once, in random order. Returns the end, if it was
     /// reached.
     fn block(&mut self, block: u32, cells: &BTreeSet<u32>) -> Result<Option<EndReason>, RunError> {
@@ -357,8 +319,10 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 return Ok(Some(EndReason::Budget));
             }
             self.announce(cell, Some(block), position as usize);
-            if let Step::Stop = self.replicate(cell, block, position)? {
-                return Ok(Some(EndReason::Interrupted));
+            match self.replicate(cell, block, position)? {
+                Step::Stop => return Ok(Some(EndReason::Interrupted)),
+                Step::Refused => return Ok(Some(EndReason::Busy)),
+                Step::Done(()) | Step::Failed => {}
             }
         }
         Ok(None)
@@ -380,12 +344,23 @@ impl<E: Executor> Conductor<'_, '_, E> {
             let seed = seed.rotate_left(attempt - 1);
             let request = Request { cell, block, operations, start_operations, batch, seed };
             let (why, evidence) = match self.executor.execute(&request) {
-                Ok(measured) => {
-                    let turn = self.used().saturating_sub(began);
-                    let place = Place { cell, block, order, attempt, at_s, turn };
-                    self.keep(&place, measured)?;
-                    return Ok(Step::Done(()));
-                }
+                Ok(measured) => match in_the_way(&measured, &self.patience, attempt) {
+                    (Next::Keep, _) => {
+                        let turn = self.used().saturating_sub(began);
+                        let place = Place { cell, block, order, attempt, at_s, turn };
+                        self.keep(&place, measured)?;
+                        return Ok(Step::Done(()));
+                    }
+                    (Next::Refuse, _) => return Ok(Step::Refused),
+                    (next @ (Next::Again | Next::Wait(_)), busy) => {
+                        let why = format!("the machine was busy: {busy}");
+                        if let Next::Wait(most) = next {
+                            self.wait_for_others(busy, most)?;
+                        }
+                        is_disturbed = true;
+                        (why, Box::new(measured.evidence))
+                    }
+                },
                 Err(Failure::Interrupted) => return Ok(Step::Stop),
                 Err(Failure::Cell { why }) => {
                     self.fail(cell, block, why)?;
@@ -485,6 +460,8 @@ enum Step<T> {
     Done(T),
     Failed,
     Stop,
+    /// Others keep the machine busy, and the run is not to go on then.
+    Refused,
 }
 
 fn state_not_reached(why: &str) -> String {

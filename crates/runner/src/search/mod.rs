@@ -11,10 +11,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use record::{
-    Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line, RunDirectory, SearchPlan, Start,
+    Busy, CacheEvidence, Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line,
+    RunDirectory, SearchPlan, Start,
 };
 
-use crate::conduct::{ATTEMPTS, RunContext};
+use crate::busy::{self, Next, Patience};
+use crate::conduct::{ATTEMPTS, RunContext, in_the_way};
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
 use crate::keeping::{self, Place};
@@ -32,6 +34,9 @@ pub trait Prober {
     /// # Errors
     /// When the state was not as asked, an operation failed, or the run is to stop.
     fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure>;
+
+    /// Watches the machine for so long, doing nothing: who keeps it busy, if somebody does.
+    fn busy(&mut self, watched: Duration) -> Option<Busy>;
 
     /// How far the clock went astray since it was calibrated, in parts per million.
     fn clock_drift_ppm(&self) -> f64;
@@ -57,7 +62,9 @@ pub fn conduct_searches<P: Prober>(
     }
     let searches = courses.into_iter().map(Some).collect();
     let cells = HashMap::new();
-    let mut conductor = Conductor { searches, cells, budget, prober, directory, surroundings };
+    let patience = Patience::new(surroundings.on_busy, budget);
+    let mut conductor =
+        Conductor { searches, cells, budget, prober, directory, surroundings, patience };
     let reason = conductor.take_turns()?;
     let used_s = conductor.used().as_secs_f64();
     let clock_drift_ppm = conductor.prober.clock_drift_ppm();
@@ -81,6 +88,7 @@ struct Conductor<'a, 'b, P> {
     prober: &'a mut P,
     directory: &'a mut RunDirectory,
     surroundings: &'a mut RunContext<'b>,
+    patience: Patience,
 }
 
 impl<P: Prober> Conductor<'_, '_, P> {
@@ -97,8 +105,10 @@ impl<P: Prober> Conductor<'_, '_, P> {
                 if self.used() >= self.budget {
                     return Ok(EndReason::Budget);
                 }
-                if let Turn::Stop = self.turn(search, position)? {
-                    return Ok(EndReason::Interrupted);
+                match self.turn(search, position)? {
+                    Turn::Stop => return Ok(EndReason::Interrupted),
+                    Turn::Refused => return Ok(EndReason::Busy),
+                    Turn::Done => {}
                 }
             }
             if is_over {
@@ -120,28 +130,53 @@ impl<P: Prober> Conductor<'_, '_, P> {
         for attempt in 1..=ATTEMPTS {
             let at_s = self.used().as_secs_f64();
             match self.prober.probe(search, position, seed.rotate_left(attempt)) {
-                Ok(measured) => {
-                    let order = u32::try_from(order).unwrap_or(u32::MAX);
-                    let block = known.replicates;
-                    let turn = self.used().saturating_sub(began);
-                    let cell = known.index;
-                    let place = Place { cell, block, order, attempt, at_s, turn };
-                    return self.keep(search, position, &place, measured);
-                }
+                Ok(measured) => match in_the_way(&measured, &self.patience, attempt) {
+                    (Next::Keep, _) => {
+                        let order = u32::try_from(order).unwrap_or(u32::MAX);
+                        let block = known.replicates;
+                        let turn = self.used().saturating_sub(began);
+                        let cell = known.index;
+                        let place = Place { cell, block, order, attempt, at_s, turn };
+                        return self.keep(search, position, &place, measured);
+                    }
+                    (Next::Refuse, _) => return Ok(Turn::Refused),
+                    (next @ (Next::Again | Next::Wait(_)), busy) => {
+                        let why = format!("the machine was busy: {busy}");
+                        self.discard((known, attempt), &why, measured.evidence)?;
+                        if let Next::Wait(most) = next {
+                            self.wait_for_others(busy, most)?;
+                        }
+                    }
+                },
                 Err(Failure::Interrupted) => return Ok(Turn::Stop),
                 Err(Failure::Cell { why }) => return self.give_up(search, known, why),
                 Err(Failure::State { why, evidence } | Failure::Disturbed { why, evidence }) => {
-                    self.tell(&Event::Discarded { cell: known.index, why: &why });
-                    last_why.clone_from(&why);
-                    let (cell, block) = (known.index, known.replicates);
-                    let evidence = *evidence;
-                    let discarded =
-                        Discarded { cell, block, attempt, turn_ns: None, why, evidence };
-                    self.directory.append(&Line::Discarded(discarded))?;
+                    self.discard((known, attempt), &why, *evidence)?;
+                    last_why = why;
                 }
             }
         }
         self.give_up(search, known, last_why)
+    }
+
+    fn discard(
+        &mut self,
+        (known, attempt): (Known, u32),
+        why: &str,
+        evidence: CacheEvidence,
+    ) -> Result<(), RunError> {
+        self.tell(&Event::Discarded { cell: known.index, why });
+        let (cell, block, why) = (known.index, known.replicates, why.to_owned());
+        let discarded = Discarded { cell, block, attempt, turn_ns: None, why, evidence };
+        Ok(self.directory.append(&Line::Discarded(discarded))?)
+    }
+
+    fn wait_for_others(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
+        let times = (self.used(), most);
+        let Self { prober, surroundings, .. } = self;
+        let waited = busy::wait(busy, times, surroundings, |time| prober.busy(time));
+        self.patience.note(&waited);
+        Ok(self.directory.append(&Line::Waited(waited))?)
     }
 
     /// The cell of a position, which the journal holds from now on.
@@ -221,6 +256,8 @@ impl<P: Prober> Conductor<'_, '_, P> {
 enum Turn {
     Done,
     Stop,
+    /// Others keep the machine busy, and the run is not to go on then.
+    Refused,
 }
 
 #[cfg(test)]

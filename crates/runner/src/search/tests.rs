@@ -6,14 +6,15 @@ use std::sync::atomic::AtomicBool;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Axis, CacheEvidence, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest,
-    Run, RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
+    Axis, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest, Run, RunRecord,
+    SCHEMA_VERSION, Spent, StandardMetric, Tool,
 };
 
 use stats::cliff::Cliff;
 
 use super::course::ZONE_REPLICATES;
 use super::*;
+use crate::busy::OnBusy;
 use crate::observer::Observer;
 use crate::plan::Stopwatch;
 
@@ -92,6 +93,10 @@ impl Prober for Table {
         Ok(measured(1e6 / (hit + misses * mood), evidence))
     }
 
+    fn busy(&mut self, _watched: Duration) -> Option<Busy> {
+        None
+    }
+
     fn clock_drift_ppm(&self) -> f64 {
         0.5
     }
@@ -118,6 +123,7 @@ fn measured(throughput: f64, evidence: CacheEvidence) -> Measured {
         spent: Spent::default(),
         evidence,
         steal_ns: 0,
+        neighbours: None,
         warnings: Vec::new(),
         observations: Vec::new(),
     }
@@ -191,8 +197,12 @@ fn conduct(
     let stop = AtomicBool::new(false);
     let stopwatch = Seconds(std::cell::Cell::new(0));
     let mut observer = Nobody;
-    let mut surroundings =
-        RunContext { stopwatch: &stopwatch, observer: &mut observer, stop: &stop };
+    let mut surroundings = RunContext {
+        stopwatch: &stopwatch,
+        observer: &mut observer,
+        stop: &stop,
+        on_busy: OnBusy::Wait,
+    };
     let budget = Duration::from_secs(budget_s);
     let reason = conduct_searches(plans, budget, table, &mut directory, &mut surroundings);
     (reason.expect("the directory can be written"), Run::read(path).expect("a run"))

@@ -14,14 +14,16 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use measure::{Reference, SystemClock};
-use record::{Cell, Compared};
+use record::{Busy, Cell, Compared};
 use runner::{Failure, Measured, Prober};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
 use crate::counters::Counters;
 use crate::live_target::LiveTarget;
+use crate::neighbours;
 use crate::place::Place;
 use crate::stops::unstopped;
 
@@ -169,6 +171,10 @@ impl Prober for CliffLaboratory {
             compared: setup.compared,
         };
         unstopped(|| probe.measure(&mut self.buffer))
+    }
+
+    fn busy(&mut self, watched: Duration) -> Option<Busy> {
+        neighbours::watch(watched, self.setups.first().map(|setup| &setup.counters))
     }
 
     fn clock_drift_ppm(&self) -> f64 {

@@ -15,7 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use measure::SystemClock;
-use record::{Compared, Observation, ProbeEvidence, Spent, Warning};
+use record::{Compared, Neighbours, Observation, ProbeEvidence, Spent, Warning};
 use runner::{Failure, Measured};
 use stats::steady_state::{Detector, Rule, SteadyState};
 use targets::Target;
@@ -23,9 +23,10 @@ use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
+use crate::neighbours::Look;
 use crate::observed::Observed;
 use crate::operations::Operations;
-use crate::replicate::nanos;
+use crate::replicate::{measuring, nanos};
 use crate::state;
 
 use super::watch::{self, Watch};
@@ -74,6 +75,7 @@ struct Warm {
 struct Timed {
     outcome: Outcome,
     happened: Happened,
+    neighbours: Neighbours,
     seen: ProbeEvidence,
 }
 
@@ -90,7 +92,7 @@ impl Probing<'_> {
         let mut warm = Warm::default();
         let restless = self.until_steady(&mut warm)?;
         let before = self.resident()?;
-        let Timed { outcome, happened, seen } = self.timed(warm)?;
+        let Timed { outcome, happened, neighbours, seen } = self.timed(warm)?;
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
         let evidence = state::evidence(Some(before), Some(after), &happened);
@@ -101,6 +103,7 @@ impl Probing<'_> {
             outcome,
             evidence,
             happened,
+            neighbours,
             others_read_bytes: None,
             other_time_ns: None,
             written: None,
@@ -195,11 +198,14 @@ impl Probing<'_> {
     fn timed(&self, warm: Warm) -> Result<Timed, Failure> {
         let path = self.path();
         let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
+        let look = Look::now(Some(self.counters));
         let before = self.counters.read().map_err(|error| failed(&error))?;
         let watching = self.writes().then_some(&mut watch);
         let outcome = self.run(self.window(warm), self.going_on(self.seed, warm), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
         let happened = after.since(&before);
+        let beside = Look::now(Some(self.counters)).since(&look);
+        let neighbours = beside.judged(measuring(&outcome));
         let seen =
             if self.writes() { watch.into_evidence(self.target) } else { ProbeEvidence::default() };
         let seen = ProbeEvidence {
@@ -208,7 +214,7 @@ impl Probing<'_> {
             written_bytes: outcome.tally.writes * self.of.workload.request_bytes as u64,
             ..seen
         };
-        Ok(Timed { outcome, happened, seen })
+        Ok(Timed { outcome, happened, neighbours, seen })
     }
 
     fn window(&self, warm: Warm) -> Duration {

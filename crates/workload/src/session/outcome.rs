@@ -18,6 +18,9 @@ pub struct Outcome {
     pub processor_ns: u64,
     /// What the threads used of processors from their making to their end.
     pub threads_ns: u64,
+    /// How long the threads were ready to run and waited for a processor, between their first and
+    /// their last operation; none where the kernel does not say.
+    pub waited_ns: Option<u64>,
     /// Bytes that devices read for the threads before the operations that are measured; none where
     /// that is not counted. 0 without a start.
     pub start_read_bytes: Option<u64>,
@@ -66,6 +69,7 @@ pub(super) struct Part {
     pub(super) course: Course,
     pub(super) processor_ns: u64,
     pub(super) thread_ns: u64,
+    pub(super) waited_ns: Option<u64>,
     pub(super) start_read_bytes: Option<u64>,
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
@@ -109,6 +113,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let mut course = Course::default();
     let processor_ns = parts.iter().map(|part| part.processor_ns).sum();
     let threads_ns = parts.iter().map(|part| part.thread_ns).sum();
+    let waited_ns = parts.iter().map(|part| part.waited_ns).sum();
     let start_read_bytes = parts.iter().map(|part| part.start_read_bytes).sum();
     for part in &parts {
         tally += part.tally;
@@ -126,6 +131,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         course,
         processor_ns,
         threads_ns,
+        waited_ns,
         start_read_bytes,
         threads,
         asynchronous,
@@ -212,6 +218,7 @@ mod tests {
             course: Course::default(),
             processor_ns: 0,
             thread_ns: 0,
+            waited_ns: Some(0),
             start_read_bytes: Some(0),
             checked_bytes: 0,
             tally: Tally::default(),

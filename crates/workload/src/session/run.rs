@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use measure::{Clock, Recorder, thread_processor_ns};
+use measure::{Clock, Recorder, thread_processor_ns, thread_waited_ns};
 use rustix::io::Errno;
 
 use super::course::{self, Course, Stretch};
@@ -209,6 +209,7 @@ impl<C: Clock> Start<'_, C> {
             0 => Some(0),
             _ => thread_read_bytes(),
         };
+        let waited_before_ns = thread_waited_ns();
         if is_cut_short {
             self.meeting.call_off();
         } else {
@@ -228,6 +229,7 @@ impl<C: Clock> Start<'_, C> {
         }
         let end_ticks = self.clock.ticks();
         let thread_ns = thread_processor_ns();
+        let waited_ns = thread_waited_ns().zip(waited_before_ns);
         let (outcome, steady, rounds) = steady.map_err(Trouble::Engine)?;
         Ok(Part {
             recorder,
@@ -235,6 +237,7 @@ impl<C: Clock> Start<'_, C> {
             course: Course { start: start.stretches, steady },
             processor_ns: thread_ns.saturating_sub(processor_before_ns),
             thread_ns,
+            waited_ns: waited_ns.map(|(now, before)| now.saturating_sub(before)),
             start_read_bytes,
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),

@@ -1,6 +1,7 @@
 //! The closing screen: which, how much and how sure, in one screen of a terminal. All else is in
 //! the full report.
 
+mod busy;
 mod differences;
 mod references;
 mod sure;
@@ -42,7 +43,10 @@ pub fn render_answer(
         page.finish()
     };
     let before = [
-        section(&|page| page.heading(&title(document))),
+        section(&|page| {
+            page.heading(&title(document));
+            busy::render(page, document);
+        }),
         section(&|page| compact::render(page, document)),
         section(&|page| references::render(page, document)),
     ];

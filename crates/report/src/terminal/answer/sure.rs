@@ -36,7 +36,12 @@ fn confidence(document: &Document) -> String {
     let all = count(|verdict| verdict != Verdict::NotEnoughData);
     if all > 0 {
         let real = count(Verdict::is_different);
-        facts.push(format!("{real} of {all} comparisons differ"));
+        let is_busy = |one: &&record::Comparison| one.verdict.is_different() && one.busy_blocks > 0;
+        let busy = match document.comparisons.iter().filter(is_busy).count() {
+            0 => String::new(),
+            count => format!(" ({count} on a busy machine)"),
+        };
+        facts.push(format!("{real} of {all} comparisons differ{busy}"));
     }
     facts.extend(closing::median_width(document).map(|width| format!("intervals +/- {width} %")));
     let doubts = warnings::doubts(document).len();
@@ -86,7 +91,7 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
     };
     let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
     let text = match reason {
-        EndReason::Interrupted => return (resume(document, run), Style::Doubt),
+        EndReason::Interrupted | EndReason::Busy => return (resume(document, run), Style::Doubt),
         EndReason::Precision => "Next: nothing; every interval is as narrow as asked.".to_owned(),
         EndReason::NothingLeft | EndReason::Searched => {
             "Next: nothing is left to measure.".to_owned()

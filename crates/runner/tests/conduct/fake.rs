@@ -10,11 +10,11 @@ use std::time::Duration;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest, Order,
-    RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
+    Busy, CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest,
+    Neighbours, Order, RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
 };
 use runner::{
-    Event, Executor, Failure, Measured, Observer, PilotMeasure, Plan, Request, Stopwatch,
+    Event, Executor, Failure, Measured, Observer, OnBusy, PilotMeasure, Plan, Request, Stopwatch,
 };
 
 /// Executes nothing: every cell's value is a base plus seeded noise.
@@ -25,6 +25,9 @@ pub(crate) struct Fake {
     pub(crate) wrong_state_first: Vec<(u32, u32)>,
     /// Cells that something else is in the way of in one of so many executions.
     pub(crate) disturbed: Vec<(u32, u32)>,
+    pub(crate) on_busy: OnBusy,
+    /// Somebody else keeps the machine busy from and to these times.
+    pub(crate) busy: Option<(Duration, Duration)>,
     /// From this block on, these cells' target cannot be made.
     pub(crate) broken_from_block: Option<(u32, Vec<u32>)>,
     /// From this block on, everything takes so many times as long.
@@ -45,6 +48,8 @@ impl Fake {
             noise: 0.05,
             wrong_state_first: Vec::new(),
             disturbed: Vec::new(),
+            on_busy: OnBusy::Wait,
+            busy: None,
             broken_from_block: None,
             slower_from_block: None,
             stop_after: None,
@@ -72,6 +77,13 @@ impl Fake {
     fn noise(&mut self) -> f64 {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.state >> 40) as f64 / f64::from(1 << 23) - 1.0
+    }
+
+    fn neighbour(&self) -> Option<Busy> {
+        let now = Duration::from_micros(self.now_us.get());
+        let is_there = self.busy.is_some_and(|(from, to)| (from..to).contains(&now));
+        let programs = vec!["cc1".to_owned()];
+        is_there.then(|| Busy { programs, processors: 1.8, of: 2, ..Busy::default() })
     }
 
     fn next_attempt(&mut self, cell: u32) -> u32 {
@@ -151,9 +163,15 @@ impl Executor for Fake {
             spent: Spent::default(),
             evidence: CacheEvidence::default(),
             steal_ns: 0,
+            neighbours: Some(Neighbours { busy: self.neighbour(), ..Neighbours::default() }),
             warnings: Vec::new(),
             observations: Vec::new(),
         })
+    }
+
+    fn busy(&mut self, watched: Duration) -> Option<Busy> {
+        self.advance_us(u64::try_from(watched.as_micros()).unwrap_or(u64::MAX));
+        self.neighbour()
     }
 
     fn clock_drift_ppm(&self) -> f64 {

@@ -1,5 +1,6 @@
 //! The rules of a run, under a fake executor and a fake stopwatch over a real run directory.
 
+mod busy;
 mod fake;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +24,9 @@ fn conducted(path: &Path, plan: &Plan, fake: &mut Fake) -> Result<EndReason, Run
     } else {
         (RunDirectory::create(path, &manifest(plan)).expect("a new run"), Ledger::default())
     };
-    let (stopwatch, stop) = (fake.stopwatch(), fake.stop());
+    let (stopwatch, stop, on_busy) = (fake.stopwatch(), fake.stop(), fake.on_busy);
     let mut surroundings =
-        RunContext { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop };
+        RunContext { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop, on_busy };
     conduct(plan, ledger, fake, &mut directory, &mut surroundings)
 }
 

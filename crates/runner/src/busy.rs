@@ -1,0 +1,123 @@
+//! What a run does where others keep the machine busy.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use record::{Busy, Waited};
+
+use crate::conduct::{ATTEMPTS, RunContext};
+use crate::observer::Event;
+
+/// What part of its budget a run waits for others at most, all waits together.
+const WAITS_SHARE: f64 = 0.25;
+/// How long the machine is watched for being quiet.
+pub(crate) const WATCHED: Duration = Duration::from_secs(1);
+
+/// What to do where others keep the machine busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnBusy {
+    /// Wait until it is quiet, for a quarter of the budget at most; then measure all the same, and
+    /// mark what was measured so.
+    Wait,
+    /// Measure all the same, and mark it.
+    Measure,
+    /// End the run.
+    Refuse,
+}
+
+/// What is to be done with a replicate that others were in the way of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Throw it away and measure again.
+    Again,
+    /// Throw it away and wait for the machine to be quiet, for so long at most.
+    Wait(Duration),
+    /// Keep it, marked.
+    Keep,
+    /// End the run.
+    Refuse,
+}
+
+/// Waits until `watch` sees nobody busy, for `most` at most, or until the run is to stop. `at` is
+/// the budget used so far.
+pub(crate) fn wait(
+    busy: Busy,
+    (at, most): (Duration, Duration),
+    surroundings: &mut RunContext<'_>,
+    mut watch: impl FnMut(Duration) -> Option<Busy>,
+) -> Waited {
+    let began = surroundings.stopwatch.elapsed();
+    surroundings.observer.observe(&Event::Waiting { busy: &busy, most });
+    let (mut last, mut is_quiet) = (busy, false);
+    let mut time = Duration::ZERO;
+    while !is_quiet && time < most && !surroundings.stop.load(Ordering::Relaxed) {
+        match watch(WATCHED) {
+            Some(busy) => last = busy,
+            None => is_quiet = true,
+        }
+        time = surroundings.stopwatch.elapsed().saturating_sub(began);
+    }
+    surroundings.observer.observe(&Event::Waited { time, is_quiet });
+    Waited { at_s: at.as_secs_f64(), waited_s: time.as_secs_f64(), is_quiet, busy: last }
+}
+
+/// How patient a run is, and still can be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    on_busy: OnBusy,
+    left: Duration,
+}
+
+impl Patience {
+    pub(crate) fn new(on_busy: OnBusy, budget: Duration) -> Self {
+        Self { on_busy, left: budget.mul_f64(WAITS_SHARE) }
+    }
+
+    /// What to do after this attempt, the first being 1. What disturbs once is mostly over the next
+    /// time; the run waits only before the last attempt, which is kept whatever it was.
+    pub(crate) fn after(&self, attempt: u32) -> Next {
+        match self.on_busy {
+            OnBusy::Measure => Next::Keep,
+            OnBusy::Refuse if attempt >= ATTEMPTS => Next::Refuse,
+            OnBusy::Wait if self.left.is_zero() || attempt >= ATTEMPTS => Next::Keep,
+            OnBusy::Wait if attempt + 1 == ATTEMPTS => Next::Wait(self.left),
+            OnBusy::Wait | OnBusy::Refuse => Next::Again,
+        }
+    }
+
+    /// It has waited.
+    pub(crate) fn note(&mut self, waited: &Waited) {
+        let time = Duration::from_secs_f64(waited.waited_s);
+        self.left = if waited.is_quiet { self.left.saturating_sub(time) } else { Duration::ZERO };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Duration = Duration::from_secs(100);
+
+    #[test]
+    fn a_run_tries_again_then_waits_and_then_measures() {
+        let mut patience = Patience::new(OnBusy::Wait, BUDGET);
+        let quarter = Duration::from_secs(25);
+        let all = |patience: Patience| (1..=ATTEMPTS).map(|it| patience.after(it)).collect();
+        let after: Vec<Next> = all(patience);
+        assert_eq!(after, [Next::Again, Next::Wait(quarter), Next::Keep]);
+        let waited =
+            |waited_s, is_quiet| Waited { at_s: 0.0, waited_s, is_quiet, busy: Busy::default() };
+        patience.note(&waited(5.0, true));
+        assert_eq!(patience.after(2), Next::Wait(Duration::from_secs(20)));
+        patience.note(&waited(1.0, false));
+        let after: Vec<Next> = all(patience);
+        assert_eq!(after, [Next::Keep; 3], "waiting did not help");
+    }
+
+    #[test]
+    fn others_do_as_they_are_told() {
+        let all = |on_busy| (1..=ATTEMPTS).map(move |it| Patience::new(on_busy, BUDGET).after(it));
+        assert!(all(OnBusy::Measure).eq([Next::Keep; 3]));
+        assert!(all(OnBusy::Refuse).eq([Next::Again, Next::Again, Next::Refuse]));
+    }
+}

@@ -1,0 +1,76 @@
+//! Most operations that one replicate may have: as many as its files and the target have room for.
+
+use record::CacheState;
+use targets::Target;
+use workload::{DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload};
+
+use crate::live_target::LiveTarget;
+use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
+
+/// What one replicate writes on a device at most.
+pub(crate) const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
+/// Appends of one replicate; the files they grow are removed after it.
+const APPENDS_MAX: u64 = 16_384;
+
+/// Most operations per thread, those of the start among them, that the file set allows in one
+/// replicate.
+pub(crate) fn operations_max(
+    live: &LiveTarget,
+    (of, state): (&Operations, CacheState),
+    data_file_bytes: u64,
+) -> u64 {
+    let (target, workload) = (&live.target, &of.workload);
+    if of.question == Question::DeviceWrites {
+        return OPERATIONS_PER_SYNC;
+    }
+    if workload.operation.changes_directories() {
+        return of.place.additions_max().max(1);
+    }
+    if of.is_of_names_cold(state) {
+        // The second time around, its attributes, or the list, would be in memory.
+        let (directories, entries) = of.place.directories().unwrap_or_default();
+        let lists = workload.operation == Operation::Readdir;
+        return if lists { directories as u64 } else { entries };
+    }
+    let blocks = of.blocks_per_thread(data_file_bytes);
+    if of.keeps_writes(live) {
+        return kept_writes_max(target, workload).min(blocks).max(1);
+    }
+    match workload.operation.subject() {
+        // The second time around, nothing would be cold.
+        Subject::Data(DataOperation::Read) if state == CacheState::Cold => blocks.max(1),
+        // The second time around, no page would be clean.
+        Subject::Data(DataOperation::Write) => blocks.max(1),
+        // The second time around, the name would be known to be missing.
+        Subject::Names(_, Entries::Missed) => of.missing_names_per_thread(),
+        Subject::Growing(GrowingOperation::Append | GrowingOperation::AppendFsync) => {
+            appends_max(target, workload)
+        }
+        Subject::Data(DataOperation::Read | DataOperation::Mixed { .. })
+        | Subject::Growing(
+            GrowingOperation::Fsync | GrowingOperation::Fdatasync | GrowingOperation::Truncate,
+        )
+        | Subject::Names(
+            _,
+            Entries::LookedAt
+            | Entries::Listed
+            | Entries::Added { .. }
+            | Entries::Moved
+            | Entries::Removed { .. },
+        ) => u64::from(u32::MAX),
+    }
+}
+
+/// Writes that are in memory all at once.
+fn kept_writes_max(target: &Target, workload: &Workload) -> u64 {
+    let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
+    let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
+    OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
+}
+
+/// Appends per thread that a target has room for: they may take half of what is free.
+fn appends_max(target: &Target, workload: &Workload) -> u64 {
+    let appended_bytes = (workload.request_bytes * workload.threads) as u64;
+    let room_bytes = target.space().map_or(u64::MAX, |space| space.free_bytes / 2);
+    APPENDS_MAX.min(room_bytes / appended_bytes.max(1)).max(1)
+}

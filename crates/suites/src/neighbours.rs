@@ -1,0 +1,370 @@
+//! What the rest of the machine does while something is measured, and when that is too much.
+//!
+//! Threads that are ready to run and wait for a processor wait for whoever runs: other threads of
+//! this program, kernel threads that work for the file system, or programs of others. The last
+//! alone are in the way of a measurement; what they are to be blamed for is their share of what ran
+//! beside the measuring threads, and never more than they ran.
+
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use machine::describe::{
+    DeviceCounters, PressureCounters, PressureReader, ProcessTimes, ProcessTimesReader,
+    ProcessorTimeReader,
+};
+use measure::thread_waited_ns;
+use record::{Busy, Neighbours};
+
+use crate::counters::Counters;
+use crate::need::processors;
+use crate::replicate::nanos;
+
+/// Share of their time that measuring threads may wait for others.
+const WAITED_SHARE_MAX: f64 = 0.02;
+/// Share of all processors that others may use, even if nobody waits for them: they share caches,
+/// memory and the clock's headroom.
+const USED_SHARE_MAX: f64 = 0.25;
+/// Processors that others may use while the machine counts as quiet.
+const QUIET_PROCESSORS: f64 = 0.1;
+/// What others may move on the disk below an image, beside what the target moves: so much per
+/// replicate, per flush of the target (which makes the host's file system write its own journal),
+/// and this share of the target's own.
+const DISK_BYTES: u64 = 256 << 10;
+const DISK_BYTES_PER_FLUSH: u64 = 64 << 10;
+const DISK_SHARE: f64 = 0.25;
+/// What others may move on that disk while the machine counts as quiet, in bytes per second.
+const QUIET_DISK_BYTES_PER_S: f64 = 1e6;
+/// How many programs are named.
+const NAMED_MAX: usize = 3;
+
+/// Who runs on this machine; one list of processes for all targets.
+static PROCESSES: LazyLock<Mutex<ProcessTimesReader>> = LazyLock::new(Mutex::default);
+static PRESSURE: LazyLock<Option<PressureReader>> = LazyLock::new(|| PressureReader::open().ok());
+/// All processor time, where it is counted exactly: what has ended is in it as well.
+static ALL: LazyLock<Option<ProcessorTimeReader>> = LazyLock::new(|| {
+    ProcessorTimeReader::open().ok().filter(|reader| !reader.source().is_sampled())
+});
+
+fn list() -> MutexGuard<'static, ProcessTimesReader> {
+    PROCESSES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One look at the rest of the machine.
+#[derive(Debug)]
+pub(crate) struct Look {
+    at: Instant,
+    processes: ProcessTimes,
+    all_ns: Option<u64>,
+    pressure: Option<PressureCounters>,
+    /// Of the thread that looks.
+    waited_ns: Option<u64>,
+    /// Of the disk below the target's image, and of the target's own device.
+    disk: Option<(DeviceCounters, DeviceCounters)>,
+}
+
+/// What happened between two looks.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    time: Duration,
+    /// What this program and what it started used.
+    own_ns: u64,
+    /// What worked for whoever calls a file system: kernel threads, and servers of FUSE.
+    servants_ns: Option<u64>,
+    /// What programs of others used.
+    programs_ns: Option<u64>,
+    /// Those of them that still run, by their names.
+    by_name: BTreeMap<String, u64>,
+    /// How long the thread that looks waited.
+    waited_ns: Option<u64>,
+    pressure: Option<PressureCounters>,
+    /// What others moved on the disk below, and what the target did on its own device.
+    disk: Option<(u64, DeviceCounters)>,
+}
+
+/// The threads that measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measuring {
+    /// How many.
+    pub(crate) threads: usize,
+    /// The time of all of them together from their start to their end.
+    pub(crate) elapsed_ns: u64,
+    /// How long they waited for a processor.
+    pub(crate) waited_ns: Option<u64>,
+    /// What they used of processors.
+    pub(crate) used_ns: u64,
+}
+
+impl Look {
+    /// A look at everything; at the disk where there is one below the target's image.
+    pub(crate) fn now(counters: Option<&Counters>) -> Self {
+        // The order of a look at the end: what is told of this thread first, so that looking is not
+        // in it.
+        let waited_ns = thread_waited_ns();
+        Self {
+            at: Instant::now(),
+            waited_ns,
+            processes: list().read(),
+            all_ns: ALL.as_ref().and_then(|reader| reader.read().ok()),
+            pressure: PRESSURE.as_ref().and_then(|reader| reader.read().ok()),
+            disk: counters.and_then(Counters::disk),
+        }
+    }
+
+    /// What happened since `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Beside {
+        let (now, then) = (&self.processes, &earlier.processes);
+        let difference = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        let own_ns = now.own_ns.saturating_sub(then.own_ns);
+        let servers_ns = now.servers_ns.saturating_sub(then.servers_ns);
+        let kernel_ns = difference(now.kernel_ns, then.kernel_ns);
+        let servants_ns = kernel_ns.map(|kernel_ns| kernel_ns + servers_ns);
+        let others = now.others_since(then);
+        let running_ns: u64 = others.values().sum();
+        let all_ns = difference(self.all_ns, earlier.all_ns);
+        let rest_ns = all_ns.map(|all_ns| all_ns.saturating_sub(own_ns));
+        // Those that have ended meanwhile are in the rest alone.
+        let programs_ns = servants_ns.map(|servants_ns| {
+            let rest_ns = rest_ns.map_or(0, |rest_ns| rest_ns.saturating_sub(servants_ns));
+            running_ns.max(rest_ns)
+        });
+        let list = list();
+        let mut by_name = BTreeMap::new();
+        for (id, used_ns) in others {
+            if let Some(name) = list.name(id) {
+                *by_name.entry(name.to_owned()).or_default() += used_ns;
+            }
+        }
+        let disk = self.disk.zip(earlier.disk).map(|((disk, own), (disk_then, own_then))| {
+            let (disk, own) = (disk - disk_then, own - own_then);
+            let moved = |of: DeviceCounters| of.read_bytes + of.written_bytes;
+            (moved(disk).saturating_sub(moved(own)), own)
+        });
+        Beside {
+            time: self.at.saturating_duration_since(earlier.at),
+            own_ns,
+            servants_ns,
+            // Where kernel threads cannot be seen, the rest holds both; it is all that is known.
+            programs_ns: programs_ns.or(rest_ns),
+            by_name,
+            waited_ns: difference(self.waited_ns, earlier.waited_ns),
+            pressure: self.pressure.zip(earlier.pressure).map(|(now, then)| now - then),
+            disk,
+        }
+    }
+}
+
+impl Beside {
+    /// What worked for the callers of a file system besides these threads: kernel threads, servers
+    /// of FUSE, and other threads of this program, which may be such a server.
+    pub(crate) fn servants_ns(&self, threads_ns: u64) -> Option<u64> {
+        let own_ns = self.own_ns.saturating_sub(threads_ns);
+        self.servants_ns.map(|servants_ns| servants_ns + own_ns)
+    }
+
+    /// As a replicate records it whose thread is the one that looks.
+    pub(crate) fn of_caller(&self, elapsed_ns: u64) -> Neighbours {
+        let used_ns = self.own_ns;
+        self.judged(Measuring { threads: 1, elapsed_ns, waited_ns: self.waited_ns, used_ns })
+    }
+
+    /// As a replicate records it.
+    pub(crate) fn judged(&self, measuring: Measuring) -> Neighbours {
+        Neighbours {
+            waited_ns: measuring.waited_ns,
+            programs_ns: self.servants_ns.and(self.programs_ns),
+            kernel_ns: self.servants_ns,
+            cpu_pressure_ns: self.pressure.map(|pressure| pressure.cpu_some_ns),
+            io_pressure_ns: self.pressure.map(|pressure| pressure.io_some_ns),
+            memory_pressure_ns: self.pressure.map(|pressure| pressure.memory_some_ns),
+            disk_bytes: self.disk.map(|(others_bytes, _)| others_bytes),
+            busy: self.busy(measuring),
+        }
+    }
+
+    /// Who was in the way of these threads, if it was too much.
+    fn busy(&self, measuring: Measuring) -> Option<Busy> {
+        let waited = self.waited_for_others(measuring);
+        let used = self.processors_used();
+        let has_waited = waited.is_some_and(|share| share > WAITED_SHARE_MAX);
+        // Without the kernel's word on waiting: others leave no processor to the threads.
+        let left = processors() as f64 - used;
+        let must_wait = waited.is_none() && left < measuring.threads as f64 * 0.9;
+        let disk_bytes_per_s = self.disk_in_the_way();
+        let is_used = self.servants_ns.is_some() && used > USED_SHARE_MAX * processors() as f64;
+        let is_busy = has_waited || must_wait || is_used || disk_bytes_per_s.is_some();
+        is_busy.then(|| Busy {
+            waited_percent: waited.unwrap_or(0.0) * 100.0,
+            disk_bytes_per_s,
+            ..self.who()
+        })
+    }
+
+    /// Who kept the machine busy while nothing was measured, if somebody did.
+    pub(crate) fn restless(&self) -> Option<Busy> {
+        let moved = self.disk.map(|(others_bytes, _)| others_bytes as f64 / self.seconds());
+        let disk_bytes_per_s = moved.filter(|&moved| moved > QUIET_DISK_BYTES_PER_S);
+        let is_busy = self.processors_used() > QUIET_PROCESSORS || disk_bytes_per_s.is_some();
+        is_busy.then(|| Busy { disk_bytes_per_s, ..self.who() })
+    }
+
+    fn who(&self) -> Busy {
+        let mut names: Vec<(&String, u64)> =
+            self.by_name.iter().map(|(name, &used_ns)| (name, used_ns)).collect();
+        names.sort_by_key(|&(_, used_ns)| std::cmp::Reverse(used_ns));
+        let most_ns = names.first().map_or(0, |&(_, used_ns)| used_ns);
+        // Who used little beside the busiest is not worth a name.
+        let named = names.into_iter().filter(|&(_, used_ns)| used_ns >= most_ns / 10);
+        Busy {
+            programs: named.take(NAMED_MAX).map(|(name, _)| name.clone()).collect(),
+            processors: self.processors_used(),
+            of: u32::try_from(processors()).unwrap_or(u32::MAX),
+            waited_percent: 0.0,
+            disk_bytes_per_s: None,
+        }
+    }
+
+    /// How many processors programs of others used.
+    fn processors_used(&self) -> f64 {
+        self.programs_ns.unwrap_or(0) as f64 / 1e9 / self.seconds()
+    }
+
+    fn seconds(&self) -> f64 {
+        (nanos(self.time).max(1)) as f64 / 1e9
+    }
+
+    /// The share of the threads' time in which they waited for programs of others; none where the
+    /// kernel does not say how long they waited.
+    fn waited_for_others(&self, measuring: Measuring) -> Option<f64> {
+        let Measuring { threads, elapsed_ns, waited_ns, used_ns } = measuring;
+        let waited_ns = waited_ns? as f64;
+        let programs_ns = self.programs_ns.unwrap_or(0) as f64;
+        // Threads that have a processor each do not wait for each other.
+        let each_other_ns = if threads > processors() { used_ns } else { 0 };
+        let own_ns = self.own_ns.saturating_sub(used_ns) + each_other_ns;
+        let beside_ns = programs_ns + (self.servants_ns.unwrap_or(0) + own_ns) as f64;
+        let for_others_ns = (waited_ns * programs_ns / beside_ns.max(1.0)).min(programs_ns);
+        Some(for_others_ns / elapsed_ns.max(1) as f64)
+    }
+
+    /// What others moved on the disk below per second, if the target used it as well and they moved
+    /// more than the target's own work explains.
+    fn disk_in_the_way(&self) -> Option<f64> {
+        let (others_bytes, own) = self.disk?;
+        let own_bytes = own.read_bytes + own.written_bytes;
+        let flushes = own.flushes.unwrap_or(0);
+        let explained = DISK_BYTES.saturating_add(DISK_BYTES_PER_FLUSH.saturating_mul(flushes))
+            as f64
+            + DISK_SHARE * own_bytes as f64;
+        let is_in_the_way = own.reads + own.writes > 0 && others_bytes as f64 > explained;
+        is_in_the_way.then(|| others_bytes as f64 / self.seconds())
+    }
+}
+
+/// Watches the machine for so long, doing nothing: who keeps it busy, if somebody does.
+pub(crate) fn watch(time: Duration, counters: Option<&Counters>) -> Option<Busy> {
+    let before = Look::now(counters);
+    std::thread::sleep(time);
+    Look::now(counters).since(&before).restless()
+}
+
+/// Looks again which programs serve FUSE file systems: they work for whoever calls.
+pub(crate) fn look_for_servers() {
+    list().look_for_servers();
+}
+
+/// Whether kernel threads can be seen here, so that their work can be told from that of others.
+pub(crate) fn sees_servants() -> bool {
+    static SEES: LazyLock<bool> = LazyLock::new(|| list().read().kernel_ns.is_some());
+    *SEES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// 100 ms on this machine, in which others used so much, and kernel threads.
+    fn beside(programs_ms: u64, servants_ms: u64) -> Beside {
+        Beside {
+            time: Duration::from_millis(100),
+            own_ns: 60 * MS,
+            servants_ns: Some(servants_ms * MS),
+            programs_ns: Some(programs_ms * MS),
+            by_name: BTreeMap::from([
+                ("cc1".to_owned(), programs_ms * MS * 7 / 10),
+                ("python3".to_owned(), programs_ms * MS * 3 / 10),
+                ("cron".to_owned(), programs_ms * MS / 100),
+            ]),
+            waited_ns: None,
+            pressure: None,
+            disk: None,
+        }
+    }
+
+    fn one_thread(waited_ms: u64) -> Measuring {
+        let (elapsed_ns, used_ns) = (100 * MS, 60 * MS);
+        Measuring { threads: 1, elapsed_ns, waited_ns: Some(waited_ms * MS), used_ns }
+    }
+
+    #[test]
+    fn waiting_is_blamed_on_who_ran() {
+        let busy = beside(20, 0).busy(one_thread(10)).expect("a tenth of the time");
+        assert!((busy.waited_percent - 10.0).abs() < 1e-9, "{busy:?}");
+        assert_eq!(busy.programs, ["cc1", "python3"]);
+        assert_eq!(beside(0, 20).busy(one_thread(10)), None, "kernel threads work for the caller");
+        let half = beside(20, 20).busy(one_thread(10)).expect("half of a tenth");
+        assert!((half.waited_percent - 5.0).abs() < 1e-9, "{half:?}");
+        assert_eq!(beside(1, 0).busy(one_thread(50)), None, "nobody waits longer than others run");
+        assert_eq!(beside(20, 0).busy(one_thread(1)), None, "a hundredth is allowed");
+    }
+
+    #[test]
+    fn threads_beyond_the_processors_wait_for_each_other() {
+        let threads = processors() + 1;
+        let used_ns = 100 * MS * processors() as u64;
+        let elapsed_ns = 100 * MS * threads as u64;
+        let many = Measuring { threads, elapsed_ns, waited_ns: Some(100 * MS), used_ns };
+        let alone = Beside { own_ns: used_ns, ..beside(1, 0) };
+        assert_eq!(alone.busy(many), None);
+    }
+
+    #[test]
+    fn many_others_are_in_the_way_even_if_nobody_waits() {
+        let most_ms = 25 * processors() as u64;
+        assert_eq!(beside(most_ms - 1, 0).busy(one_thread(0)), None);
+        assert!(beside(most_ms + 1, 0).busy(one_thread(0)).is_some());
+    }
+
+    #[test]
+    fn without_the_kernels_word_on_waiting_it_is_what_others_leave() {
+        let unsaid = Measuring { waited_ns: None, ..one_thread(0) };
+        let all_ms = 100 * processors() as u64;
+        let unseen = |programs_ms| Beside { servants_ns: None, ..beside(programs_ms, 0) };
+        assert_eq!(unseen(0).busy(unsaid), None);
+        assert!(unseen(all_ms).busy(unsaid).is_some());
+    }
+
+    #[test]
+    fn the_disk_counts_where_the_target_uses_it() {
+        let own = |writes: u64, flushes| DeviceCounters {
+            writes,
+            written_bytes: writes * 4096,
+            flushes: Some(flushes),
+            ..DeviceCounters::default()
+        };
+        let disk = |others_bytes, own| Beside { disk: Some((others_bytes, own)), ..beside(0, 0) };
+        let hog = disk(20 << 20, own(10, 0)).busy(one_thread(0)).expect("it is in the way");
+        assert!(hog.disk_bytes_per_s.is_some_and(|moved| moved > 2e8), "{hog:?}");
+        assert_eq!(disk(20 << 20, own(0, 0)).busy(one_thread(0)), None, "the target has no part");
+        assert_eq!(disk(20 << 20, own(1000, 1000)).busy(one_thread(0)), None, "its own journal");
+    }
+
+    #[test]
+    fn a_machine_is_quiet_when_others_do_next_to_nothing() {
+        assert_eq!(beside(9, 50).restless(), None);
+        let busy = beside(150, 0).restless().expect("one and a half processors");
+        assert!(busy.to_string().starts_with("cc1 and python3 used 1.5 of "), "{busy}");
+    }
+}
