@@ -70,8 +70,8 @@ impl StandardMetric {
     /// much of the machine a rate costs, and judges nothing by itself.
     pub const PROCESSOR_SHARE: Self =
         Self { name: "processor_share", unit: "%", better: Better::Neither };
-    /// Processor time of everything else on the machine, until what was changed is written, per
-    /// operation.
+    /// Processor time of kernel threads and of servers of file systems until what was changed is
+    /// written, per operation.
     pub const OTHER_TIME: Self = Self::lower("other_time_per_operation", "ns");
     /// Time until a file is read at half of the speed that it reaches.
     pub const TIME_TO_HALF_SPEED: Self = Self::lower("time_to_half_speed", "ns");

@@ -47,6 +47,7 @@ pub use cliff::{
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::LiveTarget;
+pub use neighbours::unseen as unseen_neighbours;
 pub use operations::{Layer, Operations, Question};
 pub use place::{Directories, Files, Place};
 pub use reference_times::{reference_times, system_call_ns};

@@ -103,8 +103,8 @@ pub(crate) const PROCESSOR_TIME: Metric = Metric::new(StandardMetric::PROCESSOR_
     processor_ns(values.outcome) as f64 / values.operations()
 });
 
-/// Processor time of everything else on the machine, until what was changed is written, per
-/// operation.
+/// Processor time of kernel threads and of servers of file systems until what was changed is
+/// written, per operation.
 pub(crate) const OTHER_TIME: Metric =
     Metric::new(StandardMetric::OTHER_TIME, |values| values.other_time_ns.unwrap_or(0.0));
 

@@ -279,6 +279,30 @@ pub(crate) fn sees_servants() -> bool {
     *SEES
 }
 
+/// What of neighbours cannot be seen here, and what is used instead; none if all can.
+#[must_use]
+pub fn unseen() -> Option<String> {
+    let is_told = (thread_waited_ns().is_some(), PRESSURE.is_some());
+    unseen_where(is_told, sees_servants())
+}
+
+fn unseen_where((tells_waits, tells_pressure): (bool, bool), sees_kernel: bool) -> Option<String> {
+    let waits = (!tells_waits).then_some(
+        "this kernel does not say how long threads wait for a processor (CONFIG_SCHED_INFO), so \
+         fsprism goes by what other programs leave them",
+    );
+    let pressure = (!tells_pressure).then_some(
+        "this kernel has no pressure stall information (/proc/pressure), so replicates do not \
+         record it",
+    );
+    let kernel = (!sees_kernel).then_some(
+        "kernel threads cannot be seen from here, as from within a container, so whatever else \
+         runs on this machine counts as other programs",
+    );
+    let all: Vec<&str> = [waits, pressure, kernel].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,6 +383,17 @@ mod tests {
         assert!(hog.disk_bytes_per_s.is_some_and(|moved| moved > 2e8), "{hog:?}");
         assert_eq!(disk(20 << 20, own(0, 0)).busy(one_thread(0)), None, "the target has no part");
         assert_eq!(disk(20 << 20, own(1000, 1000)).busy(one_thread(0)), None, "its own journal");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_said_once() {
+        assert_eq!(unseen_where((true, true), true), None);
+        let all = unseen_where((false, false), false).expect("nothing can be seen");
+        for words in ["CONFIG_SCHED_INFO", "/proc/pressure", "container"] {
+            assert!(all.contains(words), "{all}");
+        }
+        let one = unseen_where((true, false), true).expect("no pressure");
+        assert!(!one.contains(';') && one.contains("/proc/pressure"), "{one}");
     }
 
     #[test]

@@ -55,6 +55,9 @@ pub(crate) fn make(
     if making.drop_caches {
         drop_caches();
     }
+    if let Some(unseen) = suites::unseen_neighbours() {
+        output::say(&unseen);
+    }
     let testbed = Testbed::make(selection);
     if stop.load(Ordering::Relaxed) {
         // The signal may have reached mkfs as well, whose end is then no failure.

@@ -40,8 +40,8 @@ pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
         starts.map(|all| format!("The first operations take longer than the rest: {all}."));
     let others = others.map(|all| {
         format!(
-            "The rest of the machine also works for the caller; processor time per operation in \
-             addition to the caller's own: {all}."
+            "Threads of the kernel, or servers of file systems, also work for the caller; processor \
+             time per operation in addition to the caller's own: {all}."
         )
     });
     starts.into_iter().chain(others).collect()
@@ -120,7 +120,7 @@ mod tests {
         let said = |other: f64| said([&[(PROCESSOR, 1000.0), (OTHER, other)], &[(OTHER, 9e9)]]);
         let text = said(800.0);
         assert!(
-            text[0].starts_with("The rest of the machine also works for the caller"),
+            text[0].starts_with("Threads of the kernel, or servers of file systems, also work"),
             "{text:?}"
         );
         assert!(text[0].ends_with("write: ext4 800 ns on top of 1.0 us."), "{text:?}");
