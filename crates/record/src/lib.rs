@@ -13,6 +13,7 @@ mod bounded;
 mod cache_benchmark;
 mod classic;
 mod cliff;
+mod custom;
 mod directory;
 mod document;
 mod error;
@@ -44,6 +45,7 @@ pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,
     SearchReport,
 };
+pub use custom::{CustomWorkload, ReplicateLength};
 pub use directory::{
     GroupDirectory, OneOfGroup, OutputDirectory, ReservedDirectory, Run, RunDirectory, TRACES,
 };

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::classic::ClassicOptions;
+use crate::custom::{CustomWorkload, ReplicateLength};
 use crate::machine::Machine;
 use crate::metric::MetricDefinition;
 use crate::simulated::SimulatedCaches;
@@ -89,6 +90,12 @@ pub struct RunRecord {
     /// field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classic: Option<ClassicOptions>,
+    /// The operations that the user described; none if a suite of fsprism's was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom: Option<CustomWorkload>,
+    /// How long replicates were to last; none if benchmarks decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicate_length: Option<ReplicateLength>,
     /// The order of cells within a block.
     #[serde(default)]
     pub order: Order,

@@ -317,6 +317,8 @@ fn run_record() -> RunRecord {
         guest_kernel: None,
         simulated_caches: None,
         offered_load: None,
+        custom: None,
+        replicate_length: None,
         classic: None,
         order: record::Order::default(),
     }

@@ -39,6 +39,8 @@ pub fn run_record(command: &str, suite: &str, seed: Option<u64>) -> RunRecord {
         guest_kernel: None,
         simulated_caches: None,
         offered_load: None,
+        custom: None,
+        replicate_length: None,
         classic: None,
         order: Order::default(),
     }

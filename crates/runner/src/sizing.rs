@@ -12,6 +12,10 @@ use record::{Cell, LeftOut};
 
 use crate::executor::PilotMeasure;
 
+/// From this time on, in nanoseconds, operations are counted out instead of doubled: of so many,
+/// whether the pilot is a little off makes no difference, and the last doubling would be long.
+const COUNTED_FROM_NS: f64 = 1e9;
+
 /// Operations and batch of a cell's replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
@@ -64,16 +68,24 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
     let fastest_ns = times.fold(f64::INFINITY, f64::min);
     let takes_ns = |operations: u64| operations as f64 * fastest_ns;
     let wanted_ns = greatest(|pilot| pilot.time_wanted_ns) as f64;
-    let mut operations = least;
-    while takes_ns(operations) < wanted_ns && start + 2 * operations <= most {
-        operations *= 2;
-    }
+    let operations = match wanted_ns >= COUNTED_FROM_NS {
+        true => counted(wanted_ns / fastest_ns).clamp(least, most.saturating_sub(start)),
+        false => {
+            let mut operations = least;
+            while takes_ns(operations) < wanted_ns && start + 2 * operations <= most {
+                operations *= 2;
+            }
+            operations
+        }
+    };
     let time_min_ns = greatest(|pilot| pilot.time_min_ns) as f64;
     if takes_ns(operations) < time_min_ns {
         return Err(format!(
-            "its {operations} operations take {:.2} ms on the fastest target, too short to measure \
-             well, and the files allow no more operations: give a larger --size",
-            takes_ns(operations) / 1e6
+            "its {operations} operations take {:.2} ms on the fastest target, less than the {:.2} \
+             ms that a replicate needs, and the files allow no more operations: give a larger \
+             --size",
+            takes_ns(operations) / 1e6,
+            time_min_ns / 1e6
         ));
     }
     let batch = group.iter().map(|pilot| pilot.batch).max().unwrap_or(1).max(1);
@@ -83,6 +95,12 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
         operations: whole(operations).max(u64::from(batch)),
         batch,
     })
+}
+
+/// A number of operations, rounded up.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn counted(operations: f64) -> u64 {
+    operations.ceil() as u64
 }
 
 #[cfg(test)]

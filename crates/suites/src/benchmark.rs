@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use record::{CacheState, Cell, CurvePoint, Dimension, MetricDefinition};
+use record::{CacheState, Cell, CurvePoint, Dimension, MetricDefinition, ReplicateLength};
 use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
 use crate::need::processors;
-use crate::operations::{Layer, Operations, Question};
+use crate::operations::{Layer, Length, Operations, Question};
 use crate::place::Place;
 
 /// One benchmark of a suite.
@@ -63,6 +64,7 @@ impl Benchmark {
                 place,
                 layer: Layer::FileSystem,
                 question: Question::Time,
+                length: Length::default(),
             }),
             baseline: None,
             floor: None,
@@ -87,6 +89,16 @@ impl Benchmark {
     pub fn asked(mut self, question: Question) -> Self {
         if let Work::Operations(operations) = &mut self.work {
             operations.question = question;
+        }
+        self
+    }
+
+    /// The same with replicates of this length; an experiment has a length of its own.
+    #[must_use]
+    pub(crate) fn lasting(mut self, asked: &ReplicateLength) -> Self {
+        if let Work::Operations(operations) = &mut self.work {
+            operations.length.time = asked.seconds.map(Duration::from_secs_f64);
+            operations.length.until_steady = asked.until_steady;
         }
         self
     }

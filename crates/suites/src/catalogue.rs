@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use record::{ClassicOptions, Dimension, OfferedLoad, SpriteLfsOptions};
+use record::{
+    ClassicOptions, CustomWorkload, Dimension, OfferedLoad, ReplicateLength, SpriteLfsOptions,
+};
 use thiserror::Error;
 use wildmatch::WildMatch;
 
@@ -10,6 +12,7 @@ use textual::did_you_mean;
 
 use crate::benchmark::Benchmark;
 use crate::classic::{self, ClassicError, array_walk, bonnie, bonnie_anova, memory_rich};
+use crate::custom;
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
 use crate::{nano, rocket_science};
@@ -25,6 +28,10 @@ pub struct Suite {
     pub benchmarks: Vec<Benchmark>,
     /// The options that its benchmarks are made of, if it is a classic benchmark.
     pub classic: Option<ClassicOptions>,
+    /// The operations that the user described, if it is made of them.
+    pub custom: Option<CustomWorkload>,
+    /// The length that the user asked for, if replicates are to have one.
+    pub length: Option<ReplicateLength>,
     /// Whether nobody asked for its sizes: on a target without room for some, those are left out.
     pub are_sizes_placed: bool,
 }
@@ -44,6 +51,16 @@ pub struct UnknownSuite {
      run nano/io"
 )]
 pub struct NoOpenLoop {
+    name: String,
+}
+
+/// The benchmarks of the suite are procedures with lengths of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "--replicate is for operations that can go on, but those of '{name}' have a length of their \
+     own: leave it out, or run survey, nano or custom"
+)]
+pub struct NoLength {
     name: String,
 }
 
@@ -122,6 +139,26 @@ impl Suite {
         Ok(Self { benchmarks, classic: Some(options.clone()), ..self })
     }
 
+    /// The same suite with replicates of the length that was asked for, if one was.
+    ///
+    /// # Errors
+    /// When all of its benchmarks are procedures with lengths of their own.
+    pub fn lasting(self, asked: Option<&ReplicateLength>) -> Result<Self, NoLength> {
+        let Some(asked) = asked else { return Ok(self) };
+        if self.benchmarks.iter().all(|one| one.operations().is_none()) {
+            return Err(NoLength { name: self.name.to_owned() });
+        }
+        let benchmarks = self.benchmarks.into_iter().map(|one| one.lasting(asked)).collect();
+        Ok(Self { benchmarks, length: Some(*asked), ..self })
+    }
+
+    /// The suite of the operations that the user described, if it is that one.
+    #[must_use]
+    pub fn with_custom(self, asked: Option<&CustomWorkload>) -> Self {
+        let Some(asked) = asked else { return self };
+        Self { benchmarks: vec![custom::benchmark(asked)], custom: Some(*asked), ..self }
+    }
+
     /// The same suite, with sizes that were placed by the machine's caches.
     #[must_use]
     pub fn placing_sizes(self) -> Self {
@@ -129,23 +166,29 @@ impl Suite {
     }
 }
 
+/// A suite of benchmarks that are as they are declared.
+fn of_all(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>) -> Suite {
+    Suite {
+        name,
+        summary,
+        benchmarks,
+        classic: None,
+        custom: None,
+        length: None,
+        are_sizes_placed: false,
+    }
+}
+
 /// A classic benchmark, its phases as benchmarks.
 fn classic(options: ClassicOptions) -> Suite {
     let (name, summary) = classic::named(&options);
     let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
-    Suite { name, summary, benchmarks, classic: Some(options), are_sizes_placed: false }
+    Suite { classic: Some(options), ..of_all(name, summary, benchmarks) }
 }
 
 /// All suites.
 #[must_use]
 pub fn suites() -> Vec<Suite> {
-    let of_all = |name, summary, benchmarks| Suite {
-        name,
-        summary,
-        benchmarks,
-        classic: None,
-        are_sizes_placed: false,
-    };
     let part = |name, summary, dimension| of_all(name, summary, of(dimension));
     let whole =
         |name, summary, dimension: NanoDimension| of_all(name, summary, dimension.benchmarks());
@@ -181,6 +224,11 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
+        of_all(
+            custom::SUITE,
+            "reads and writes as you describe them: --rw, --bs, --threads, --depth",
+            vec![custom::benchmark(&custom::EXAMPLE)],
+        ),
         classic(ClassicOptions::SpriteLfs(SpriteLfsOptions::published().into())),
         classic(ClassicOptions::ArrayWalk(array_walk::swept(&[]))),
         classic(ClassicOptions::Bonnie(bonnie::published().into())),

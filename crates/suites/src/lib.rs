@@ -12,6 +12,7 @@ mod cells;
 pub mod classic;
 mod cliff;
 mod counters;
+mod custom;
 mod experiment;
 mod laboratory;
 mod live_target;
@@ -29,6 +30,7 @@ mod replicate;
 mod rocket_science;
 mod room;
 mod sequence;
+mod settle;
 mod state;
 mod stops;
 mod table_one;
@@ -39,16 +41,17 @@ mod trial;
 mod written;
 
 pub use benchmark::{Benchmark, Work};
-pub use catalogue::{NoBenchmark, NoOpenLoop, Suite, UnknownSuite, suite, suites};
+pub use catalogue::{NoBenchmark, NoLength, NoOpenLoop, Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
 pub use cliff::{
     CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, plan,
 };
+pub use custom::SUITE as CUSTOM_SUITE;
 pub use experiment::{Experiment, Findings, Site};
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::LiveTarget;
 pub use neighbours::unseen as unseen_neighbours;
-pub use operations::{Layer, Operations, Question};
+pub use operations::{Layer, Length, Operations, Question};
 pub use place::{Directories, Files, Place};
 pub use reference_times::{reference_times, system_call_ns};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;

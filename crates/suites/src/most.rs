@@ -32,6 +32,9 @@ pub(crate) fn operations_max(
         let lists = workload.operation == Operation::Readdir;
         return if lists { directories as u64 } else { entries };
     }
+    if of.length.repeats && state != CacheState::Cold {
+        return u64::from(u32::MAX);
+    }
     let blocks = of.blocks_per_thread(data_file_bytes);
     if of.keeps_writes(live) {
         return kept_writes_max(target, workload).min(blocks).max(1);

@@ -25,6 +25,8 @@ const TIME_WANTED: Duration = Duration::from_millis(8);
 /// The same of what waits for the device each time: a device has pauses of its own, which few
 /// operations meet, and it is those that a high percentile is about.
 const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(500);
+/// Share of the length asked for that a replicate has at least: a pilot is a little off.
+const ASKED_SHARE_LEAST: f64 = 0.8;
 /// Share of the time in which all threads run at the same time, in percent.
 const OVERLAP_PERCENT: u32 = 95;
 /// The same with more threads than processors. These take turns of some milliseconds, so the last
@@ -127,6 +129,19 @@ fn within((least, most): (u64, u64), wanted: u64) -> u64 {
 impl Operations {
     /// What a replicate in this cache state must have, where data files are of this size.
     pub(crate) fn need(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
+        let need = self.need_without_wish(cache_state, data_file_bytes);
+        match self.length.time {
+            Some(time) => Need {
+                time_wanted: Some(time),
+                time: time.mul_f64(ASKED_SHARE_LEAST),
+                why: "a replicate lasts as long as was asked for",
+                ..need
+            },
+            None => need,
+        }
+    }
+
+    fn need_without_wish(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
         if self.question == Question::DeviceWrites {
             let why = "this many share one sync at the end, and are counted, not timed";
             return Need { time: Duration::ZERO, ..Need::counted(0, OPERATIONS_PER_SYNC, why) };

@@ -29,6 +29,8 @@ pub(crate) struct Observed {
     /// Processor time of what works for the threads that operate, per operation; none where that
     /// cannot be told.
     pub(crate) other_time_ns: Option<f64>,
+    /// That the operations did not settle before those that are measured.
+    pub(crate) restless: Option<Warning>,
     /// Time of everything around the operations.
     pub(crate) overhead_ns: u64,
     /// Where that went.
@@ -51,7 +53,7 @@ impl Observed {
             threads: of.workload.threads as f64,
         };
         let metrics = of.metric_rows().iter().map(|metric| metric.value(&values)).collect();
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> = self.restless.into_iter().collect();
         if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
             warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });
         }

@@ -1,6 +1,7 @@
 //! Benchmarks of the engine's operations: what is measured of them, and what they say they do.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use record::{CacheState, MetricDefinition};
 use serde_json::{Value, json};
@@ -33,6 +34,20 @@ pub struct Operations {
     pub layer: Layer,
     /// What is asked of them.
     pub question: Question,
+    /// How long a replicate lasts, where somebody asked for it.
+    pub length: Length,
+}
+
+/// How long a replicate lasts where somebody asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Length {
+    /// Time that the operations take at least, on the fastest target.
+    pub time: Option<Duration>,
+    /// Whether operations go on before them until their rate is steady.
+    pub until_steady: bool,
+    /// Whether each block of the file may be written more than once: then it is not only the first
+    /// change of a clean page that is measured.
+    pub repeats: bool,
 }
 
 /// What answers a read, or takes a write.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use measure::{MonotonicClock, SystemClock};
-use record::{CacheState, Neighbours, Spent};
+use record::{CacheState, Neighbours, Spent, Warning};
 use runner::Failure;
 use targets::Target;
 use targets::cache::cache_state::{self, Residency};
@@ -24,6 +24,7 @@ use crate::neighbours::{Look, Measuring};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
+use crate::settle;
 use crate::state::{self, Claim, Moved, Warming};
 use crate::trial::prepare_below;
 use crate::written::{self, Written};
@@ -55,6 +56,7 @@ struct Seen {
     /// Processor time of everything but the threads that operate, per operation.
     other_time_ns: Option<f64>,
     written: Option<Written>,
+    restless: Option<Warning>,
     /// Pages by the order of their folio, where that was looked at.
     folio_pages: Option<BTreeMap<u32, u64>>,
 }
@@ -89,7 +91,7 @@ impl Execution<'_> {
         }
         let overhead_ns = nanos(began.elapsed()).saturating_sub(seen.outcome.elapsed_ns);
         let others_read_bytes = state::read_by_others_bytes(self.cache_state, &evidence);
-        let Seen { spent, outcome, happened, neighbours, other_time_ns, written, .. } = seen;
+        let Seen { spent, outcome, happened, neighbours, other_time_ns, .. } = seen;
         Ok(Observed {
             outcome,
             evidence,
@@ -97,7 +99,8 @@ impl Execution<'_> {
             neighbours,
             others_read_bytes,
             other_time_ns,
-            written,
+            written: seen.written,
+            restless: seen.restless,
             overhead_ns,
             spent,
         })
@@ -136,11 +139,8 @@ impl Execution<'_> {
     /// Everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
         let began = Instant::now();
-        let idle = if let Question::DeviceWrites = self.of.question {
-            Some(written::idle_unmount(live, self.of.place)?)
-        } else {
-            None
-        };
+        let is_of_device = self.of.question == Question::DeviceWrites;
+        let idle = is_of_device.then(|| written::idle_unmount(live, self.of.place)).transpose()?;
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
             (live.file_sets.get(&self.of.place).cloned(), live.counters.clone())
@@ -162,6 +162,7 @@ impl Execution<'_> {
         let files = if has_pages { touched } else { Vec::new() };
         let before = self.make_state(&live.target, &mut live.read_in, &files)?;
         let folio_pages = self.folio_pages(&live.target, &mut live.folios_known, &files);
+        let restless = settle::until_steady(self, &file_set)?;
         let state_ns = nanos(began.elapsed());
         let running = Instant::now();
         let look = Look::now(Some(&counters));
@@ -206,6 +207,7 @@ impl Execution<'_> {
             after,
             other_time_ns,
             written,
+            restless,
             folio_pages,
         })
     }
@@ -354,13 +356,18 @@ impl Execution<'_> {
         counters: &Counters,
     ) -> Result<(Outcome, Happened, Reading), Failure> {
         let before = counters.read().map_err(|error| failed(&error))?;
+        let outcome = self.timed(session)?;
+        let after = counters.read().map_err(|error| failed(&error))?;
+        Ok((outcome, after.since(&before), before))
+    }
+
+    /// The operations of a session, by the run's clock.
+    pub(crate) fn timed(&self, session: &mut Session) -> Result<Outcome, Failure> {
         let outcome = match self.clock {
             SystemClock::Tsc(clock) => session.run(clock, self.stop),
             SystemClock::Monotonic(clock) => session.run(clock, self.stop),
         };
-        let outcome = outcome.map_err(|error| self.engine_failure(&error))?;
-        let after = counters.read().map_err(|error| failed(&error))?;
-        Ok((outcome, after.since(&before), before))
+        outcome.map_err(|error| self.engine_failure(&error))
     }
 
     /// How long a sync of the target takes now.
@@ -397,7 +404,7 @@ impl Execution<'_> {
         before.map(count).transpose()
     }
 
-    fn engine_failure(&self, error: &EngineError) -> Failure {
+    pub(crate) fn engine_failure(&self, error: &EngineError) -> Failure {
         if self.stop.load(Ordering::Relaxed) {
             return Failure::Interrupted;
         }

@@ -4,6 +4,7 @@ pub(crate) mod analysis;
 mod bonnie;
 pub(crate) mod classic;
 pub(crate) mod cliff;
+pub(crate) mod custom;
 pub(crate) mod densefs;
 pub(crate) mod footprint;
 pub(crate) mod footprint_values;
@@ -22,11 +23,12 @@ use std::time::Duration;
 use ::report::export::BonnieForm;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use record::OfferedLoad;
+use record::{OfferedLoad, ReplicateLength};
 
 use crate::arguments::analysis::{Analysis, AnswerFormat, AnswerOptions};
 use crate::arguments::classic::ClassicArguments;
 use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
+use crate::arguments::custom::CustomArguments;
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::{CachesOptions, FootprintCommand, TracingOptions};
 use crate::arguments::help::{
@@ -130,10 +132,12 @@ pub(crate) struct RunOptions {
     pub(crate) classic: ClassicArguments,
     #[command(flatten)]
     pub(crate) network: NetworkArguments,
+    #[command(flatten)]
+    pub(crate) custom: CustomArguments,
 }
 
 /// What a run that is resumed has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
+const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
     "targets",
     "benchmarks",
     "order",
@@ -147,6 +151,7 @@ const WHAT_A_RUN_REMEMBERS: [&str; 14] = [
     "aged",
     "rate",
     "spacing",
+    "replicate",
     "out",
 ];
 
@@ -185,6 +190,11 @@ pub(crate) struct Measuring {
     /// `around-memory` chooses sizes far below and far above the memory that can cache the file
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_memory)]
     pub(crate) size: Option<Sizes>,
+    /// Let each replicate last this long, on the fastest target: 60s; by default each benchmark
+    /// does as many operations as it needs, which mostly takes some milliseconds. Benchmarks whose
+    /// files do not allow that many operations are left out
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub(crate) replicate: Option<Duration>,
     /// Check that reads return what was written (outside the timed intervals)
     #[arg(long)]
     pub(crate) verify: bool,
@@ -214,6 +224,25 @@ impl Measuring {
     /// Time to spend measuring a new run.
     pub(crate) fn budget(&self) -> Duration {
         self.budget.unwrap_or(BUDGET)
+    }
+
+    /// How long replicates are to last, if that was asked for.
+    ///
+    /// # Errors
+    /// When one takes longer than all are to take.
+    pub(crate) fn replicate_length(
+        &self,
+        until_steady: bool,
+    ) -> anyhow::Result<Option<ReplicateLength>> {
+        let budget = self.budget();
+        if let Some(time) = self.replicate.filter(|&time| self.blocks.is_none() && time > budget) {
+            let (time, all) = (time.as_secs_f64(), budget.as_secs_f64());
+            let why = format!("--replicate {time}s is longer than the budget of {all}s");
+            let then = "give a shorter --replicate, or a --budget of some twenty times that";
+            return Err(anyhow::anyhow!("{why}: {then}")).blame_input();
+        }
+        let seconds = self.replicate.map(|time| time.as_secs_f64());
+        Ok((seconds.is_some() || until_steady).then_some(ReplicateLength { seconds, until_steady }))
     }
 
     /// The size of the files to read and to write, which is one.

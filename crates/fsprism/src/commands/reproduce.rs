@@ -426,6 +426,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         blocks: options.blocks.or(Some(blocks)),
         seed: options.seed,
         size: None,
+        replicate: None,
         verify: false,
         offered: Offered::default(),
         making: Making {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use record::{ClassicOptions, EndReason, Run, RunDirectory};
+use record::{ClassicOptions, CustomWorkload, EndReason, Run, RunDirectory};
 use runner::{Ledger, RunError};
 use suites::Suite;
 
@@ -26,7 +26,13 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
     if let Some(runs) = options.measuring.runs {
         return runs::measure("survey", runs, &options.measuring);
     }
-    let what = Asked { suite: "survey", classic: None, are_sizes_placed: false };
+    let what = Asked {
+        suite: "survey",
+        classic: None,
+        custom: None,
+        until_steady: false,
+        are_sizes_placed: false,
+    };
     measure("survey", what, &options.targets, &options.measuring, None)
 }
 
@@ -50,6 +56,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         let why = format!("{option} is for fscache, not for '{suite}'");
         return Err(anyhow::anyhow!("{why}: leave it out, or run fscache")).blame_input();
     }
+    let custom = match options.measuring.resume {
+        Some(_) => None,
+        None => options.custom.of(suite)?,
+    };
     let memories = || targets::memories(&options.targets);
     let classic = options.classic.of(suite, options.measuring.size.as_ref(), memories)?;
     if suite == footprint_suite::SUITE {
@@ -85,7 +95,13 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
         return runs::measure("run", runs, &options.measuring);
     }
     let are_sizes_placed = options.classic.are_sizes_placed();
-    let what = Asked { suite, classic: classic.as_ref(), are_sizes_placed };
+    let what = Asked {
+        suite,
+        classic: classic.as_ref(),
+        custom: custom.as_ref(),
+        until_steady: options.custom.steady,
+        are_sizes_placed,
+    };
     let traffic = Traffic::asked_for(options, classic.as_ref())?;
     measure("run", what, &options.targets, &options.measuring, traffic.as_ref())
 }
@@ -95,6 +111,9 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
 struct Asked<'a> {
     suite: &'a str,
     classic: Option<&'a ClassicOptions>,
+    custom: Option<&'a CustomWorkload>,
+    /// Whether operations go on until they are steady.
+    until_steady: bool,
     /// Whether its sizes are fsprism's choice.
     are_sizes_placed: bool,
 }
@@ -126,7 +145,9 @@ fn measure(
         None => {
             let suite = suites::suite(asked.suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
-            let suite = suite.with_classic(asked.classic).blame_input()?;
+            let suite = suite.with_classic(asked.classic).blame_input()?.with_custom(asked.custom);
+            let length = measuring.replicate_length(asked.until_steady)?;
+            let suite = suite.lasting(length.as_ref()).blame_input()?;
             let suite = if asked.are_sizes_placed { suite.placing_sizes() } else { suite };
             let suite = suite.matching(&measuring.benchmarks).blame_input()?;
             loads::check(&form.loads, &suite)?;

@@ -106,6 +106,8 @@ impl Session {
         let suite = suites::suite(&manifest.run.suite).blame_input()?;
         let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
         let suite = suite.with_classic(manifest.run.classic.as_ref()).blame_input()?;
+        let suite = suite.with_custom(manifest.run.custom.as_ref());
+        let suite = suite.lasting(manifest.run.replicate_length.as_ref()).blame_input()?;
         let is_there = |cell: &Cell| {
             suite.benchmarks.iter().any(|one| one.name == cell.benchmark)
                 && manifest.targets.iter().any(|one| one.label == cell.target)
@@ -235,6 +237,8 @@ fn run_record(
         data_file_bytes,
         offered_load: measuring.offered.load(),
         classic: suite.classic.clone(),
+        custom: suite.custom,
+        replicate_length: suite.length,
         order: measuring.order.into(),
         ..runner::run_record(command, suite.name, measuring.seed)
     }

@@ -67,7 +67,8 @@ fn every_form_is_one_document_and_says_what_it_leaves_out() {
             }
             other => panic!("{other}"),
         };
-        let said = outcome.stderr.lines().map(|line| {
+        let is_left_out = |line: &&str| !line.contains("while the machine was busy");
+        let said = outcome.stderr.lines().filter(is_left_out).map(|line| {
             assert!(line.contains(" left out: "), "{line}");
             line.split(' ').next().and_then(|count| count.parse::<usize>().ok()).expect("a count")
         });

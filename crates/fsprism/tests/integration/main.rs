@@ -6,10 +6,12 @@
 
 mod answers;
 mod arenas;
+mod busy;
 mod classics;
 mod cliffs;
 mod command_line;
 mod conditions;
+mod custom;
 mod damage;
 mod densefs;
 mod device_writes;

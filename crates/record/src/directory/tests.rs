@@ -28,6 +28,8 @@ pub(crate) fn manifest() -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            custom: None,
+            replicate_length: None,
             classic: None,
             order: crate::Order::default(),
         },

@@ -167,6 +167,8 @@ fn manifest() -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            custom: None,
+            replicate_length: None,
             classic: None,
             order: record::Order::default(),
         },

@@ -248,6 +248,8 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             guest_kernel: None,
             simulated_caches: None,
             offered_load: None,
+            custom: None,
+            replicate_length: None,
             classic: None,
             order: plan.order,
         },

@@ -107,6 +107,7 @@ impl Probing<'_> {
             others_read_bytes: None,
             other_time_ns: None,
             written: None,
+            restless: None,
             overhead_ns,
             spent,
         };

@@ -18,7 +18,7 @@ use crate::counters::Happened;
 use crate::experiment::Site;
 use crate::live_target::LiveTarget;
 use crate::nano::io::commit::{self, Durably, Log};
-use crate::operations::{Layer, Operations, Question};
+use crate::operations::{Layer, Length, Operations, Question};
 use crate::place::Place;
 use crate::replicate::failed;
 use crate::state::{self, Claim, Warming};
@@ -91,6 +91,7 @@ fn without_direct_reads(live: &LiveTarget) -> Option<String> {
         place: Place::Data,
         layer: Layer::FileSystem,
         question: Question::Time,
+        length: Length::default(),
     };
     live.trial().refuses(&read).map(|(_, why)| why)
 }
