@@ -84,7 +84,9 @@ fn sizes_around_caches_are_those_of_this_machine() {
     let sizes_mib = planned.split("random read, file ").skip(1).filter_map(|rest| {
         let (number, rest) = rest.split_once(' ')?;
         let number: f64 = number.parse().ok()?;
-        Some(if rest.starts_with("GiB") { number * 1024.0 } else { number })
+        let unit_mib = [("KiB", 1.0 / 1024.0), ("MiB", 1.0), ("GiB", 1024.0)];
+        let unit_mib = unit_mib.iter().find(|(unit, _)| rest.starts_with(unit))?.1;
+        Some(number * unit_mib)
     });
     // Sizes are whole in few digits, which takes up to a sixteenth.
     let largest_mib = sizes_mib.fold(0.0, f64::max);
