@@ -40,8 +40,8 @@ pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
         starts.map(|all| format!("The first operations take longer than the rest: {all}."));
     let others = others.map(|all| {
         format!(
-            "Threads of the kernel, or servers of file systems, also work for the caller; processor \
-             time per operation in addition to the caller's own: {all}."
+            "Threads of the kernel, or servers of file systems, also work for the caller; \
+             processor time per operation in addition to the caller's own: {all}."
         )
     });
     starts.into_iter().chain(others).collect()
