@@ -638,6 +638,12 @@ fits?: CurveFit[]
 loads?: LoadReport[]
 machine: Machine
 /**
+ * The same in the median (`p50`) and in the 99th percentile (`p99`) of single operations, by
+ * the value of each block, on benchmarks with enough of them. Each of the two is judged by
+ * itself: p is adjusted for the comparisons of the same quantile.
+ */
+quantile_comparisons?: Comparison[]
+/**
  * What the least takes on this machine that operations are held beside; none if this was not
  * recorded.
  */
@@ -1203,7 +1209,8 @@ first: string
  */
 interval?: (IntervalReport | null)
 /**
- * Name of the metric: the primary one, or `speed_up` if the benchmark has a baseline.
+ * Name of the metric: the primary one, or `speed_up` if the benchmark has a baseline; `p50` or
+ * `p99` for a quantile of single operations.
  */
 metric: string
 /**
@@ -2797,6 +2804,11 @@ level: number
  */
 margin: number
 /**
+ * What is compared: `mean` for the primary metric of each benchmark, `p50` or `p99` for that
+ * quantile of each block's operations, or the name of a metric.
+ */
+metric: string
+/**
  * What this number of runs per side can show.
  */
 power?: (Power | null)
@@ -2812,6 +2824,10 @@ unlike: Unlike[]
  * Reasons to doubt the comparison.
  */
 warnings: string[]
+/**
+ * Titles of the benchmarks that do not have that metric on every target of every run.
+ */
+without_metric: string[]
 }
 /**
  * The analysis of an experiment.

@@ -66,6 +66,16 @@ describe.skipIf(executable === undefined)("a page", () => {
     await tab.context().close();
   });
 
+  it("shows how many operations took longer, down to the longest", async () => {
+    const { page: tab, troubles } = await open(browser, page(runs.survey), {}, "#distribution");
+    const tails = tab.locator("#distribution figure", { hasText: ": tail" });
+    await expect.poll(() => tails.count()).toBe(1);
+    const rows = await csvOf(tab, tails.first());
+    expect(rows.length).toBeGreaterThan(2);
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
   it("shows the figures of the document", async () => {
     const document = documentOf(runs.survey);
     const names = [...new Set(document.cells.map((cell) => `${cell.suite}/${cell.benchmark}`))];

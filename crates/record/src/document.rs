@@ -40,6 +40,11 @@ pub struct Document {
     pub cells: Vec<CellReport>,
     /// Comparison of each pair of targets on each benchmark.
     pub comparisons: Vec<Comparison>,
+    /// The same in the median (`p50`) and in the 99th percentile (`p99`) of single operations, by
+    /// the value of each block, on benchmarks with enough of them. Each of the two is judged by
+    /// itself: p is adjusted for the comparisons of the same quantile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantile_comparisons: Vec<Comparison>,
     /// Comparison of each pair of targets in each dimension, as relative costs. There is no total
     /// across dimensions.
     #[serde(default)]
@@ -276,7 +281,8 @@ pub enum PercentileOf {
 pub struct Comparison {
     /// Name of the benchmark.
     pub benchmark: String,
-    /// Name of the metric: the primary one, or `speed_up` if the benchmark has a baseline.
+    /// Name of the metric: the primary one, or `speed_up` if the benchmark has a baseline; `p50` or
+    /// `p99` for a quantile of single operations.
     pub metric: String,
     /// Label of the first target.
     pub first: String,

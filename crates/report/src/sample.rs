@@ -21,6 +21,8 @@ pub(crate) struct Sample {
     batch: u32,
     is_throughput_first: bool,
     inapplicable: Vec<String>,
+    /// Long operations of each replicate of a cell: how many, and how long.
+    stalls: BTreeMap<u32, (u64, u64)>,
 }
 
 /// A metric in nanoseconds with its interval.
@@ -84,6 +86,7 @@ impl Sample {
             batch: 1,
             is_throughput_first: false,
             inapplicable: Vec::new(),
+            stalls: BTreeMap::new(),
         }
     }
 
@@ -177,6 +180,45 @@ impl Sample {
         self
     }
 
+    /// Gives the replicates of a cell their median and 99th percentile in ns, block by block; in
+    /// others the median is the mean, and the 99th percentile is twice that.
+    pub(crate) fn quantiles(
+        mut self,
+        benchmark: &str,
+        target: &str,
+        p50: &[f64],
+        p99: &[f64],
+    ) -> Self {
+        let own = self.index(benchmark, target);
+        for line in &mut self.run.lines {
+            if let Line::Replicate(replicate) = line
+                && replicate.cell == own
+            {
+                let block = replicate.block as usize;
+                replicate.latency.p50_ns = whole(p50[block]);
+                replicate.latency.p99_ns = whole(p99[block]);
+            }
+        }
+        self
+    }
+
+    /// Lets so many operations of each replicate of a cell take so long, in its histograms.
+    pub(crate) fn stalled(
+        mut self,
+        benchmark: &str,
+        target: &str,
+        count: u64,
+        time_ns: u64,
+    ) -> Self {
+        self.stalls.insert(self.index(benchmark, target), (count, time_ns));
+        self
+    }
+
+    fn index(&self, benchmark: &str, target: &str) -> u32 {
+        let is_it = |cell: &Cell| cell.benchmark == benchmark && cell.target == target;
+        u32::try_from(self.run.manifest.cells.iter().position(is_it).unwrap()).unwrap()
+    }
+
     /// Changes the cells of one benchmark.
     pub(crate) fn change(&mut self, benchmark: &str, change: impl Fn(&mut Cell)) {
         let cells = self.run.manifest.cells.iter_mut();
@@ -185,9 +227,7 @@ impl Sample {
 
     /// Lets a cell fail.
     pub(crate) fn failed(mut self, benchmark: &str, target: &str, why: &str) -> Self {
-        let is_it = |cell: &Cell| cell.benchmark == benchmark && cell.target == target;
-        let index = self.run.manifest.cells.iter().position(is_it).unwrap();
-        let cell = u32::try_from(index).unwrap();
+        let cell = self.index(benchmark, target);
         let failed = CellFailed { cell, block: 0, why: why.to_owned() };
         self.run.lines.push(Line::CellFailed(failed));
         self
@@ -229,10 +269,13 @@ impl Sample {
                 let mut histogram = Histogram::new();
                 // Nine tenths are alike, and some have a tail.
                 let (operations, p50_ns) = (replicate.operations, replicate.latency.p50_ns);
+                let (stalls, stall_ns) =
+                    self.stalls.get(&replicate.cell).copied().unwrap_or((0, 0));
                 let (tail, far) = (operations / 12, operations / 60);
-                histogram.record_n(p50_ns, operations - tail - far);
+                histogram.record_n(p50_ns, operations - tail - far - stalls);
                 histogram.record_n(p50_ns * 5 / 4, tail);
                 histogram.record_n(p50_ns * 2, far);
+                histogram.record_n(stall_ns, stalls);
                 let elapsed_ns = replicate.elapsed_ns;
                 let location = directory
                     .append_histogram(replicate.cell, &histogram, replicate.at_s, elapsed_ns)
@@ -284,8 +327,6 @@ impl Sample {
         } else {
             vec![time_ns, throughput]
         };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "test values")]
-        let whole = |nanos: f64| nanos as u64;
         let nanos = whole(time_ns);
         Replicate {
             order: cell,
@@ -294,11 +335,20 @@ impl Sample {
             // Speed-ups are of these.
             elapsed_ns: whole((time_ns * self.operations as f64).round()),
             busy_ns: nanos * self.operations,
-            latency: LatencySummary { p50_ns: nanos, ..LatencySummary::default() },
+            latency: LatencySummary {
+                p50_ns: nanos,
+                p99_ns: 2 * nanos,
+                ..LatencySummary::default()
+            },
             neighbours: Some(Neighbours::default()),
             ..Replicate::of_metrics(cell, block, metrics)
         }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "test values")]
+fn whole(nanos: f64) -> u64 {
+    nanos as u64
 }
 
 fn run_record() -> RunRecord {

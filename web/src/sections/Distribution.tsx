@@ -1,5 +1,5 @@
-// Down to single operations of one benchmark: their histogram and their cumulative shares, with
-// one cursor and one zoom; how they developed from a replicate's beginning on, all targets in one
+// Down to single operations of one benchmark: their histogram, their cumulative shares and their
+// tail, with one cursor and one zoom; how they developed from a replicate's beginning on, all targets in one
 // chart; and the histogram over time, flat and as a view to turn.
 
 import { useMemo } from "preact/hooks";
@@ -16,7 +16,7 @@ import { colourOf, dashOf, useView, type View } from "../view";
 import { CourseChart } from "./CourseChart";
 import { Fold } from "./Fold";
 import { HistogramOverTime } from "./HistogramOverTime";
-import { coarse, cumulative, fine, type Shares } from "./histogram";
+import { coarse, cumulative, fine, type Shares, tail } from "./histogram";
 import { CellWarnings } from "./Warnings";
 
 export function Distribution() {
@@ -53,6 +53,7 @@ export function Distribution() {
         <HistogramChart view={view} benchmark={chosen} kind="fine" />
         <HistogramChart view={view} benchmark={chosen} kind="cumulative" />
       </div>
+      <HistogramChart view={view} benchmark={chosen} kind="tail" />
       <Fold title="Histogram with a bar for each factor of 2">
         {() => <HistogramChart view={view} benchmark={chosen} kind="log2" />}
       </Fold>
@@ -217,20 +218,28 @@ function stateOf({ cells }: Benchmark): string {
 /** A way to draw a histogram. */
 interface HistogramKind {
   title: string;
+  /** The end of a file's name. */
+  file: string;
   axis: string;
   summary: string;
+  /** Whether shares stand on a logarithmic axis. */
+  isLogarithmic?: boolean;
+  /** The most that a share can be. */
+  most?: number;
   of: (low: Float64Array, end: Float64Array, counts: Float64Array) => Shares;
 }
 
 const KINDS = {
   log2: {
     title: "histogram, log2",
+    file: "histogram-log2",
     axis: "share of operations",
     summary: "Share of single operations within each factor of 2 of latency.",
     of: coarse,
   },
   fine: {
     title: "histogram",
+    file: "histogram-fine",
     axis: "density: share per factor of 2",
     summary:
       "Density of the latencies of single operations in the histogram's own buckets (each less than 1 % wide); areas are shares.",
@@ -238,10 +247,21 @@ const KINDS = {
   },
   cumulative: {
     title: "cumulative shares",
+    file: "cumulative",
     axis: "share that took at most this",
+    most: 1,
     summary:
       "The share of single operations that took at most as long (CDF): p50 is where a line crosses 50 %. Cursor and zoom are those of the histogram beside it.",
     of: cumulative,
+  },
+  tail: {
+    title: "tail",
+    file: "tail",
+    axis: "share that took longer",
+    summary:
+      "The share of single operations that took longer (1 − p), both axes logarithmic: p50 is where a line crosses 50 %, p99 where it crosses 1 %, and each line ends at the longest operation. Few long operations, which make a mean, stand far to the right. Cursor and zoom are those of the histogram.",
+    isLogarithmic: true,
+    of: tail,
   },
 } satisfies Record<string, HistogramKind>;
 
@@ -252,7 +272,7 @@ interface HistogramChartProps {
 }
 
 function HistogramChart({ view, benchmark, kind }: HistogramChartProps) {
-  const { title, axis, summary, of } = KINDS[kind];
+  const { title, file, axis, summary, isLogarithmic, most, of }: HistogramKind = KINDS[kind];
   const { report, theme } = view;
   const model = useMemo((): LineChartModel => {
     const series = benchmark.cells.flatMap((cell) => {
@@ -275,9 +295,11 @@ function HistogramChart({ view, benchmark, kind }: HistogramChartProps) {
       x: { label: "latency", kind: "log10", format: nanoseconds },
       y: {
         label: axis,
-        kind: "linear",
-        format: (value) => `${(value * 100).toFixed(value > 0 && value < 0.01 ? 2 : 0)} %`,
-        most: kind === "cumulative" ? 1 : undefined,
+        kind: isLogarithmic ? "log10" : "linear",
+        format: isLogarithmic
+          ? (value) => `${Number((value * 100).toPrecision(3))} %`
+          : (value) => `${(value * 100).toFixed(value > 0 && value < 0.01 ? 2 : 0)} %`,
+        most,
       },
       series,
       markers: [],
@@ -287,7 +309,7 @@ function HistogramChart({ view, benchmark, kind }: HistogramChartProps) {
     <LineChart
       model={model}
       theme={theme}
-      file={`${benchmark.name}-${kind === "cumulative" ? "cumulative" : `histogram-${kind}`}`}
+      file={`${benchmark.name}-${file}`}
       summary={summary}
       link={kind === "log2" ? undefined : `latency ${benchmark.key}`}
     />

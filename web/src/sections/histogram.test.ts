@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coarse, cumulative, fine, type Shares } from "./histogram";
+import { coarse, cumulative, fine, type Shares, tail } from "./histogram";
 
 const arrays = (...rows: [number, number, number][]) =>
   [0, 1, 2].map((column) => Float64Array.from(rows, (row) => row[column] as number)) as [
@@ -46,5 +46,26 @@ describe("histograms", () => {
       true,
     );
     expect(cumulative(...arrays())).toEqual([]);
+  });
+
+  it("have a tail that falls to the share of one operation and reaches the longest", () => {
+    const rows: [number, number, number][] = [
+      [1000, 1008, 980],
+      [2000, 2016, 19],
+      [90_000_000, 90_177_536, 1],
+    ];
+    const shares = tail(...arrays(...rows));
+    expect(shares).toEqual([
+      [1000, 1],
+      [1008, 0.02],
+      [2016, 0.001],
+      [90_177_536, 0.001],
+    ]);
+    expect(shares.every(([, share]) => share > 0)).toBe(true);
+    expect(tail(...arrays([1000, 1008, 5]))).toEqual([
+      [1000, 1],
+      [1008, 1],
+    ]);
+    expect(tail(...arrays())).toEqual([]);
   });
 });

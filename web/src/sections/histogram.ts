@@ -1,5 +1,5 @@
-// Histograms for drawing: from buckets and counts to shares, per factor of 2, as a density, or
-// cumulated.
+// Histograms for drawing: from buckets and counts to shares, per factor of 2, as a density,
+// cumulated, or as what is left of them.
 
 /** Where bins begin on the latency axis, in nanoseconds, and the share in each. */
 export type Shares = [number, number][];
@@ -71,5 +71,19 @@ export function cumulative(low: Float64Array, end: Float64Array, counts: Float64
     }
     step = own;
   });
+  return found;
+}
+
+/** The share of operations that took longer, on the way to the longest. The last place has the share
+ * before it: none took longer, and 0 has no logarithm. */
+export function tail(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const all = cumulative(low, end, counts).map(([place, share]): [number, number] => [
+    place,
+    Math.round((1 - share) * total) / total,
+  ]);
+  const found: Shares = all.filter(([, share]) => share > 0);
+  const [longest, last] = [all.at(-1), found.at(-1)];
+  if (longest && last && longest !== last) found.push([longest[0], last[1]]);
   return found;
 }

@@ -143,7 +143,8 @@ export function sections(view: View): Section[] {
       id: "distribution",
       title: "Single operations",
       kind: "evidence",
-      teaser: "of one benchmark: all figures, histograms, cumulative shares, development over time",
+      teaser:
+        "of one benchmark: all figures, histograms, cumulative shares, tails, development over time",
       isAsked: route.benchmark !== null,
       Body: Distribution,
     },

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::arguments::analysis::AnswerOptions;
-use crate::arguments::help::loads_help;
-use crate::arguments::{Format, values};
+use crate::arguments::values::{self, Gate};
+use crate::arguments::{Format, help::loads_help};
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -23,6 +23,9 @@ Examples:
   fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
   fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  differences that would recur
   fsprism compare BEFORE AFTER --fail-above 5%           status 1 if something got worse
+  fsprism compare --a OLD1 OLD2 --b NEW1 NEW2 --fail-above 5%,p99:10%
+                                                         the same, also in the 99th percentile
+  fsprism compare RUN --metric p50                       by the median operation, not the mean
   fsprism compare RUN --full --factors target,dimension --margin 5%
 
 docs/verdicts.md defines the verdicts.
@@ -79,6 +82,10 @@ pub(crate) struct CompareOptions {
     /// The other side: two or more runs; without it, the targets of side A are compared
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "a")]
     pub(crate) b: Vec<PathBuf>,
+    /// What to compare: mean for each benchmark's primary metric, p50 or p99 of single operations,
+    /// or the name of any other metric of the runs, such as bandwidth
+    #[arg(long, value_name = "METRIC", default_value = "mean")]
+    pub(crate) metric: String,
     /// Factors of the analysis of variance: side, run, target, benchmark, dimension; by default
     /// side (or run) and target, where they vary
     #[arg(long, value_name = "FACTOR", value_delimiter = ',')]
@@ -92,9 +99,10 @@ pub(crate) struct CompareOptions {
     /// Also compare benchmarks that the runs measured with different file sizes or other parameters
     #[arg(long)]
     pub(crate) unlike: bool,
-    /// End with status 1 if something is worse by more than this with its whole interval: 5%
-    #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
-    pub(crate) fail_above: Option<f64>,
+    /// End with status 1 if something is worse by more than this with its whole interval: 5% of
+    /// what is compared, p99:10% of another metric; several are separated by commas
+    #[arg(long, value_name = "LIMIT", value_delimiter = ',', value_parser = values::gate)]
+    pub(crate) fail_above: Vec<Gate>,
     /// Print every comparison and the analysis of variance, not the largest differences only
     #[arg(long)]
     pub(crate) full: bool,

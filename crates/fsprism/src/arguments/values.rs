@@ -94,6 +94,27 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How much worse something may become, in percent, and in which metric; where none is named, in
+/// the one that is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Gate {
+    pub(crate) metric: Option<String>,
+    pub(crate) percent: f64,
+}
+
+/// A gate: `5%`, or `p99:10%`.
+pub(crate) fn gate(text: &str) -> Result<Gate, String> {
+    let (metric, limit) = match text.rsplit_once(':') {
+        Some((metric, limit)) => (Some(metric.to_owned()), limit),
+        None => (None, text),
+    };
+    let wrong = "a limit must be a percentage, or a metric and a percentage: 5% or p99:10%";
+    match percent(limit) {
+        Ok(percent) if metric.as_deref() != Some("") => Ok(Gate { metric, percent }),
+        Ok(_) | Err(_) => Err(wrong.to_owned()),
+    }
+}
+
 /// A share of operations in whole percents: `70%` or `70`, from 0 to 100.
 pub(crate) fn share(text: &str) -> Result<u64, String> {
     match text.strip_suffix('%').unwrap_or(text).parse() {
@@ -188,6 +209,17 @@ mod tests {
         assert_eq!(confidence("90%"), Ok(0.9));
         assert!(confidence("100%").is_err());
         assert!(confidence("10%").is_err());
+    }
+
+    #[test]
+    fn a_gate_may_name_its_metric() {
+        let of =
+            |metric: Option<&str>, percent| Gate { metric: metric.map(str::to_owned), percent };
+        assert_eq!(gate("5%"), Ok(of(None, 5.0)));
+        assert_eq!(gate("p99:10%"), Ok(of(Some("p99"), 10.0)));
+        for wrong in ["", "p99", "p99:", ":5%", "p99:0%", "5%:p99"] {
+            assert!(gate(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -2,13 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::compare::{CompareOptions as How, Factor, compare as compare_runs, name_runs};
+use ::report::compare::{
+    CompareDocument, CompareOptions as How, ComparedMetric, Factor, NamedRun,
+    compare as compare_runs, name_runs,
+};
 use anyhow::anyhow;
-use record::Run;
+use record::{Better, Run};
+use textual::plural;
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::reports::CompareOptions;
+use crate::arguments::values::Gate;
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::runs;
@@ -19,32 +24,84 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
     let factors = factors.blame_input()?;
     let Asked { paths, first_side } = asked(options).blame_input()?;
-    if options.fail_above.is_some() && (paths.len() < 2 || first_side == Some(paths.len())) {
+    if !options.fail_above.is_empty() && (paths.len() < 2 || first_side == Some(paths.len())) {
         let why = "--fail-above is for what got worse from one run or side to the next";
         return Err(anyhow!("{why}: name two")).blame_input();
     }
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = name_runs(&paths, runs.blame_input()?);
-    let (margin, level) = (options.margin / 100.0, options.confidence);
-    let how = How { factors, margin, level, unlike: options.unlike, first_side };
+    let how = How {
+        metric: ComparedMetric::named(&options.metric),
+        factors,
+        margin: options.margin / 100.0,
+        level: options.confidence,
+        unlike: options.unlike,
+        first_side,
+    };
     let document = compare_runs(&runs, &how).blame_input()?;
+    // Whatever is wrong with a gate is said before anything is printed.
+    let gated = options.fail_above.iter().map(|gate| Gated::of(gate, &runs, &how));
+    let gated = gated.collect::<anyhow::Result<Vec<Gated<'_>>>>().blame_input()?;
     let width = output::terminal_options().width;
     let done = output::print_answer(options.output.format, &document, || match options.full {
         true => document.text(width),
         false => document.summary(width),
     })?;
-    let Some(limit) = options.fail_above else { return Ok(done) };
-    let worse = document.worse_by_more_than(limit / 100.0);
-    let Some(worst) = worse.first() else { return Ok(done) };
-    output::say(&format!(
-        "{} worse by more than {limit} %; the worst is {}, {} in {}",
-        textual::plural(worse.len(), "comparison"),
-        worst.title,
-        worst.second,
-        worst.second_run
-    ));
-    Ok(Done::WithFailures)
+    let failures: Vec<String> = gated.iter().filter_map(|one| one.failure(&document)).collect();
+    for said in gated.iter().filter_map(Gated::hole).chain(failures.clone()) {
+        output::say(&said);
+    }
+    Ok(if failures.is_empty() { done } else { Done::WithFailures })
+}
+
+/// What may not get worse, and what became of it.
+struct Gated<'a> {
+    gate: &'a Gate,
+    /// The comparison in a metric of its own.
+    own: Option<CompareDocument>,
+}
+
+impl<'a> Gated<'a> {
+    /// Compares the runs in the gate's metric, if it is another than the one that is shown.
+    fn of(gate: &'a Gate, runs: &[NamedRun], shown: &How) -> anyhow::Result<Self> {
+        let metric = gate.metric.as_deref().map(ComparedMetric::named);
+        let Some(metric) = metric.filter(|metric| *metric != shown.metric) else {
+            return Ok(Self { gate, own: None });
+        };
+        let name = metric.name().to_owned();
+        // The analysis of variance is not asked for here.
+        let how = How { metric, factors: Vec::new(), ..shown.clone() };
+        let document = compare_runs(runs, &how)?;
+        if document.comparisons.iter().all(|one| one.better == Better::Neither) {
+            return Err(anyhow!(
+                "--fail-above takes a metric that can get worse, and {name} only describes"
+            ));
+        }
+        Ok(Self { gate, own: Some(document) })
+    }
+
+    /// `2 comparisons of p99 worse by more than 10 %; the worst is ...`, if any is.
+    fn failure(&self, shown: &CompareDocument) -> Option<String> {
+        let limit = self.gate.percent;
+        let worse = self.own.as_ref().unwrap_or(shown).worse_by_more_than(limit / 100.0);
+        let worst = worse.first()?;
+        let of = self.gate.metric.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+        let (title, target, run) = (&worst.title, &worst.second, &worst.second_run);
+        Some(format!(
+            "{}{of} worse by more than {limit} %; the worst is {title}, {target} in {run}",
+            plural(worse.len(), "comparison")
+        ))
+    }
+
+    /// What the gate does not see, if it has a metric of its own.
+    fn hole(&self) -> Option<String> {
+        let document = self.own.as_ref()?;
+        let (name, many) = (&document.metric, document.without_metric.len());
+        (many > 0).then(|| {
+            format!("{} without {name} on some target: not gated there", plural(many, "benchmark"))
+        })
+    }
 }
 
 /// Prints how the targets of a directory of runs compare over all of them.

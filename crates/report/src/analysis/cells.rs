@@ -104,7 +104,7 @@ fn metrics(
         .filter_map(|(position, metric)| metric_report(metric, &gathered.values(position)))
         .collect();
     // In a batch no operation was timed by itself, so there is nothing to take percentiles of.
-    let is_single = gathered.pilot.is_none_or(|pilot| pilot.batch <= 1);
+    let is_single = gathered.has_single_operations();
     // Of operations in flight, what is timed of each is its latency.
     let position = [StandardMetric::LATENCY, StandardMetric::TIME_PER_OPERATION]
         .into_iter()

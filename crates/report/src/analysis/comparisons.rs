@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use record::{Comparison, Neighbours, Replicate, StandardMetric};
 use stats::dependence::Dependence;
 
-use super::Gathered;
 use super::judged::{self, Judged, MARGIN, Pairs};
+use super::{Gathered, Quantile};
 
 /// Two targets on one benchmark.
 struct Question<'a> {
@@ -23,26 +23,50 @@ struct Question<'a> {
 /// Every pair of targets on every benchmark, in the order of the manifest, and how successive
 /// blocks of them go with one another.
 pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, Dependence) {
+    let metric = |one: &Gathered<'_>| {
+        let speed_up = one.has_speed_up(gathered).then(|| StandardMetric::SPEED_UP.definition());
+        speed_up.or_else(|| one.cell.metrics.first().cloned()).map(|metric| metric.name)
+    };
+    let values = |one: &Gathered<'_>, metric: &str| {
+        Some(match one.has_speed_up(gathered) {
+            true => one.speed_up(gathered),
+            false => one.values_of(metric),
+        })
+    };
+    family(gathered, level, metric, values)
+}
+
+/// The same in the quantiles of single operations, where both targets have them. Each quantile is a
+/// family by itself, so that what is said of it does not depend on the others.
+pub(super) fn of_quantiles(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
+    let of_one = |quantile: Quantile| {
+        let values = |one: &Gathered<'_>, metric: &str| {
+            Some(one.values_of(metric)).filter(|values| !values.is_empty())
+        };
+        family(gathered, level, |_| Some(quantile.name().to_owned()), values).0
+    };
+    Quantile::ALL.into_iter().flat_map(of_one).collect()
+}
+
+/// Every pair of targets that have `values` of the benchmark's `metric`, judged together.
+fn family(
+    gathered: &[Gathered<'_>],
+    level: f64,
+    metric: impl Fn(&Gathered<'_>) -> Option<String>,
+    values: impl Fn(&Gathered<'_>, &str) -> Option<BTreeMap<u32, f64>>,
+) -> (Vec<Comparison>, Dependence) {
     let mut questions = Vec::new();
     let mut pairs = Vec::new();
     for (position, first) in gathered.iter().enumerate().filter(|(_, one)| !one.is_searched) {
-        let speed_up = first.has_speed_up(gathered).then(|| StandardMetric::SPEED_UP.definition());
-        let Some(metric) = speed_up.or_else(|| first.cell.metrics.first().cloned()) else {
-            continue;
-        };
-        let values = |one: &Gathered<'_>| {
-            if one.has_speed_up(gathered) {
-                one.speed_up(gathered)
-            } else {
-                one.values_of(&metric.name)
-            }
-        };
+        let Some(metric) = metric(first) else { continue };
+        let Some(firsts) = values(first, &metric) else { continue };
         let same_benchmark = |other: &&Gathered<'_>| {
             other.cell.benchmark == first.cell.benchmark && other.cell.suite == first.cell.suite
         };
         for second in gathered[position + 1..].iter().filter(same_benchmark) {
-            questions.push(Question { metric: metric.name.clone(), first, second });
-            pairs.push(Pairs::of(&values(first), &values(second)));
+            let Some(seconds) = values(second, &metric) else { continue };
+            questions.push(Question { metric: metric.clone(), first, second });
+            pairs.push(Pairs::of(&firsts, &seconds));
         }
     }
     let dependence = judged::dependence(pairs.iter());
@@ -111,6 +135,31 @@ mod tests {
         assert_eq!((comparison.metric.as_str(), comparison.blocks), ("time_per_operation", 8));
         assert_eq!(comparison.verdict, Verdict::Real);
         assert!((comparison.ratio.unwrap() - 4.0).abs() < 0.05, "{comparison:?}");
+    }
+
+    #[test]
+    fn quantiles_are_families_of_their_own() {
+        let (fast, slow) = (around(1000.0, 8), around(2000.0, 8));
+        let document = Sample::new(&["a", "b"])
+            .operations(300)
+            .benchmark("fsync", &[&slow, &slow])
+            .quantiles("fsync", "a", &fast, &slow)
+            .operations(100)
+            .benchmark("stat", &[&slow, &slow])
+            .batch(4)
+            .benchmark("access", &[&slow, &slow])
+            .document();
+        let of = |one: &Comparison| format!("{} {} {:?}", one.metric, one.benchmark, one.verdict);
+        let found: Vec<String> = document.quantile_comparisons.iter().map(of).collect();
+        let expected = ["p50 fsync Real", "p50 stat NotToldApart", "p99 fsync Real"];
+        assert_eq!(found, expected);
+        assert_eq!(document.comparisons.len(), 3, "of the means as before");
+        // Of two medians one differs; the only 99th percentile is adjusted for nothing.
+        let p = |place: usize| {
+            let one = &document.quantile_comparisons[place];
+            one.p_adjusted.unwrap() / one.p.unwrap()
+        };
+        assert!((p(0) - 2.0).abs() < 1e-9 && (p(2) - 1.0).abs() < 1e-9);
     }
 
     #[test]

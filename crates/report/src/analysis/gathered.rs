@@ -6,6 +6,8 @@ use record::{
     Cell, CellFailed, Discarded, Line, Observation, Pilot, Replicate, Run, StandardMetric,
 };
 
+use super::Quantile;
+
 /// All that the journal says of one cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathered<'a> {
@@ -19,6 +21,8 @@ pub(crate) struct Gathered<'a> {
     pub(crate) replicates: BTreeMap<u32, &'a Replicate>,
     pub(crate) discarded: Vec<&'a Discarded>,
     pub(crate) failed: Option<&'a CellFailed>,
+    /// The run's confidence level.
+    pub(crate) level: f64,
 }
 
 /// The lines of each cell, in the order of the manifest. What the run left out, however far it had
@@ -32,6 +36,7 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
         replicates: BTreeMap::new(),
         discarded: Vec::new(),
         failed: None,
+        level: run.manifest.run.confidence_level,
     };
     let declared = run.manifest.cells.len();
     let mut all: Vec<Gathered<'_>> = (0..).zip(run.cells()).map(empty).collect();
@@ -94,10 +99,12 @@ impl Gathered<'_> {
         self.values_of(metric.name)
     }
 
-    /// Values of the metric called `name`, by block.
+    /// Values of the metric called `name`, or of that quantile of its operations, by block.
     pub(crate) fn values_of(&self, name: &str) -> BTreeMap<u32, f64> {
         let position = self.cell.metrics.iter().position(|metric| metric.name == name);
-        position.map(|position| self.values(position)).unwrap_or_default()
+        let declared = position.map(|position| self.values(position));
+        let quantile = || Some(self.quantile_values(Quantile::named(name)?));
+        declared.or_else(quantile).unwrap_or_default()
     }
 
     /// Operations per second by block, whether or not the cell has it among its metrics.

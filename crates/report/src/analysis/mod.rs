@@ -16,6 +16,7 @@ mod judged;
 mod loads;
 mod operation_times;
 mod percentiles;
+mod quantiles;
 mod spending;
 mod stalls;
 mod warm_up;
@@ -39,6 +40,7 @@ pub(crate) use judged::{
 };
 pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;
+pub(crate) use quantiles::Quantile;
 pub(crate) use warm_up::{first_over_rest, is_warm_up};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
@@ -90,6 +92,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         cliffs,
         searches,
         comparisons,
+        quantile_comparisons: comparisons::of_quantiles(&gathered, level),
         loads: loads::all(loads, &gathered, manifest, (&of_figures, &dependence)),
         dimensions: dimensions::all(&gathered, manifest, dependence),
         fits: fits::all(&gathered, manifest),

@@ -79,6 +79,11 @@ impl CompareDocument {
             let said = format!("{many} measured differently are not compared");
             text += &paragraph("! ", "  ", &said, width);
         }
+        if !self.without_metric.is_empty() {
+            let many = plural(self.without_metric.len(), "benchmark");
+            let said = format!("{many} without {} on some target: not compared there", self.metric);
+            text += &paragraph("! ", "  ", &said, width);
+        }
         for warning in &self.warnings {
             text += &paragraph("! ", "  ", warning, width);
         }

@@ -15,6 +15,7 @@ use stats::planning::power::{least_detectable_deviations, least_detectable_of_ru
 use stats::{Independent, Paired, Sample, trimmed};
 use tables::answer::IntervalDocument;
 
+use super::metric;
 use super::sides::{NamedRun, Question, Series};
 use super::verdict::RunVerdict;
 use crate::analysis::{self, Answer, BLOCKS_LEAST, Judged, Pairs};
@@ -95,7 +96,11 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     let dependence = analysis::dependence(pairs);
     let answers: Vec<Option<Answer>> =
         values.iter().map(|values| values.compared(&dependence)).collect();
-    let exact: Vec<bool> = answers.iter().map(is_exact).collect();
+    let exact: Vec<bool> = answers
+        .iter()
+        .zip(questions)
+        .map(|(answer, question)| is_exact(answer) && !question.is_of_single_times())
+        .collect();
     let judged = analysis::judge(answers, rules.level, rules.margin);
     let mut detectable = Detectable { level: rules.level, dependence, deviations: BTreeMap::new() };
     let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
@@ -271,6 +276,12 @@ impl Values {
 }
 
 impl Question<'_> {
+    /// Whether it is about a quantile of times in one run a side: in whole nanoseconds those can be
+    /// equal in all blocks, and be others in the next run all the same.
+    fn is_of_single_times(&self) -> bool {
+        metric::is_quantile(&self.firsts[0].metric) && self.firsts.len() == 1
+    }
+
     fn answered(
         &self,
         runs: &[NamedRun],

@@ -6,6 +6,7 @@ mod analysis;
 mod changes;
 mod comparisons;
 mod differences;
+mod metric;
 mod power;
 mod sides;
 mod text;
@@ -26,14 +27,17 @@ use crate::analysis::busy_of_run;
 pub use analysis::Factor;
 pub use comparisons::Comparison;
 pub use differences::{RunDifference, Unlike};
+pub use metric::ComparedMetric;
 pub use power::Power;
 pub use sides::NamedRun;
-use sides::Series;
+use sides::{Question, Series};
 pub use verdict::RunVerdict;
 
 /// How to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareOptions {
+    /// What is compared.
+    pub metric: ComparedMetric,
     /// Factors of the analysis of variance; empty for those of run, target and benchmark of which
     /// there are several.
     pub factors: Vec<Factor>,
@@ -50,8 +54,14 @@ pub struct CompareOptions {
 
 impl Default for CompareOptions {
     fn default() -> Self {
-        let (factors, level, first_side) = (Vec::new(), None, None);
-        Self { factors, margin: MARGIN, level, unlike: false, first_side }
+        Self {
+            metric: ComparedMetric::Mean,
+            factors: Vec::new(),
+            margin: MARGIN,
+            level: None,
+            unlike: false,
+            first_side: None,
+        }
     }
 }
 
@@ -65,6 +75,18 @@ pub enum CompareError {
         /// The name.
         name: String,
         /// The names there are.
+        known: String,
+    },
+    /// A run of which no benchmark has the metric.
+    #[error("no benchmark of {run} has {metric}{takes}: it has {known}")]
+    NoMetric {
+        /// The run.
+        run: String,
+        /// The metric.
+        metric: String,
+        /// What it takes of operations, if it is a quantile of them.
+        takes: String,
+        /// The metrics that the run has.
         known: String,
     },
     /// One run, in which nothing was measured on two targets.
@@ -135,6 +157,12 @@ pub struct CompareDocument {
     pub differences: Vec<RunDifference>,
     /// What is not compared because the runs measured it differently.
     pub unlike: Vec<Unlike>,
+    /// What is compared: `mean` for the primary metric of each benchmark, `p50` or `p99` for that
+    /// quantile of each block's operations, or the name of a metric.
+    pub metric: String,
+    /// Titles of the benchmarks that do not have that metric on every target of every run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_metric: Vec<String>,
     /// The confidence level.
     pub level: f64,
     /// How far from 1 a ratio may be and still count as the same: 0.02 is 2 %.
@@ -197,41 +225,11 @@ pub fn compare(
     options: &CompareOptions,
 ) -> Result<CompareDocument, CompareError> {
     check(runs, options)?;
-    let between = runs.len() > 1;
-    let mut series = sides::series_of(runs);
-    let mut unlike = Vec::new();
-    if between && !options.unlike {
-        let pairs = sides::with_first(&series);
-        let different = |&(first, second): &(usize, usize)| {
-            let (first, second) = (&series[first], &series[second]);
-            differences::unlike(first, second, runs).map(|unlike| (unlike, second.clone()))
-        };
-        let found: Vec<(Unlike, Series)> = pairs.iter().filter_map(different).collect();
-        series.retain(|one| {
-            !found.iter().any(|(_, other)| {
-                let is_side = one.run == other.run && one.target == other.target;
-                is_side && one.has_benchmark_of(other)
-            })
-        });
-        unlike = found.into_iter().map(|(unlike, _)| unlike).collect();
-    }
-    let questions = match options.first_side {
-        Some(firsts) if firsts == runs.len() => sides::over_runs(&series),
-        Some(firsts) => sides::side_by_side(&series, firsts),
-        None => sides::one_by_one(&series, &sides::pairs(&series, between)),
-    };
-    if let (true, Some(Unlike { title, target, why, .. })) = (questions.is_empty(), unlike.first())
-    {
-        let (title, target, why) = (title.clone(), target.clone(), why.clone());
-        return Err(CompareError::AllUnlike { title, target, why });
-    }
-    let over_runs = options.first_side == Some(runs.len());
-    if questions.is_empty() && !over_runs {
-        return Err(match runs {
-            [only] => CompareError::NothingWithin { run: only.name.clone() },
-            _ => CompareError::NothingBetween,
-        });
-    }
+    let mut series = sides::series_of(runs, &options.metric);
+    options.metric.check(runs, &series)?;
+    let without_metric = options.metric.lacking(runs, &series);
+    let unlike = set_aside(runs, &mut series, options);
+    let questions = questions(runs, &series, options, &unlike)?;
     let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
     let rules = comparisons::Rules { level, margin: options.margin };
     let compared = comparisons::all(runs, &questions, rules);
@@ -250,6 +248,8 @@ pub fn compare(
         runs: runs.iter().enumerate().map(|one| describe(one, options.first_side)).collect(),
         differences: differences::all(runs),
         unlike,
+        metric: options.metric.name().to_owned(),
+        without_metric,
         level,
         margin: options.margin,
         comparisons: compared.comparisons,
@@ -259,6 +259,53 @@ pub fn compare(
         left_out: found.left_out,
         warnings: warnings(runs, options, &compared.dependence),
     })
+}
+
+/// Takes out of `series` what the runs measured differently, unless that is asked for.
+fn set_aside(runs: &[NamedRun], series: &mut Vec<Series>, options: &CompareOptions) -> Vec<Unlike> {
+    if runs.len() < 2 || options.unlike {
+        return Vec::new();
+    }
+    let pairs = sides::with_first(series);
+    let different = |&(first, second): &(usize, usize)| {
+        let (first, second) = (&series[first], &series[second]);
+        differences::unlike(first, second, runs).map(|unlike| (unlike, second.clone()))
+    };
+    let found: Vec<(Unlike, Series)> = pairs.iter().filter_map(different).collect();
+    series.retain(|one| {
+        !found.iter().any(|(_, other)| {
+            let is_side = one.run == other.run && one.target == other.target;
+            is_side && one.has_benchmark_of(other)
+        })
+    });
+    found.into_iter().map(|(unlike, _)| unlike).collect()
+}
+
+/// What is compared with what.
+fn questions<'a>(
+    runs: &[NamedRun],
+    series: &'a [Series],
+    options: &CompareOptions,
+    unlike: &[Unlike],
+) -> Result<Vec<Question<'a>>, CompareError> {
+    let questions = match options.first_side {
+        Some(firsts) if firsts == runs.len() => sides::over_runs(series),
+        Some(firsts) => sides::side_by_side(series, firsts),
+        None => sides::one_by_one(series, &sides::pairs(series, runs.len() > 1)),
+    };
+    if let (true, Some(Unlike { title, target, why, .. })) = (questions.is_empty(), unlike.first())
+    {
+        let (title, target, why) = (title.clone(), target.clone(), why.clone());
+        return Err(CompareError::AllUnlike { title, target, why });
+    }
+    let over_runs = options.first_side == Some(runs.len());
+    if questions.is_empty() && !over_runs {
+        return Err(match runs {
+            [only] => CompareError::NothingWithin { run: only.name.clone() },
+            _ => CompareError::NothingBetween,
+        });
+    }
+    Ok(questions)
 }
 
 fn check(runs: &[NamedRun], options: &CompareOptions) -> Result<(), CompareError> {
@@ -361,5 +408,7 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
 
 #[cfg(test)]
 mod count_tests;
+#[cfg(test)]
+mod quantile_tests;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use record::{Better, Cell, Run, StandardMetric};
 
+use super::ComparedMetric;
 use crate::analysis::{Gathered, gather};
 
 /// The unit of numbers of things.
@@ -54,7 +55,7 @@ impl Series {
         let is_count = |metric: &record::MetricDefinition| {
             metric.name == self.metric && metric.unit == COUNT_UNIT
         };
-        self.cell.metrics.first().is_some_and(is_count)
+        self.cell.metrics.iter().any(is_count)
             && self.values.values().all(|value| value.fract() == 0.0)
     }
 
@@ -78,23 +79,32 @@ impl Series {
     }
 }
 
-/// Every cell's primary metric, run by run in the order of the manifests.
-pub(super) fn series_of(runs: &[NamedRun]) -> Vec<Series> {
+/// Every cell's values of the metric, run by run in the order of the manifests.
+pub(super) fn series_of(runs: &[NamedRun], metric: &ComparedMetric) -> Vec<Series> {
     let of_run = |(position, named): (usize, &NamedRun)| {
         let gathered = gather(&named.run);
-        let one = |one: &Gathered<'_>| series(position, one, &gathered);
+        let one = |one: &Gathered<'_>| series((position, metric), one, &gathered);
         gathered.iter().filter_map(one).collect::<Vec<Series>>()
     };
     runs.iter().enumerate().flat_map(of_run).collect()
 }
 
-/// The primary metric or, as in the report of a run, the speed-up where a benchmark has a baseline.
-fn series(run: usize, one: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Series> {
+/// The metric that is named; or the primary one or, as in the report of a run, the speed-up where a
+/// benchmark has a baseline.
+fn series(
+    (run, metric): (usize, &ComparedMetric),
+    one: &Gathered<'_>,
+    all: &[Gathered<'_>],
+) -> Option<Series> {
     let cell = one.cell;
-    let (metric, values) = if one.has_speed_up(all) {
-        (StandardMetric::SPEED_UP.definition(), one.speed_up(all))
-    } else {
-        (cell.metrics.first()?.clone(), one.values(0))
+    let (metric, values) = match metric {
+        ComparedMetric::Named(name) => {
+            one.series(all).into_iter().find(|(metric, _)| metric.name == *name)?
+        }
+        ComparedMetric::Mean if one.has_speed_up(all) => {
+            (StandardMetric::SPEED_UP.definition(), one.speed_up(all))
+        }
+        ComparedMetric::Mean => (cell.metrics.first()?.clone(), one.values(0)),
     };
     Some(Series {
         run,

@@ -8,13 +8,7 @@ use super::*;
 use crate::sample::{Sample, around, noisy, swaying};
 
 pub(super) fn options() -> CompareOptions {
-    CompareOptions {
-        factors: Vec::new(),
-        margin: 0.02,
-        level: None,
-        unlike: false,
-        first_side: None,
-    }
+    CompareOptions { margin: 0.02, ..CompareOptions::default() }
 }
 
 pub(super) fn named(name: &str, sample: Sample) -> NamedRun {

@@ -3,7 +3,7 @@
 use record::RatioReport;
 use textual::{figure, p_equation, paragraph, percent, plural};
 
-use super::{CompareDocument, Comparison, RunDifference, RunVerdict, Unlike};
+use super::{CompareDocument, Comparison, RunDifference, RunVerdict, Unlike, metric};
 use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
@@ -67,6 +67,9 @@ impl CompareDocument {
             let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
             text += &paragraph("  ", "      ", &said, width);
         }
+        if let Some(said) = metric::said(&self.metric) {
+            text += &paragraph("", "  ", &said, width);
+        }
         text
     }
 
@@ -92,6 +95,11 @@ impl CompareDocument {
                 let said = format!("{title}, {target}: {why}");
                 text += &paragraph("  ", "      ", &said, width);
             }
+        }
+        if !self.without_metric.is_empty() {
+            let names = self.without_metric.join("; ");
+            let why = format!("without {} on some target, so not compared there", self.metric);
+            text += &paragraph("- ", "  ", &format!("{why}: {names}"), width);
         }
         if !self.left_out.is_empty() {
             let names = self.left_out.join("; ");

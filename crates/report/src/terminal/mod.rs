@@ -26,6 +26,7 @@ mod ranking;
 mod section;
 mod sentence;
 mod speed_up;
+mod story;
 mod table;
 #[cfg(test)]
 mod tests;

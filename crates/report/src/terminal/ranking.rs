@@ -1,8 +1,10 @@
 //! The targets of one benchmark from best to worst, and how each stands to the others.
 
-use record::{Better, CellReport, Document, IntervalReport, MetricReport, StandardMetric, Verdict};
+use record::{
+    Better, CellReport, Comparison, Document, IntervalReport, MetricReport, StandardMetric, Verdict,
+};
 
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::{BLOCKS_LEAST, Quantile};
 
 /// One measured target of a benchmark.
 #[derive(Clone, Copy, Debug)]
@@ -92,18 +94,36 @@ pub(super) fn has_too_few_blocks(document: &Document) -> bool {
 
 /// How `worse` stands to `better`.
 pub(super) fn relation(document: &Document, better: Entry<'_>, worse: Entry<'_>) -> Relation {
-    let (a, b) = (&better.cell.target, &worse.cell.target);
-    let found = document.comparisons.iter().find(|comparison| {
+    let metric = (better.metric.name.as_str(), better.metric.better);
+    among(&document.comparisons, metric, better.cell, worse.cell)
+}
+
+/// The same in the median of single operations.
+pub(super) fn by_median(document: &Document, better: Entry<'_>, worse: Entry<'_>) -> Relation {
+    let metric = (Quantile::P50.name(), Better::Lower);
+    among(&document.quantile_comparisons, metric, better.cell, worse.cell)
+}
+
+/// How the target of `worse` stands to that of `better` in a metric, of which either direction is
+/// better.
+fn among(
+    comparisons: &[Comparison],
+    (metric, direction): (&str, Better),
+    better: &CellReport,
+    worse: &CellReport,
+) -> Relation {
+    let (a, b) = (&better.target, &worse.target);
+    let found = comparisons.iter().find(|comparison| {
         let pair = (&comparison.first, &comparison.second);
-        comparison.benchmark == better.cell.benchmark
-            && comparison.metric == better.metric.name
+        comparison.benchmark == better.benchmark
+            && comparison.metric == metric
             && (pair == (a, b) || pair == (b, a))
     });
     let Some(comparison) = found else {
         return Relation { verdict: Verdict::NotEnoughData, blocks: 0, slower: None, p: None };
     };
     // The ratio is second over first; a time grows with slowness, a rate shrinks.
-    let grows = better.metric.better != Better::Higher;
+    let grows = direction != Better::Higher;
     let is_slowness = (comparison.first == *a) == grows;
     let slower = comparison.ratio.zip(comparison.interval);
     let slower = slower.map(|(ratio, interval)| Slower::of(ratio, &interval, is_slowness));

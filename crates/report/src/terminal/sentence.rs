@@ -2,9 +2,9 @@
 
 use record::{Better, CellReport, Document, Verdict, Warning};
 
-use super::names;
 use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
 use super::units::{self, Figure, Wording};
+use super::{names, story};
 use crate::analysis::BLOCKS_LEAST;
 use textual::{list, p_equation, plural, unbroken};
 
@@ -24,6 +24,7 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
         clauses.extend(alike_the_best(*best, &related));
         clauses.extend(not_enough(document, &related));
         clauses.extend(alike_neighbours(document, &related));
+        clauses.extend(story::clause(document, *best, others));
     }
     clauses.extend(absent(&ranking.absent));
     clauses.extend(on_busy_machine(&ranking.entries));

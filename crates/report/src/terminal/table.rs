@@ -39,7 +39,7 @@ impl Column {
         [Self::Figure, Self::Interval, Self::P50, Self::P99, Self::P999, Self::Bandwidth];
     /// What is left out first where the page is narrow.
     const LEAST_FIRST: [Self; 5] =
-        [Self::P999, Self::P50, Self::Bandwidth, Self::P99, Self::Interval];
+        [Self::P999, Self::Bandwidth, Self::P99, Self::P50, Self::Interval];
 
     fn head(self, level: f64, is_mean: bool) -> String {
         match self {
@@ -155,4 +155,33 @@ fn bandwidth(entry: Entry<'_>) -> String {
 pub(super) fn percent(level: f64) -> String {
     let percent = format!("{:.2}", level * 100.0);
     percent.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::{Sample, around, swaying};
+
+    use super::super::Options;
+    use super::*;
+
+    fn heads(width: usize) -> Vec<String> {
+        let values = [around(6100.0, 12), swaying(26_200.0, 12)];
+        let mut sample = Sample::new(&["tmpfs", "ext4"]).operations(3000);
+        sample = sample.benchmark("create", &[&values[0], &values[1]]);
+        sample.change("create", |cell| cell.title = "create, in a directory of 100".to_owned());
+        let document = sample.document();
+        let cells: Vec<&CellReport> = document.cells.iter().collect();
+        let mut page = Page::new(&Options { width, colour: false });
+        render(&mut page, &[(cells[0].title.as_str(), Ranking::new(&cells))]);
+        let text = page.finish();
+        let head = text.lines().find(|line| line.contains(TARGET)).expect("a head");
+        head.split("  ").map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_median_stands_beside_the_mean_longer_than_the_tail_does() {
+        let [mean, interval] = ["mean", "95 % interval"];
+        assert_eq!(heads(100), [TARGET, mean, interval, "p50", "p99", "p99.9"]);
+        assert_eq!(heads(68), [TARGET, mean, interval, "p50"]);
+    }
 }

@@ -4,11 +4,14 @@ use file_system::FileSystem;
 use record::{Better, CellReport, Document, Warning, WarningReport};
 
 use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
+use super::super::story::Story;
 use super::super::text::{Page, Style, shortened};
 use super::super::{names, section, units};
 use textual::list;
 
 const SHOWN: usize = 3;
+/// Titles are shortened to this at most, so that they can be told apart.
+const TITLE_LEAST: usize = 12;
 
 /// Heading and lines; nothing where no two targets were compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
@@ -29,7 +32,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
     page.heading(&format!("Largest real differences{without}"));
     for one in all.iter().take(SHOWN) {
-        let text = shortened(&one.sentence(), page.width().saturating_sub(2));
+        let text = one.sentence(page.width().saturating_sub(2));
         page.line(&format!("  {text}"), Style::Plain);
     }
 }
@@ -54,6 +57,8 @@ struct Difference<'a> {
     better: Entry<'a>,
     worse: Entry<'a>,
     slower: Slower,
+    /// What the median says, if it is something else.
+    story: Option<Story<'a>>,
 }
 
 /// Of each benchmark the largest.
@@ -73,7 +78,8 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
             let found = relation(document, better, worse);
             let is_real = found.verdict.is_different();
             let slower = found.slower.filter(|by| is_real && by.low > 1.0)?;
-            Some(Difference { better, worse, slower })
+            let story = Story::of(document, better, worse);
+            Some(Difference { better, worse, slower, story })
         });
         related.max_by(|left, right| left.slower.low.total_cmp(&right.slower.low))
     };
@@ -82,15 +88,56 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
 
 impl Difference<'_> {
     /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
-    /// operations make much of that.
-    fn sentence(&self) -> String {
+    /// operations make much of that, or the median says otherwise; the title is shortened if the
+    /// line is too long.
+    fn sentence(&self, width: usize) -> String {
         let Slower { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);
         let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
         let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));
-        let title = &self.better.cell.title;
         let is_stall = |report: &WarningReport| matches!(report.warning, Warning::Stalls { .. });
-        let stalls = if self.worse.cell.warnings.iter().any(is_stall) { " (stalls)" } else { "" };
-        format!("{title}: {one} {} {} {worse} than {other}{stalls}", ratio.value, ratio.interval)
+        let has_stalls = self.worse.cell.warnings.iter().any(is_stall);
+        let stalls = has_stalls.then(|| "stalls".to_owned());
+        let notes: Vec<String> = stalls.into_iter().chain(self.story.map(|it| it.note())).collect();
+        let notes = match notes.as_slice() {
+            [] => String::new(),
+            notes => format!(" ({})", notes.join("; ")),
+        };
+        let said =
+            format!(": {one} {} {} {worse} than {other}{notes}", ratio.value, ratio.interval);
+        let title = &self.better.cell.title;
+        let room = width.saturating_sub(said.chars().count()).max(TITLE_LEAST);
+        shortened(&format!("{}{said}", shortened(title, room)), width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Options;
+    use super::*;
+    use crate::sample::{Sample, around, swaying};
+
+    fn lines(sample: &Sample, width: usize) -> String {
+        let mut page = Page::new(&Options { width, colour: false });
+        render(&mut page, &sample.document());
+        page.finish()
+    }
+
+    #[test]
+    fn a_median_with_another_story_stands_within_the_line() {
+        let title = "append 4 KiB and fsync, with a title that is long";
+        let (p50, other) = (around(9000.0, 12), swaying(18_900.0, 12));
+        let mut sample = Sample::new(&["xfs", "ext4"])
+            .operations(1000)
+            .benchmark("fsync", &[&around(10_000.0, 12), &swaying(440_000.0, 12)])
+            .quantiles("fsync", "xfs", &p50, &p50)
+            .quantiles("fsync", "ext4", &other, &other)
+            .stalled("fsync", "ext4", 10, 40_000_000);
+        sample.change("fsync", |cell| cell.title = title.to_owned());
+        let text = lines(&sample, 80);
+        assert!(text.contains("~: ext4 43.9x ["), "{text}");
+        assert!(text.contains(" slower than xfs (stalls; median 2.10x)"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(lines(&sample, 120).contains(&format!("{title}: ext4 43.9x")));
     }
 }
