@@ -122,6 +122,10 @@ pub struct CellReport {
     pub operations: u64,
     /// Operations per thread in each replicate, excluding the start; none if there was no pilot.
     pub operations_per_replicate: Option<u64>,
+    /// How long a replicate lasted, excluding its start: the median over replicates, in
+    /// nanoseconds; none if none counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicate_length_ns: Option<f64>,
     /// The minimum that a replicate needs to count; none for procedures with their own criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<Least>,

@@ -48,6 +48,7 @@ pub(super) fn report(
         failed: gathered.failed.map(|failed| failed.why.clone()),
         operations: gathered.replicates.values().map(|replicate| replicate.operations).sum(),
         operations_per_replicate: gathered.pilot.map(|pilot| pilot.operations),
+        replicate_length_ns: estimates::median(&lengths_ns(gathered)).filter(|&ns| ns > 0.0),
         least: cell.least.clone(),
         curve: cell.curve.clone(),
         floor: cell.floor.clone(),
@@ -147,6 +148,11 @@ fn why(error: &RecordError) -> String {
         RecordError::Io { action, source, .. } => format!("cannot {action} the log: {source}"),
         other => other.to_string(),
     }
+}
+
+/// How long each replicate lasted, in nanoseconds.
+fn lengths_ns(gathered: &Gathered<'_>) -> Vec<f64> {
+    gathered.replicates.values().map(|replicate| replicate.elapsed_ns as f64).collect()
 }
 
 #[cfg(test)]

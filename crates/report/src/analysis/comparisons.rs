@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use record::{Comparison, Neighbours, Replicate, StandardMetric};
+use record::{Comparison, StandardMetric};
 use stats::dependence::Dependence;
 
-use super::judged::{self, Judged, MARGIN, Pairs};
+use super::judged::{self, IsBusy, Judged, MARGIN, Pairs};
 use super::{Gathered, Quantile};
 
 /// Two targets on one benchmark.
@@ -73,8 +73,9 @@ fn family(
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judged::judge(answers, level, MARGIN);
     let answers = questions.iter().zip(&pairs).zip(judged);
-    let mut comparisons: Vec<Comparison> =
-        answers.map(|((question, pairs), judged)| question.answered(pairs, judged)).collect();
+    let mut comparisons: Vec<Comparison> = answers
+        .map(|((question, pairs), judged)| question.answered(pairs, (judged, level)))
+        .collect();
     // Cells may stand target by target; comparisons stand benchmark by benchmark.
     let order: BTreeMap<&str, usize> = gathered
         .iter()
@@ -87,7 +88,10 @@ fn family(
 }
 
 impl Question<'_> {
-    fn answered(&self, pairs: &Pairs, judged: Judged) -> Comparison {
+    fn answered(&self, pairs: &Pairs, (judged, level): (Judged, f64)) -> Comparison {
+        let busy_blocks = busy_blocks(self.first, self.second);
+        let is_busy = if busy_blocks > 0 { IsBusy::Yes } else { IsBusy::No };
+        let judged = judged.beside(is_busy, level);
         Comparison {
             benchmark: self.first.cell.benchmark.clone(),
             metric: self.metric.clone(),
@@ -101,19 +105,16 @@ impl Question<'_> {
             of_means: judged.of_means,
             of_the_middle: judged.of_the_middle,
             verdict: judged.verdict,
-            busy_blocks: busy_blocks(self.first, self.second),
+            busy_blocks,
         }
     }
 }
 
 /// In how many blocks in which both were measured others were in the way of one of them.
 fn busy_blocks(first: &Gathered<'_>, second: &Gathered<'_>) -> u32 {
-    let is_busy = |replicate: &Replicate| {
-        replicate.neighbours.as_ref().is_some_and(Neighbours::were_in_the_way)
-    };
-    let of_both = first.replicates.iter().filter_map(|(block, one)| {
-        let other = second.replicates.get(block)?;
-        (is_busy(one) || is_busy(other)).then_some(())
+    let of_both = first.replicates.iter().filter(|(block, one)| {
+        let other = second.replicates.get(block);
+        other.is_some_and(|other| IsBusy::in_some([**one, *other]) == IsBusy::Yes)
     });
     u32::try_from(of_both.count()).unwrap_or(u32::MAX)
 }
@@ -135,6 +136,23 @@ mod tests {
         assert_eq!((comparison.metric.as_str(), comparison.blocks), ("time_per_operation", 8));
         assert_eq!(comparison.verdict, Verdict::Real);
         assert!((comparison.ratio.unwrap() - 4.0).abs() < 0.05, "{comparison:?}");
+    }
+
+    #[test]
+    fn beside_busy_programs_only_what_is_far_surer_is_called_a_difference() {
+        let ratios = |spread: f64| crate::sample::noisy(1100.0, spread, 5, 8);
+        let sample = |spread: f64| {
+            Sample::new(&["a", "b"]).benchmark("create", &[&around(1000.0, 8), &ratios(spread)])
+        };
+        let of = |sample: Sample| {
+            let document = sample.document();
+            (document.comparisons[0].verdict, document.dimensions[0].verdict)
+        };
+        let (small, wide) = (0.01, 0.08);
+        assert_eq!(of(sample(wide)), (Verdict::Real, Verdict::Real));
+        let refused = (Verdict::NotEnoughData, Verdict::NotEnoughData);
+        assert_eq!(of(sample(wide).busy_before(8)), refused);
+        assert_eq!(of(sample(small).busy_before(8)), (Verdict::Real, Verdict::Real));
     }
 
     #[test]

@@ -31,7 +31,7 @@ use record::{Better, Cell, Dimension, DimensionComparison, Manifest};
 use stats::dependence::Dependence;
 
 use super::Gathered;
-use super::judged::{self, Judged, MARGIN, Pairs, most_complete};
+use super::judged::{self, IsBusy, Judged, MARGIN, Pairs, most_complete};
 
 /// Every pair of targets in every dimension in which they have a cost in common; the dimensions in
 /// their order, the targets in that of the manifest. Successive blocks go with one another as those
@@ -64,7 +64,9 @@ pub(super) fn all(
     let judged = judged::judge(answers, level, MARGIN);
     let answers = questions.iter().zip(&pairs).zip(judged);
     answers
-        .map(|(((dimension, pair), pairs), judged)| pair.answered(*dimension, pairs, judged))
+        .map(|(((dimension, pair), pairs), judged)| {
+            pair.answered(*dimension, pairs, judged.beside(pair.is_busy(), level))
+        })
         .collect()
 }
 
@@ -73,6 +75,7 @@ struct Costs<'a> {
     cell: &'a Cell,
     /// Logarithms of the costs, by block.
     logs: BTreeMap<u32, f64>,
+    is_busy: IsBusy,
 }
 
 impl<'a> Costs<'a> {
@@ -97,7 +100,8 @@ impl<'a> Costs<'a> {
         let logs: BTreeMap<u32, f64> =
             one.values(0).into_iter().map(|(block, cost)| (block, sign * cost.ln())).collect();
         let has_all = !logs.is_empty() && logs.values().all(|log| log.is_finite());
-        has_all.then_some(Self { cell, logs })
+        let is_busy = IsBusy::in_some(one.replicates.values().copied());
+        has_all.then_some(Self { cell, logs, is_busy })
     }
 
     /// Whether the two measured the same thing.
@@ -139,6 +143,12 @@ impl<'a> Pair<'a> {
         let blocks = BTreeSet::new();
         let pair = Self { first, second, benchmarks, blocks };
         (!pair.benchmarks.is_empty()).then(|| pair.complete())
+    }
+
+    /// Whether others kept the machine busy while some of it was measured.
+    fn is_busy(&self) -> IsBusy {
+        let mut all = self.benchmarks.iter().flatten().flat_map(|(one, other)| [one, other]);
+        if all.any(|one| one.is_busy == IsBusy::Yes) { IsBusy::Yes } else { IsBusy::No }
     }
 
     /// What both cost, by block.

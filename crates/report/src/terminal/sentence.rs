@@ -207,8 +207,8 @@ fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<
 /// What hinders a comparison over this many common blocks.
 pub(super) fn why_not_compared(blocks: u32) -> String {
     if blocks >= BLOCKS_LEAST {
-        return "their ratio varies too much to state, or some values are 0; a larger --budget, for \
-                more blocks, may narrow it"
+        return "their ratio varies too much to state, the machine was too busy, or some values are \
+                0; a larger --budget, for more blocks, may narrow it"
             .to_owned();
     }
     let verb = if blocks == 1 { "is" } else { "are" };

@@ -32,14 +32,27 @@ enum Column {
     P99,
     P999,
     Bandwidth,
+    /// How long a replicate lasts, where that is short.
+    Length,
 }
 
+/// A replicate that lasts less, in nanoseconds, says so: a device or a cache may behave otherwise
+/// when an operation goes on for longer.
+const SHORT_NS: f64 = 1e9;
+
 impl Column {
-    const ALL: [Self; 6] =
-        [Self::Figure, Self::Interval, Self::P50, Self::P99, Self::P999, Self::Bandwidth];
+    const ALL: [Self; 7] = [
+        Self::Figure,
+        Self::Interval,
+        Self::P50,
+        Self::P99,
+        Self::P999,
+        Self::Bandwidth,
+        Self::Length,
+    ];
     /// What is left out first where the page is narrow.
-    const LEAST_FIRST: [Self; 5] =
-        [Self::P999, Self::Bandwidth, Self::P99, Self::P50, Self::Interval];
+    const LEAST_FIRST: [Self; 6] =
+        [Self::P999, Self::Bandwidth, Self::Length, Self::P99, Self::P50, Self::Interval];
 
     fn head(self, level: f64, is_mean: bool) -> String {
         match self {
@@ -50,6 +63,7 @@ impl Column {
             Self::P99 => "p99".to_owned(),
             Self::P999 => "p99.9".to_owned(),
             Self::Bandwidth => "bandwidth".to_owned(),
+            Self::Length => "each for".to_owned(),
         }
     }
 
@@ -64,6 +78,7 @@ impl Column {
             Self::P99 => percentile(cell, 99.0),
             Self::P999 => percentile(cell, 99.9),
             Self::Bandwidth => bandwidth(entry),
+            Self::Length => length(cell),
         }
     }
 }
@@ -151,6 +166,13 @@ fn bandwidth(entry: Entry<'_>) -> String {
     metric.map(text).unwrap_or_default()
 }
 
+/// How long a replicate lasts, where that is short.
+fn length(cell: &CellReport) -> String {
+    let short_ns = cell.replicate_length_ns.filter(|&ns| ns < SHORT_NS);
+    let text = |ns| units::figure("ns", ns, None, Wording::Short).value;
+    short_ns.map(text).unwrap_or_default()
+}
+
 /// A level as a percentage: 95, or 99.9.
 pub(super) fn percent(level: f64) -> String {
     let percent = format!("{:.2}", level * 100.0);
@@ -181,7 +203,7 @@ mod tests {
     #[test]
     fn the_median_stands_beside_the_mean_longer_than_the_tail_does() {
         let [mean, interval] = ["mean", "95 % interval"];
-        assert_eq!(heads(100), [TARGET, mean, interval, "p50", "p99", "p99.9"]);
+        assert_eq!(heads(110), [TARGET, mean, interval, "p50", "p99", "p99.9", "each for"]);
         assert_eq!(heads(68), [TARGET, mean, interval, "p50"]);
     }
 }

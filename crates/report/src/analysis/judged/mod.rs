@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{IntervalReport, RatioReport, Verdict};
+use record::{IntervalReport, Neighbours, RatioReport, Replicate, Verdict};
 use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 use stats::{Independent, Interval, Paired, Refusal, multiple};
 
@@ -41,6 +41,28 @@ pub(crate) struct Pairs {
     seconds: Vec<f64>,
 }
 
+/// Share of the usual probability of an error that a difference may have which was measured while
+/// others kept the machine busy.
+const BUSY_SHARE: f64 = 0.02;
+
+/// Whether others kept the machine busy in some of the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IsBusy {
+    /// They did.
+    Yes,
+    /// They did not, as far as can be seen.
+    No,
+}
+
+impl IsBusy {
+    /// Whether they did in one of these replicates.
+    pub(crate) fn in_some<'a>(replicates: impl IntoIterator<Item = &'a Replicate>) -> Self {
+        let is_busy =
+            |one: &Replicate| one.neighbours.as_ref().is_some_and(Neighbours::were_in_the_way);
+        if replicates.into_iter().any(is_busy) { Self::Yes } else { Self::No }
+    }
+}
+
 /// What may be said of two targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Judged {
@@ -55,6 +77,19 @@ pub(crate) struct Judged {
     pub(crate) of_means: Option<RatioReport>,
     pub(crate) of_the_middle: Option<RatioReport>,
     pub(crate) verdict: Verdict,
+}
+
+impl Judged {
+    /// The same of what was measured while others kept the machine busy, if that is `is_busy`: what
+    /// they do is not spread evenly over targets and blocks, as tests suppose, so a difference has
+    /// to be that much surer to be called one.
+    pub(crate) fn beside(self, is_busy: IsBusy, level: f64) -> Self {
+        let is_sure = self.p_adjusted.is_some_and(|p| p <= (1.0 - level) * BUSY_SHARE);
+        match is_busy {
+            IsBusy::Yes if self.verdict.is_different() && !is_sure => Self::default(),
+            IsBusy::Yes | IsBusy::No => self,
+        }
+    }
 }
 
 impl Pairs {
