@@ -3134,6 +3134,11 @@ interval?: (IntervalDocument | null)
  */
 least_detectable_ratio?: (number | null)
 /**
+ * What the median of single operations says, if this is of means and the median tells another
+ * story.
+ */
+median?: (MedianReport | null)
+/**
  * The metric compared.
  */
 metric: string
@@ -3191,6 +3196,21 @@ suite: string
  * Its title.
  */
 title: string
+verdict: RunVerdict
+}
+/**
+ * The ratio of the medians of single operations.
+ */
+export interface MedianReport {
+interval: IntervalDocument
+/**
+ * The p-value of "the ratio is 1", adjusted for all comparisons of medians.
+ */
+p_adjusted?: (number | null)
+/**
+ * The typical ratio, second over first.
+ */
+ratio: number
 verdict: RunVerdict
 }
 /**

@@ -1,6 +1,6 @@
 // Down to single operations of one benchmark: their histogram, their cumulative shares and their
-// tail, with one cursor and one zoom; how they developed from a replicate's beginning on, all targets in one
-// chart; and the histogram over time, flat and as a view to turn.
+// tail, with one cursor and one zoom; how they developed from a replicate's beginning on, all
+// targets in one chart; and the histogram over time, flat and as a view to turn.
 
 import { useMemo } from "preact/hooks";
 import { ChartFrame, ofUnit } from "../charts/frame";

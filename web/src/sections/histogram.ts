@@ -74,8 +74,8 @@ export function cumulative(low: Float64Array, end: Float64Array, counts: Float64
   return found;
 }
 
-/** The share of operations that took longer, on the way to the longest. The last place has the share
- * before it: none took longer, and 0 has no logarithm. */
+/** The share of operations that took longer, on the way to the longest. The last place has the
+ * share before it: none took longer, and 0 has no logarithm. */
 export function tail(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const all = cumulative(low, end, counts).map(([place, share]): [number, number] => [

@@ -144,7 +144,7 @@ export function sections(view: View): Section[] {
       title: "Single operations",
       kind: "evidence",
       teaser:
-        "of one benchmark: all figures, histograms, cumulative shares, tails, development over time",
+        "of one benchmark: all figures, histograms, cumulative shares, tails, changes over time",
       isAsked: route.benchmark !== null,
       Body: Distribution,
     },

@@ -82,6 +82,14 @@ fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
     let compare = |arguments: &str| place.finish(place.fsprism(&format!("compare {arguments}")));
     compare("before after --fail-above 100000%").assert_code(0);
     compare("before --fail-above 5%").assert_refused(&["--fail-above", "name two"]);
+    compare("before after --fail-above 100000%,time_per_operation:100000%").assert_code(0);
+    let of_metric = compare("before after --metric time_per_operation --format json");
+    assert_eq!(of_metric.assert_code(0).document()["metric"], "time_per_operation");
+    for unknown in ["--metric p75", "--fail-above 5%,p75:5%"] {
+        let refused = compare(&format!("before after {unknown}"));
+        refused.assert_refused(&["no benchmark of before has p75: it has mean", "time_per"]);
+    }
+    compare("before after --fail-above p99").assert_refused(&["a percentage, or a metric and"]);
     let summary = compare("before after");
     let said = &summary.assert_code(0).stdout;
     assert!(said.contains("8 comparisons at 95 % confidence: "), "{said}");

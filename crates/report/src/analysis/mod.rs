@@ -19,6 +19,7 @@ mod percentiles;
 mod quantiles;
 mod spending;
 mod stalls;
+mod stories;
 mod warm_up;
 mod working_set;
 
@@ -41,6 +42,7 @@ pub(crate) use judged::{
 pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;
 pub(crate) use quantiles::Quantile;
+pub(crate) use stories::{Certainty, Stand, are_different, is_mean};
 pub(crate) use warm_up::{first_over_rest, is_warm_up};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.

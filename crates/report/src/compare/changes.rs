@@ -10,7 +10,7 @@ const SHOWN: usize = 10;
 
 impl RunVerdict {
     /// Whether a difference was found, in these runs at least.
-    fn is_different(self) -> bool {
+    pub(super) fn is_different(self) -> bool {
         match self {
             Self::Real
             | Self::RealButSmall

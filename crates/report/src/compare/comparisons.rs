@@ -78,6 +78,23 @@ pub struct Comparison {
     pub least_detectable_ratio: Option<f64>,
     /// The verdict.
     pub verdict: RunVerdict,
+    /// What the median of single operations says, if this is of means and the median tells another
+    /// story.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median: Option<MedianReport>,
+}
+
+/// The ratio of the medians of single operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MedianReport {
+    /// The typical ratio, second over first.
+    pub ratio: f64,
+    /// Its confidence interval, as of a difference called real if it is one.
+    pub interval: IntervalDocument,
+    /// The p-value of "the ratio is 1", adjusted for all comparisons of medians.
+    pub p_adjusted: Option<f64>,
+    /// The verdict on the medians.
+    pub verdict: RunVerdict,
 }
 
 /// How to compare.
@@ -318,6 +335,7 @@ impl Question<'_> {
             of_the_middle: judged.of_the_middle,
             least_detectable_ratio: least,
             verdict,
+            median: None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod differences;
 mod metric;
 mod power;
 mod sides;
+mod stories;
 mod text;
 mod verdict;
 
@@ -25,7 +26,7 @@ use crate::analysis::MARGIN;
 use crate::analysis::busy_of_run;
 
 pub use analysis::Factor;
-pub use comparisons::Comparison;
+pub use comparisons::{Comparison, MedianReport};
 pub use differences::{RunDifference, Unlike};
 pub use metric::ComparedMetric;
 pub use power::Power;
@@ -232,7 +233,8 @@ pub fn compare(
     let questions = questions(runs, &series, options, &unlike)?;
     let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
     let rules = comparisons::Rules { level, margin: options.margin };
-    let compared = comparisons::all(runs, &questions, rules);
+    let mut compared = comparisons::all(runs, &questions, rules);
+    stories::add(runs, options, rules, &mut compared.comparisons);
     let sides = options.first_side.map(|firsts| [firsts, runs.len() - firsts]);
     let sides = sides.filter(|[_, seconds]| *seconds > 0);
     let counts = sides.map(|counts| counts.map(|count| count as u64));

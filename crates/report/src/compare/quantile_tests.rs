@@ -33,10 +33,15 @@ fn a_median_that_halves_is_seen_below_stalls_that_swamp_the_mean() {
     let by_mean = compare(&runs, &how).unwrap();
     assert_eq!(verdicts(&by_mean), [RunVerdict::NotToldApart], "{:?}", by_mean.comparisons);
     assert_eq!((by_mean.metric.as_str(), by_mean.without_metric.len()), ("mean", 0));
+    let said = by_mean.text(200).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("would have been seen); in the median 0.50"), "{said}");
+    let median = by_mean.comparisons[0].median.as_ref().expect("another story");
     let document = compare(&runs, &of_metric("p50", how)).unwrap();
     assert_eq!(verdicts(&document), [RunVerdict::Real]);
     let [one] = &document.comparisons[..] else { panic!("one benchmark") };
     assert!((one.ratio.unwrap() - 0.5).abs() < 0.02, "{one:?}");
+    assert_eq!((median.ratio, median.verdict), (one.ratio.unwrap(), RunVerdict::Real));
+    assert_eq!(one.median, None);
     assert_eq!((document.metric.as_str(), one.metric.as_str()), ("p50", "p50"));
     assert_eq!((one.better, one.first_values), (record::Better::Lower, 3));
     for text in [document.text(100), document.summary(100)] {

@@ -3,7 +3,7 @@
 use record::RatioReport;
 use textual::{figure, p_equation, paragraph, percent, plural};
 
-use super::{CompareDocument, Comparison, RunDifference, RunVerdict, Unlike, metric};
+use super::{CompareDocument, Comparison, MedianReport, RunDifference, RunVerdict, Unlike, metric};
 use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
@@ -185,8 +185,17 @@ impl CompareDocument {
             }
             RunVerdict::NotEnoughData => format!("{second} and {first}: not enough data"),
         };
-        said + &both
+        said + &both + &comparison.median.as_ref().map_or_else(String::new, in_the_median)
     }
+}
+
+/// `; in the median 0.502x [0.48, 0.52] (p = 0.004)`, where that is another story.
+fn in_the_median(median: &MedianReport) -> String {
+    let (low, high) = (median.interval.low, median.interval.high);
+    let [ratio, low, high] = [median.ratio, low, high].map(figure_of_ratio);
+    let p = median.p_adjusted.map_or_else(String::new, |p| format!(" ({})", p_equation(p)));
+    let alike = if median.verdict.is_different() { "" } else { "not told apart: " };
+    format!("; in the median {alike}{ratio}x [{low}, {high}]{p}")
 }
 
 /// `; over all blocks 1.95x [0.616, 6.22], over the middle ones 1.2x [1.199, 1.201]`, where those

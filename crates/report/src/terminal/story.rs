@@ -3,26 +3,12 @@
 //! A mean over operations holds the few long ones, a median does not. Mostly both say the same, and
 //! then the mean's ratio is enough. `docs/verdicts.md` defines when they do not.
 
-use record::{Better, Document, StandardMetric, Verdict, Warning};
+use record::{Better, Document, Verdict, Warning};
 
 use super::ranking::{Entry, Relation, Slower, by_median, relation};
 use super::{names, units};
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::{self, BLOCKS_LEAST, Certainty, Stand};
 use textual::{grouped, unbroken};
-
-/// Metrics whose value in a block is a mean over the operations that were timed one by one.
-const MEANS: [StandardMetric; 6] = [
-    StandardMetric::TIME_PER_OPERATION,
-    StandardMetric::TIME_PER_KIB,
-    StandardMetric::THROUGHPUT,
-    StandardMetric::THROUGHPUT_PER_THREAD,
-    StandardMetric::BANDWIDTH,
-    StandardMetric::LATENCY,
-];
-/// Two ratios in the same direction are different stories if one is so many times the other.
-const APART: f64 = 1.5;
-/// A difference in one of the two alone is a story if its interval lies beyond this.
-const LEAST: f64 = 1.1;
 
 /// What the median says of two targets, and the mean does not.
 #[derive(Clone, Copy, Debug)]
@@ -39,12 +25,12 @@ impl<'a> Story<'a> {
     /// The story of two targets, `better` being the better one by the mean; none where mean and
     /// median agree, or where there is no median.
     pub(super) fn of(document: &Document, better: Entry<'a>, worse: Entry<'a>) -> Option<Self> {
-        if !MEANS.iter().any(|mean| better.metric.is(*mean)) {
+        if !analysis::is_mean(&better.metric.name) {
             return None;
         }
         let mean = relation(document, better, worse);
         let median = by_median(document, better, worse);
-        if mean.blocks < BLOCKS_LEAST || !are_different(&mean, &median) {
+        if mean.blocks < BLOCKS_LEAST || !analysis::are_different(stand(&mean), stand(&median)) {
             return None;
         }
         let ratio = |of: &Relation| of.slower.map_or(1.0, |slower| slower.ratio);
@@ -121,31 +107,14 @@ pub(super) fn clause(document: &Document, best: Entry<'_>, others: &[Entry<'_>])
     (!said.is_empty()).then(|| format!("in the median, {}", said.join(", ")))
 }
 
-/// Whether the two tell different stories; both say how many times slower the same target is.
-fn are_different(mean: &Relation, median: &Relation) -> bool {
-    match (mean.verdict.is_different(), median.verdict.is_different()) {
-        (true, true) => mean.slower.zip(median.slower).is_some_and(|(mean_by, median_by)| {
-            let is_sure = [mean, median].iter().any(|one| one.verdict == Verdict::Real);
-            let are_opposite = (mean_by.ratio > 1.0) != (median_by.ratio > 1.0);
-            let factor = (mean_by.ratio / median_by.ratio).ln().abs();
-            let overlap = mean_by.low <= median_by.high && median_by.low <= mean_by.high;
-            is_sure && (are_opposite || (!overlap && factor > APART.ln()))
-        }),
-        (false, true) => median.slower.is_some_and(|by| nearest_to_1(by) > LEAST),
-        (true, false) => {
-            let both = mean.slower.zip(median.slower);
-            both.is_some_and(|(mean_by, median_by)| {
-                let holds = (median_by.low..=median_by.high).contains(&mean_by.ratio);
-                nearest_to_1(mean_by) > LEAST && !holds
-            })
-        }
-        (false, false) => false,
-    }
-}
-
-/// How far the interval's nearer end lies from 1, as a ratio above 1.
-fn nearest_to_1(by: Slower) -> f64 {
-    if by.ratio > 1.0 { by.low } else { 1.0 / by.high }
+fn stand(relation: &Relation) -> Stand {
+    let difference = match relation.verdict {
+        Verdict::Real => Some(Certainty::BeyondMargin),
+        Verdict::RealSizeUnknown => Some(Certainty::SizeUnknown),
+        Verdict::NotToldApart | Verdict::NotEnoughData => None,
+    };
+    let ratio = relation.slower.map(|Slower { ratio, low, high }| [ratio, low, high]);
+    Stand { difference, ratio }
 }
 
 /// How many times, and `slower` or `faster`.
