@@ -214,6 +214,16 @@ waited_percent: number
  */
 who: string
 } | {
+kind: "depends-on-volume-size"
+/**
+ * The size from which the figure no longer moves, in bytes.
+ */
+stands_from_bytes: number
+/**
+ * The volume's size, in bytes.
+ */
+volume_bytes: number
+} | {
 kind: "cpu-throttled"
 /**
  * Number of quota periods in which it did.
@@ -585,7 +595,7 @@ export type LoadDoubt = ("contradicted" | "unconfirmed")
 /**
  * A known mistake.
  */
-export type Mistake = ("warm-up" | "dirty-cache" | "near-boundary" | "unaligned-access" | "call-overhead" | "unequal-states" | "short-for-clock" | "cache-reuse" | "busy-machine")
+export type Mistake = ("warm-up" | "dirty-cache" | "near-boundary" | "unaligned-access" | "call-overhead" | "unequal-states" | "short-for-clock" | "cache-reuse" | "busy-machine" | "volume-size")
 /**
  * What a check came to.
  */
@@ -2474,6 +2484,11 @@ device?: (BlockDevice | null)
  * The file system's type as the kernel reports it.
  */
 file_system: string
+/**
+ * How full it was made before it was aged or measured, in percent of the space that users can
+ * have; none if it was not filled or the run predates this field.
+ */
+filled_percent?: (number | null)
 /**
  * Whether every block of that image was written before it was used (`image=allocated`).
  */

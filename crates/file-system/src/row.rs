@@ -141,6 +141,8 @@ pub enum Feature {
     SteadyImages,
     /// Files that take room only where something was written.
     SparseFiles,
+    /// Space that files take without having been written, by fallocate(2).
+    Reservation,
 }
 
 /// One feature that a file system lacks.

@@ -23,6 +23,15 @@ const COPIES_ON_WRITE: Lack =
 const NO_HOLES: Lack =
     Lack { feature: Feature::SparseFiles, why: "writes zeros where a file has holes" };
 
+/// `fat_fallocate` in fs/fat/file.c writes zeros, or gives the space back with the inode.
+const NO_RESERVATION: Lack =
+    Lack { feature: Feature::Reservation, why: "cannot reserve space without writing it" };
+/// `f2fs_reserve_new_blocks` in fs/f2fs/data.c.
+const ONLY_COUNTS: Lack = Lack {
+    feature: Feature::Reservation,
+    why: "only counts the blocks that it reserves, and chooses their places when they are written",
+};
+
 const PLAIN: Row = Row::PLAIN;
 
 /// `mke2fs`, by one of its names.
@@ -65,8 +74,20 @@ pub(crate) static ROWS: [Row; 22] = [
         ..PLAIN
     },
     Row { name: "densefs", storage: Storage::Arena, lacks: &[MEMORY_ALONE], ..PLAIN },
-    Row { name: "ext2", mkfs: mke2fs("mkfs.ext2"), modules: modules(&["ext2", "ext4"]), ..PLAIN },
-    Row { name: "ext3", mkfs: mke2fs("mkfs.ext3"), modules: modules(&["ext4"]), ..PLAIN },
+    Row {
+        name: "ext2",
+        mkfs: mke2fs("mkfs.ext2"),
+        modules: modules(&["ext2", "ext4"]),
+        lacks: &[NO_RESERVATION],
+        ..PLAIN
+    },
+    Row {
+        name: "ext3",
+        mkfs: mke2fs("mkfs.ext3"),
+        modules: modules(&["ext4"]),
+        lacks: &[NO_RESERVATION],
+        ..PLAIN
+    },
     Row {
         name: "ext4",
         by_default: true,
@@ -118,7 +139,7 @@ pub(crate) static ROWS: [Row; 22] = [
         }),
         modules: modules(&["f2fs"]),
         mounted_without_discard: Some("nodiscard"),
-        lacks: &[CLEANS, COPIES_ON_WRITE],
+        lacks: &[CLEANS, COPIES_ON_WRITE, ONLY_COUNTS],
         magic: Some(0xf2f5_2010),
         ..PLAIN
     },
@@ -127,7 +148,7 @@ pub(crate) static ROWS: [Row; 22] = [
         // It has no option for its version, but prints it above its help.
         mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::of("mkfs.vfat", "dosfstools") }),
         modules: Modules { any_of: &["vfat"], further: CHARACTER_SETS },
-        lacks: &[NO_LINKS, NO_HOLES],
+        lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x4d44),
         ..PLAIN
     },
@@ -135,7 +156,7 @@ pub(crate) static ROWS: [Row; 22] = [
         name: "exfat",
         mkfs: Some(Mkfs::of("mkfs.exfat", "exfatprogs")),
         modules: Modules { any_of: &["exfat"], further: CHARACTER_SETS },
-        lacks: &[NO_LINKS, NO_HOLES],
+        lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x2011_bab0),
         ..PLAIN
     },
@@ -144,6 +165,7 @@ pub(crate) static ROWS: [Row; 22] = [
         // Version 1 of it can have 64 MiB at most.
         mkfs: Some(Mkfs::of("mkfs.minix", "util-linux-extra")),
         modules: modules(&["minix"]),
+        lacks: &[NO_RESERVATION],
         ..PLAIN
     },
     Row {
@@ -157,7 +179,7 @@ pub(crate) static ROWS: [Row; 22] = [
             ..Mkfs::of("hformat", "hfsutils")
         }),
         modules: Modules { any_of: &["hfs"], further: CHARACTER_SETS },
-        lacks: &[NO_LINKS, NO_HOLES],
+        lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x4244),
         ..PLAIN
     },

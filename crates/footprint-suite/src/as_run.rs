@@ -82,6 +82,7 @@ impl TargetFootprints {
             loop_direct_io: None,
             image_allocated: false,
             read_ahead_bytes: facts.read_ahead_bytes,
+            filled_percent: None,
             aged: None,
             conditions: record::Conditions::default(),
             condition_caveats: Vec::new(),

@@ -50,10 +50,10 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
-    /// It is to be limited or aged.
+    /// It is to be limited, filled or aged.
     #[error(
-        "`{label}` is limited or aged, which changes times but not what is traced: leave these \
-         options out"
+        "`{label}` is limited, filled or aged, which changes times but not what is traced: leave \
+         these options out"
     )]
     Conditions {
         /// Its label.
@@ -89,7 +89,8 @@ impl GuestTarget {
         if scratch.device.is_some() {
             return Err(TargetRefusal::NotInGuest { label });
         }
-        if spec.ageing().is_some() || !spec.conditions.are_none() {
+        let has_past = spec.ageing().is_some() || spec.filled_percent().is_some();
+        if has_past || !spec.conditions.are_none() {
             return Err(TargetRefusal::Conditions { label });
         }
         if scratch.size_bytes.is_some_and(|bytes| bytes > DEVICE_BYTES_MAX) {
@@ -213,6 +214,7 @@ mod tests {
         assert!(refusal("ext4:device=/dev/sda").contains("is on this machine"));
         assert!(refusal("ext4:read_bps=1m").contains("leave these options out"));
         assert!(refusal("ext4:aged=2").contains("leave these options out"));
+        assert!(refusal("ext4:filled=50%").contains("leave these options out"));
         assert!(refusal("ext4:size=1t").contains("smaller size="));
         assert!(refusal("ext5").contains("did you mean"));
     }

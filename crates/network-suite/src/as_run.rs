@@ -63,6 +63,7 @@ pub(crate) fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
         loop_direct_io: None,
         image_allocated: false,
         read_ahead_bytes: None,
+        filled_percent: None,
         aged: None,
         conditions: record::Conditions::default(),
         condition_caveats: Vec::new(),

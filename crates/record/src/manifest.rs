@@ -214,6 +214,10 @@ pub struct TargetRecord {
     /// Maximum read-ahead in its files, in bytes, whoever set it; none if no setting governs it, as
     /// on tmpfs.
     pub read_ahead_bytes: Option<u64>,
+    /// How full it was made before it was aged or measured, in percent of the space that users can
+    /// have; none if it was not filled or the run predates this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled_percent: Option<u32>,
     /// How it was aged; none for a fresh file system or a path.
     pub aged: Option<Ageing>,
     /// Limits put on the target, as the kernel reports them.

@@ -408,6 +408,7 @@ fn target(label: &str) -> TargetRecord {
         loop_direct_io: None,
         image_allocated: false,
         read_ahead_bytes: None,
+        filled_percent: None,
         aged: None,
         conditions: Conditions::default(),
         condition_caveats: Vec::new(),

@@ -151,7 +151,7 @@ impl LiveTarget {
         let is_of_places = !self.is_scratch() && !removed.is_empty();
         let removal = if is_of_places { began.elapsed() } else { Duration::ZERO };
         self.is_new = false;
-        self.target.age(fill.seed, fill.stop)?;
+        self.target.fill_and_age(fill.seed, fill.stop)?;
         // What is read into memory here belongs to the target's memory limit.
         let entered = self.target.enter()?;
         self.took.0 = typical(self.took.0, began.elapsed() - removal);
@@ -240,6 +240,7 @@ pub(crate) fn target_record(live: &LiveTarget) -> TargetRecord {
             Location::Directory(_) => false,
         },
         read_ahead_bytes: facts.read_ahead_bytes,
+        filled_percent: live.target.spec().filled_percent(),
         aged: live.target.spec().ageing(),
         conditions: facts.conditions.limits,
         condition_caveats: facts

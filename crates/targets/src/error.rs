@@ -123,6 +123,23 @@ pub enum TargetError {
         /// Why.
         reason: &'static str,
     },
+    /// The target could not be filled.
+    #[error(
+        "the target {label} could not be filled: {source}; give it another filled= or size=, or \
+        leave filled= out"
+    )]
+    Filling {
+        /// The target's label.
+        label: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The stop flag was raised while the target was filled.
+    #[error("the target {label} was being filled when the run was stopped")]
+    FillingStopped {
+        /// The target's label.
+        label: String,
+    },
     /// The target could not be aged.
     #[error(
         "the target {label} could not be aged: {source}; give it a lower fill= or a larger size="
@@ -171,6 +188,7 @@ impl TargetError {
                 | Self::Mount { .. }
                 | Self::Conditions { .. }
                 | Self::WorkDirectory { .. }
+                | Self::Filling { .. }
         )
     }
 }

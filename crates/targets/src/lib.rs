@@ -18,6 +18,7 @@ pub mod cache;
 mod conditions;
 mod error;
 mod facts;
+mod filling;
 mod guardian;
 mod live;
 mod passing;

@@ -20,7 +20,7 @@ pub struct SmallerVolumes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhySmaller {
     /// At least one of them is written as a whole, or for the most part.
-    Filled,
+    Written,
     /// The scratch directory cannot hold more.
     Scratch(PathBuf),
 }
@@ -30,9 +30,10 @@ impl fmt::Display for SmallerVolumes {
         let (bytes, volume) = (size(self.image_bytes as f64, 3), size(VOLUME_BYTES as f64, 3));
         write!(formatter, "images are {bytes}, not the usual {volume}, because ")?;
         match &self.why {
-            WhySmaller::Filled => write!(
+            WhySmaller::Written => write!(
                 formatter,
-                "one of them is filled (aged= or image=allocated); to choose a size, give size="
+                "much of one is written first (aged=, image=allocated, or filled= where nothing \
+                 can be reserved); to choose a size, give size="
             )?,
             WhySmaller::Scratch(directory) => write!(
                 formatter,
@@ -54,6 +55,6 @@ mod tests {
         let scratch = said(WhySmaller::Scratch(PathBuf::from("/small")));
         assert!(scratch.starts_with("images are 405 MiB, not the usual 64 GiB"), "{scratch}");
         assert!(scratch.contains("/small") && scratch.contains("--scratch"), "{scratch}");
-        assert!(said(WhySmaller::Filled).contains("size="));
+        assert!(said(WhySmaller::Written).contains("size="));
     }
 }

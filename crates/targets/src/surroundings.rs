@@ -17,7 +17,7 @@ const GIB: u64 = 1 << 30;
 /// The size of an image that names none: a volume like people's, for which mkfs takes the defaults
 /// of one. Sparse, it takes what is written.
 pub(crate) const VOLUME_BYTES: u64 = 64 * GIB;
-/// What tmpfs and arenas get that name no size, and images that are filled or allocated as a whole.
+/// What tmpfs and arenas get that name no size, and images of which much is written beforehand.
 const FILLED_BYTES: u64 = 2 * GIB;
 /// What a run must be able to write to a target.
 const WRITTEN_BYTES: u64 = 2 * GIB;
@@ -53,6 +53,8 @@ pub enum Step {
     Formatted,
     /// The file system is mounted.
     Mounted,
+    /// The file system was filled.
+    Filled,
     /// The file system was aged.
     Aged,
     /// The work directory is there.
@@ -81,7 +83,8 @@ impl Default for Surroundings {
 impl Surroundings {
     /// Shrinks what targets get that name no size until all `specs` fit beside each other: those
     /// to be compared should be of one size. An image is sparse, so it needs room for what will be
-    /// written, not for its size; but one that is aged, or allocated as a whole, is filled.
+    /// written, not for its size; but one that is aged, allocated as a whole, or filled where files
+    /// take no space unwritten, is written.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
         let memory: Vec<&ScratchSpec> = scratch(specs)
             .filter(|scratch| scratch.file_system.storage != Storage::Memory { size_option: None })
@@ -102,7 +105,7 @@ impl Surroundings {
         if images.is_empty() {
             return;
         }
-        if images.iter().any(|image| image.is_filled()) || !self.holds_sparse_files() {
+        if images.iter().any(|image| is_written(image)) || !self.holds_sparse_files() {
             self.image_bytes = self.image_bytes.min(FILLED_BYTES);
         }
         // Where the scratch directory cannot be looked at, availability says so.
@@ -120,9 +123,9 @@ impl Surroundings {
         let images: Vec<&ScratchSpec> = images(specs).collect();
         let is_smaller = self.image_bytes < VOLUME_BYTES;
         let is_unnamed = images.iter().any(|image| image.size_bytes.is_none());
-        let is_filled = images.iter().any(|image| image.is_filled());
-        let why = match is_filled && self.image_bytes == FILLED_BYTES {
-            true => WhySmaller::Filled,
+        let is_written = images.iter().any(|image| is_written(image));
+        let why = match is_written && self.image_bytes == FILLED_BYTES {
+            true => WhySmaller::Written,
             false => WhySmaller::Scratch(self.scratch.clone()),
         };
         let image_bytes = self.image_bytes;
@@ -139,10 +142,12 @@ impl Surroundings {
 
     /// What an image of `size_bytes` must have of the scratch directory, taken or not.
     pub(crate) fn booked_bytes(&self, scratch: &ScratchSpec, size_bytes: u64) -> u64 {
-        match scratch.is_filled() || !self.holds_sparse_files() {
-            true => size_bytes,
-            false => size_bytes.min(WRITTEN_BYTES.saturating_add(size_bytes / SET_ASIDE)),
+        if scratch.is_written() || !self.holds_sparse_files() {
+            return size_bytes;
         }
+        let filled_bytes = size_bytes / 100 * u64::from(scratch.written_percent());
+        let beside_bytes = WRITTEN_BYTES.saturating_add(size_bytes / SET_ASIDE);
+        size_bytes.min(beside_bytes.saturating_add(filled_bytes))
     }
 
     /// What may still be written to an image of `size_bytes` whose files take `used_bytes`.
@@ -189,6 +194,11 @@ fn scratch(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
 /// Those of them that are made on images.
 fn images(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
     scratch(specs).filter(|scratch| !scratch.file_system.lives_in_memory())
+}
+
+/// Whether all or much of it is written before it is used.
+fn is_written(image: &ScratchSpec) -> bool {
+    image.is_written() || image.written_percent() > 0
 }
 
 /// The largest image that needs no more than `share_bytes`.
@@ -257,6 +267,10 @@ mod tests {
         for filled in ["ext4:image=allocated", "ext4:aged=3"] {
             assert_eq!(around.booked_bytes(&spec(filled), 80 * GIB), 80 * GIB, "{filled}");
         }
+        // What is reserved takes nothing; what is written does.
+        assert_eq!(around.booked_bytes(&spec("xfs:filled=50%"), 80 * GIB), 4 * GIB + GIB / 2);
+        let written = around.booked_bytes(&spec("ext2:filled=50%"), 80 * GIB);
+        assert!((44 * GIB..45 * GIB).contains(&written), "{written}");
         assert_eq!(volume_bytes(4 * GIB), 64 * GIB);
         assert_eq!(volume_bytes(2 * GIB), 2 * GIB);
         assert_eq!(volume_bytes(3 * GIB), 32 * GIB);

@@ -72,6 +72,11 @@ const MEANINGS: Record<WarningKind, WarningMeaning> = {
     title: "Other programs kept the machine busy",
     means: "A difference may be theirs and not the file systems'. Measure on an idle machine.",
   },
+  "depends-on-volume-size": {
+    weight: "misleads",
+    title: "The difference depends on the volume's size",
+    means: "On a larger volume it may be gone. Measure on one as large as yours: size=.",
+  },
   "cpu-stolen": {
     weight: "blurs",
     title: "The hypervisor took processor time",

@@ -72,6 +72,7 @@ function targets(records: TargetRecord[]): Row[] {
     ["Reads limited to", (one) => perSecond(one.conditions.read_bps, one.conditions.read_iops)],
     ["Writes limited to", (one) => perSecond(one.conditions.write_bps, one.conditions.write_iops)],
     ["Read-ahead set to", (one) => bytesOf(one.conditions.read_ahead_bytes)],
+    ["Filled to", (one) => (one.filled_percent == null ? null : `${one.filled_percent} %`)],
     ["Aged", ({ aged }) => (aged == null ? null : ageing(aged))],
     ["Made for this run", (one) => yesOrNo(one.scratch)],
   ]);

@@ -56,6 +56,7 @@ Targets:
   FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
                                              with memory and device limits
   FS:read_ahead=64k                          with this kernel read-ahead (0 turns it off)
+  FS:filled=50%                              filled to this share of its space (10% to 95%)
   FS:aged=5,fill=80%                         aged: filled, then deleted and rewritten in rounds
   FS:device=/dev/sdX                         on a device (needs --destroy-data /dev/sdX)
 ";

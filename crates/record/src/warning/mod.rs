@@ -128,6 +128,13 @@ pub enum Warning {
         /// Who kept the machine busy then, in words.
         who: String,
     },
+    /// A real difference of this figure would be another on a larger volume.
+    DependsOnVolumeSize {
+        /// The volume's size, in bytes.
+        volume_bytes: u64,
+        /// The size from which the figure no longer moves, in bytes.
+        stands_from_bytes: u64,
+    },
     /// The control group's processor quota held the threads back.
     CpuThrottled {
         /// Number of quota periods in which it did.
@@ -240,6 +247,7 @@ impl Warning {
             Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
                 "It IS Rocket Science, section 2"
             }
+            Self::DependsOnVolumeSize { .. } => "fsprism, docs/volume-size.md",
             Self::CacheBenchmark { .. } => "File Systems Performance Analysis, section 1.1",
             Self::DirtyCarried { .. } => "Memory-rich microbenchmarks, section 4",
             Self::UnalignedRandomAccess { .. } => "Memory-rich microbenchmarks, section 5",
@@ -299,6 +307,7 @@ mod tests {
             Warning::LoopBuffered,
             Warning::HiddenBelow { hypervisor: "KVM".to_owned() },
             Warning::HistogramLost { why: "no log".to_owned() },
+            Warning::DependsOnVolumeSize { volume_bytes: 2 << 30, stands_from_bytes: 64 << 30 },
         ] {
             let document = warning.source().strip_prefix("fsprism, ").expect("one of our own");
             assert!(std::path::Path::new(root).join(document).is_file(), "{document}");
@@ -338,6 +347,11 @@ mod tests {
         assert!(text.starts_with("a cache benchmark: the file (320 MiB) is "), "{text}");
         assert!(text.ends_with("give --size 96g or more"), "{text}");
         assert!(cached(400 << 20).to_string().ends_with("give --size 400m or more"));
+        let small =
+            Warning::DependsOnVolumeSize { volume_bytes: 2 << 30, stands_from_bytes: 64 << 30 };
+        let expected = "depends on the volume's size, which is 2 GiB: on this file system the \
+                        figure moves below 64 GiB (give size=64g or more)";
+        assert_eq!(small.to_string(), expected);
         let dependent =
             |p| Warning::DependentRatios { correlation: 0.5, p, blocks: 9, effective: 3.7 };
         assert!(dependent(0.05).to_string().contains("ratios resemble those of the block before"));

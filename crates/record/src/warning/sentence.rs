@@ -26,10 +26,7 @@ fn sentence(warning: &Warning) -> String {
             let of = format!("of the operation's {operation_ns:.0} ns");
             format!("the bare system call takes {call_ns:.0} ns {of}")
         }
-        Warning::ClockOverhead { clock_ns, interval_ns } => {
-            let of = format!("of a timed interval of {interval_ns:.0} ns");
-            format!("reading the clock takes {clock_ns:.0} ns {of}")
-        }
+        Warning::ClockOverhead { clock_ns, interval_ns } => clock_overhead(*clock_ns, *interval_ns),
         Warning::TooFewReplicates { have, need } => {
             format!("{}; an interval needs {need}", plural(*have as usize, "replicate"))
         }
@@ -39,6 +36,9 @@ fn sentence(warning: &Warning) -> String {
         }
         Warning::BusyMachine { replicates, of, waited_percent, who } => {
             busy_machine((*replicates, *of), *waited_percent, who)
+        }
+        Warning::DependsOnVolumeSize { volume_bytes, stands_from_bytes } => {
+            depends_on_volume_size(*volume_bytes, *stands_from_bytes)
         }
         Warning::CpuThrottled { periods } => throttled(*periods),
         Warning::BackgroundWork { what } => format!("background work of the file system: {what}"),
@@ -111,6 +111,21 @@ fn in_batches(batch: u32) -> String {
 fn throttled(periods: u64) -> String {
     let times = plural(usize::try_from(periods).unwrap_or(usize::MAX), "period");
     format!("the control group's processor quota was reached in {times}")
+}
+
+fn clock_overhead(clock_ns: f64, interval_ns: f64) -> String {
+    let of = format!("of a timed interval of {interval_ns:.0} ns");
+    format!("reading the clock takes {clock_ns:.0} ns {of}")
+}
+
+fn depends_on_volume_size(volume_bytes: u64, stands_from_bytes: u64) -> String {
+    format!(
+        "depends on the volume's size, which is {}: on this file system the figure moves below {} \
+         (give size={}g or more)",
+        bytes(volume_bytes),
+        bytes(stands_from_bytes),
+        stands_from_bytes.div_ceil(1 << 30)
+    )
 }
 
 fn busy_machine((replicates, of): (u32, u32), waited_percent: f64, who: &str) -> String {

@@ -152,6 +152,7 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         }
         Warning::FarOutliers { farthest, .. } => farthest.ln().abs(),
         Warning::Trend { change_percent } => change_percent.abs(),
+        Warning::DependsOnVolumeSize { volume_bytes, .. } => -(*volume_bytes as f64),
         // Of these, a run has one, or all are alike.
         Warning::BackgroundWork { .. }
         | Warning::FreshFileSystem

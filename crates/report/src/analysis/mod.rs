@@ -20,6 +20,7 @@ mod quantiles;
 mod spending;
 mod stalls;
 mod stories;
+mod volume_size;
 mod warm_up;
 mod working_set;
 
@@ -78,6 +79,9 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         .rev()
         .find_map(|line| if let Line::End(end) = line { Some(end.clone()) } else { None });
     let (comparisons, dependence) = comparisons::all(&gathered, level);
+    if !manifest.run.is_of_guests() {
+        volume_size::warn(&mut cells, &comparisons, &manifest.targets);
+    }
     let mut warnings = run_warnings(run);
     let of_blocks = doubts::of_blocks(&gathered, &of_figures, (&comparisons, &dependence));
     warnings.extend(of_blocks.into_iter().map(WarningReport::from));

@@ -23,6 +23,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 mod text;
+mod volume;
 mod warm_up;
 
 use record::IntervalReport;
@@ -55,6 +56,8 @@ pub enum Mistake {
     CacheReuse,
     /// Other programs kept the machine busy.
     BusyMachine,
+    /// A real difference depends on the volume's size.
+    VolumeSize,
 }
 
 /// What is known of a mistake, and what looks for it.
@@ -74,7 +77,7 @@ const NO_ORDER: &str = "an earlier version of fsprism made this run, and did not
                         phase came after which: measure again";
 
 /// All known mistakes.
-const DETECTORS: [Detector; 9] = [
+const DETECTORS: [Detector; 10] = [
     Detector {
         mistake: Mistake::WarmUp,
         title: "warm-up inside what is measured",
@@ -136,6 +139,13 @@ const DETECTORS: [Detector; 9] = [
         title: "machine kept busy by others",
         source: "fsprism, ARCHITECTURE.md",
         look: neighbours::look,
+        needs_order: false,
+    },
+    Detector {
+        mistake: Mistake::VolumeSize,
+        title: "difference that depends on the volume's size",
+        source: "fsprism, docs/volume-size.md",
+        look: volume::look,
         needs_order: false,
     },
 ];

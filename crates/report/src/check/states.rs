@@ -35,7 +35,7 @@ fn is_on_volume(target: &TargetRecord) -> bool {
     target.scratch && known.is_none_or(|known| !known.lives_in_memory())
 }
 
-const PROPERTIES: [Property; 10] = [
+const PROPERTIES: [Property; 11] = [
     Property {
         name: "size",
         unit: "bytes",
@@ -101,6 +101,13 @@ const PROPERTIES: [Property; 10] = [
         title: "loop devices bypass the cache of their image (1) or not (0)",
         of: |target| target.loop_direct_io.map(|is_direct| f64::from(u8::from(is_direct))),
         avoid: "a --scratch directory that has direct I/O",
+    },
+    Property {
+        name: "filled",
+        unit: "%",
+        title: "shares of their space that were filled differ",
+        of: |target| is_on_volume(target).then(|| f64::from(target.filled_percent.unwrap_or(0))),
+        avoid: "the same filled= for all targets",
     },
     Property {
         name: "ageing_rounds",
@@ -325,6 +332,11 @@ mod tests {
         let size = messages(|target| target.size_bytes = 1 << 31);
         assert_eq!(size, ["sizes of the file systems differ: 1 GiB (ext4) and 2 GiB (xfs)"]);
         assert_eq!(messages(|target| target.size_bytes += 1000), [""; 0]);
+        let filled = messages(|target| target.filled_percent = Some(50));
+        assert_eq!(
+            filled,
+            ["shares of their space that were filled differ: 0 % (ext4) and 50 % (xfs)"]
+        );
         let in_memory = |target: &mut TargetRecord| {
             target.file_system = "tmpfs".to_owned();
             target.size_bytes = 1 << 31;

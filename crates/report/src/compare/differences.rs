@@ -135,6 +135,10 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         ("mkfs version", known(&target.mkfs_version)),
         ("mount options", target.mount_options.clone()),
         ("read-ahead", size(target.read_ahead_bytes)),
+        (
+            "filled",
+            target.filled_percent.map_or_else(|| "no".to_owned(), |full| format!("{full} %")),
+        ),
         ("aged", target.aged.map_or_else(|| "no".to_owned(), |aged| ageing(&aged))),
         ("limits", or_none(limits.join(", "))),
         ("disk", disk(target.device.as_ref())),

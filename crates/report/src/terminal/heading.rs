@@ -187,6 +187,7 @@ pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine)
     }
     facts.extend(device(target, machine));
     facts.extend(limits(&target.conditions));
+    facts.extend(target.filled_percent.map(|percent| format!("filled to {percent} %")));
     facts.extend(target.aged.as_ref().map(aged));
     facts.join("; ")
 }

@@ -4,12 +4,16 @@
 use record::{Dimension, Document, Verdict, Warning, WarningReport};
 
 use super::dimensions::{Group, groups};
-use super::{cliffs, footprint, heading, names};
+use super::{cliffs, footprint, heading, names, volumes};
 use textual::{list, plural};
 
 /// The sentence.
 pub(crate) fn headline(document: &Document) -> String {
     let text = undisturbed(document);
+    let text = match volumes::in_short(document) {
+        Some(volumes) => format!("{} ({volumes}).", text.trim_end_matches('.')),
+        None => text,
+    };
     let is_busy = |one: &WarningReport| matches!(one.warning, Warning::BusyMachine { .. });
     match document.warnings.iter().any(is_busy) {
         true => format!("Measured on a busy machine: {text}"),

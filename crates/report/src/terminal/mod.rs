@@ -32,6 +32,7 @@ mod table;
 mod tests;
 mod text;
 pub(crate) mod units;
+mod volumes;
 mod warnings;
 
 use record::Document;

@@ -28,6 +28,7 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
     }
     clauses.extend(absent(&ranking.absent));
     clauses.extend(on_busy_machine(&ranking.entries));
+    clauses.extend(depends_on_volume_size(&ranking.entries));
     format!("{title}: {}", clauses.join("; "))
 }
 
@@ -49,6 +50,19 @@ fn on_busy_machine(entries: &[Entry<'_>]) -> Option<String> {
         };
         format!("on a BUSY MACHINE in {replicates} replicates")
     })
+}
+
+/// That a difference would be another on a larger volume, and on whose.
+fn depends_on_volume_size(entries: &[Entry<'_>]) -> Option<String> {
+    let depending = entries.iter().filter(|entry| is_of_volume_size(entry.cell));
+    let labels: Vec<String> = depending.map(|entry| label(*entry)).collect();
+    (!labels.is_empty()).then(|| format!("depends on the volume's size ({})", list(&labels, "and")))
+}
+
+/// Whether a difference of this cell depends on the volume's size.
+pub(super) fn is_of_volume_size(cell: &CellReport) -> bool {
+    let mut warnings = cell.warnings.iter().map(|report| &report.warning);
+    warnings.any(|warning| matches!(warning, Warning::DependsOnVolumeSize { .. }))
 }
 
 /// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: what is measured, and where it is the same.

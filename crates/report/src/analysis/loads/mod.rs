@@ -118,7 +118,8 @@ struct Question<'a, 'r> {
 
 impl Question<'_, '_> {
     /// Whether the ranking of the two by this verdict is among those that a program has confirmed,
-    /// or contradicted. It has said nothing of file systems with options, nor of aged ones.
+    /// or contradicted. It has said nothing of file systems with options, nor of filled or aged
+    /// ones.
     fn said_by_program(
         &self,
         judged: &Judged,
@@ -135,7 +136,8 @@ impl Question<'_, '_> {
 
 /// The file system of a target that is new and has no options.
 fn plain_file_system(target: &TargetRecord) -> Option<&str> {
-    let is_plain = target.specification == target.file_system && target.aged.is_none();
+    let is_new = target.filled_percent.is_none() && target.aged.is_none();
+    let is_plain = target.specification == target.file_system && is_new;
     is_plain.then_some(&target.file_system)
 }
 

@@ -4,6 +4,7 @@ use file_system::FileSystem;
 use record::{Better, CellReport, Document, Warning, WarningReport};
 
 use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
+use super::super::sentence::is_of_volume_size;
 use super::super::story::Story;
 use super::super::text::{Page, Style, shortened};
 use super::super::{names, section, units};
@@ -33,7 +34,12 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading(&format!("Largest real differences{without}"));
     for one in all.iter().take(SHOWN) {
         let text = one.sentence(page.width().saturating_sub(2));
-        page.line(&format!("  {text}"), Style::Plain);
+        let mark = if one.depends_on_volume_size() { "*" } else { " " };
+        page.line(&format!("{mark} {text}"), Style::Plain);
+    }
+    if all.iter().take(SHOWN).any(Difference::depends_on_volume_size) {
+        let text = "* depends on the volume's size: on a larger one it may be gone";
+        page.line(&shortened(text, page.width()), Style::Doubt);
     }
 }
 
@@ -87,6 +93,10 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
 }
 
 impl Difference<'_> {
+    fn depends_on_volume_size(&self) -> bool {
+        [self.better, self.worse].iter().any(|entry| is_of_volume_size(entry.cell))
+    }
+
     /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
     /// operations make much of that, or the median says otherwise; the title is shortened if the
     /// line is too long.

@@ -13,8 +13,8 @@ use std::path::Path;
 use record::Document;
 
 use super::dimensions::compact;
-use super::text::Page;
-use super::{Options, footprint, heading, loads, names};
+use super::text::{Page, Style, shortened};
+use super::{Options, footprint, heading, loads, names, volumes};
 use textual::list;
 
 /// Lines that the screen has at most: with the run's path, the page's and how to see all, 25.
@@ -44,7 +44,7 @@ pub fn render_answer(
     };
     let before = [
         section(&|page| {
-            page.heading(&title(document));
+            title(page, document);
             busy::render(page, document);
         }),
         section(&|page| compact::render(page, document)),
@@ -68,10 +68,18 @@ pub fn render_answer(
     sections.join(if lines(&sections) + gaps <= LINES_MOST { "\n" } else { "" })
 }
 
-/// `survey of ext4 and xfs: 23 blocks in 90 s`.
-fn title(document: &Document) -> String {
+/// `survey of ext4 and xfs: 23 blocks in 90 s, on volumes of 64 GiB, half full`, in two lines where
+/// one is too short.
+fn title(page: &mut Page, document: &Document) {
     let labels: Vec<String> =
         document.targets.iter().map(|target| names::label(&target.label)).collect();
     let extent = heading::extent_in_short(document);
-    format!("{} of {}: {extent}", document.run.suite, list(&labels, "and"))
+    let title = format!("{} of {}: {extent}", document.run.suite, list(&labels, "and"));
+    let Some(volumes) = volumes::in_short(document) else { return page.heading(&title) };
+    let whole = format!("{title}, on {volumes}");
+    if whole.chars().count() <= page.width() {
+        return page.heading(&whole);
+    }
+    page.heading(&format!("{title},"));
+    page.line(&shortened(&format!("  on {volumes}"), page.width()), Style::Heading);
 }

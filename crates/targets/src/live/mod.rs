@@ -1,16 +1,17 @@
-//! A target while it lives: made, mounted again, made afresh, removed.
+//! A target while it lives: made, filled, aged, mounted again, made afresh, removed.
+
+mod history;
+mod room;
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use densefs_process::DenseFs;
 use file_system::Feature;
-use rustix::fs::{statvfs, syncfs};
+use rustix::fs::syncfs;
 
-use crate::ageing::{self, Ended};
 use crate::conditions::control_groups::{Cgroups, Entered};
 use crate::conditions::read_ahead::ReadAheadInForce;
 use crate::error::TargetError;
@@ -21,11 +22,11 @@ use crate::scratch::device::NamedDevice;
 use crate::scratch::home::{Home, Source, make_scratch, make_work_directory};
 use crate::scratch::mkfs;
 use crate::scratch::open_device::{OpenDevice, OpenDeviceError};
-use crate::space::Space;
-use crate::spec::availability::memory_available_bytes;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Step;
 use crate::workshop::Shop;
+
+use history::History;
 
 /// A file system, or a directory of one, that can be measured now.
 ///
@@ -39,8 +40,8 @@ pub struct Target {
     cgroups: Cgroups,
     /// What `read_ahead=` set, while it is mounted.
     read_ahead: Option<ReadAheadInForce>,
-    /// Whether it has been aged since it was made.
-    aged: bool,
+    /// What was done to it since it was made.
+    history: History,
     facts: TargetFacts,
 }
 
@@ -171,73 +172,6 @@ impl Target {
         synced.map_err(self.io_error())
     }
 
-    /// Ages it as its specification says, if that does and it was not aged since it was made; the
-    /// same seed gives the same operations. A scratch target is then mounted again, so that nothing
-    /// of this is in memory. Not to be called under its conditions, which would slow it.
-    ///
-    /// # Errors
-    /// [`TargetError::Ageing`] when the file system fills up or fails;
-    /// [`TargetError::AgeingStopped`] when `stop` was raised: it is then neither fresh nor aged.
-    pub fn age(&mut self, seed: u64, stop: &AtomicBool) -> Result<(), TargetError> {
-        let Some(ageing) = self.spec.ageing().filter(|_| !self.aged) else { return Ok(()) };
-        let room_bytes = self.room()?.free_bytes;
-        let ended = ageing::age(self.root(), ageing, (room_bytes, seed), stop);
-        let label = || self.spec.label.clone();
-        match ended.map_err(|source| TargetError::Ageing { label: label(), source })? {
-            Ended::Stopped => return Err(TargetError::AgeingStopped { label: label() }),
-            Ended::Done => self.aged = true,
-        }
-        self.tell(Step::Aged);
-        self.remount()
-    }
-
-    /// How much room there is; before it is aged, how much that will leave.
-    ///
-    /// # Errors
-    /// [`TargetError::Io`] when the file system does not say.
-    pub fn space(&self) -> Result<Space, TargetError> {
-        let mut space = self.room()?;
-        if let Some(ageing) = self.spec.ageing().filter(|_| !self.aged) {
-            space.free_bytes -= space.free_bytes / 100 * u64::from(ageing.left_percent);
-        }
-        if !self.supports_cold() {
-            let available = memory_available_bytes();
-            let unlimited = space.total_bytes == 0;
-            space.free_bytes = if unlimited { available } else { space.free_bytes.min(available) };
-            space.total_bytes = space.total_bytes.max(space.free_bytes);
-        }
-        Ok(space)
-    }
-
-    /// What the file system says of itself.
-    fn room(&self) -> Result<Space, TargetError> {
-        if let Home::Arena(arena) = &self.home {
-            let usage = arena.usage().map_err(self.io_error())?;
-            let (free_bytes, total_bytes) = (usage.free_bytes, usage.bytes);
-            return Ok(Space {
-                free_bytes,
-                total_bytes,
-                free_inodes: None,
-                is_held_by_scratch: false,
-            });
-        }
-        let room = statvfs(self.root()).map_err(io::Error::from).map_err(self.io_error())?;
-        let used_bytes = room.f_blocks.saturating_sub(room.f_bfree).saturating_mul(room.f_frsize);
-        let left_bytes = match &self.home {
-            Home::Scratch { source: Source::Image(image), scratch, .. } => {
-                self.shop.surroundings.left_bytes(scratch, image.size_bytes(), used_bytes)
-            }
-            Home::Scratch { .. } | Home::Directory(_) | Home::Arena(_) | Home::Removed => u64::MAX,
-        };
-        let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
-        Ok(Space {
-            free_bytes: free_bytes.min(left_bytes),
-            total_bytes: room.f_blocks.saturating_mul(room.f_frsize),
-            free_inodes: (room.f_files > 0).then_some(room.f_favail),
-            is_held_by_scratch: left_bytes < free_bytes,
-        })
-    }
-
     /// Makes it afresh and empty: scratch file systems are formatted again on zeroed space, a
     /// directory gets a new work directory.
     ///
@@ -259,7 +193,7 @@ impl Target {
             }
             Home::Scratch { .. } => {
                 self.unmount()?;
-                self.aged = false;
+                self.history = History::default();
                 self.format()?;
                 self.mount()
             }
@@ -335,7 +269,7 @@ impl Target {
             home,
             cgroups: Cgroups::default(),
             read_ahead: None,
-            aged: false,
+            history: History::default(),
             facts: TargetFacts::default(),
         };
         match &target.home {

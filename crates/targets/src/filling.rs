@@ -1,0 +1,205 @@
+//! Filling: what takes a share of a fresh file system's space, so that its allocator works as on a
+//! volume in use.
+//!
+//! Files in several directories take it, all of one size. Where the file system reserves space
+//! without writing it (fallocate(2)), that takes a second, and its image grows by metadata alone;
+//! elsewhere they are written. The free space that remains is not in pieces: that is what ageing is
+//! for.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::fs::{FallocateFlags, StatVfs, fallocate, statvfs, syncfs};
+use rustix::io::Errno;
+
+/// In the root, where file systems spread directories out (`find_group_orlov` of ext4).
+const DIRECTORY: &str = "filled-";
+const DIRECTORIES: u64 = 16;
+/// Files there are about so many of.
+const FILES: u64 = 64;
+const FILE_BYTES_LEAST: u64 = 4 << 20;
+const FILE_BYTES_MOST: u64 = 1 << 30;
+/// What is written at once: random bytes, which no file system can make smaller.
+const CONTENT_BYTES: usize = 1 << 20;
+const SEED: u64 = 1;
+/// How often what metadata took is made up for.
+const PASSES: u32 = 4;
+/// Metadata of the files takes space too; by as much, as a divisor of the space, the share may be
+/// missed.
+const MARGIN: u64 = 1000;
+
+/// How a file system is to be filled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill {
+    /// The share of its space that is used afterwards, as df(1) has it.
+    pub(crate) percent: u32,
+    /// Whether it may be able to reserve space.
+    pub(crate) reserves: bool,
+    /// The most that may be written.
+    pub(crate) most_written_bytes: u64,
+}
+
+/// How a filling ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// All of it was done; so much of it was not written.
+    Done { reserved_bytes: u64 },
+    /// The stop flag was raised.
+    Stopped,
+}
+
+/// How files come to take space.
+enum Manner {
+    Reserve,
+    Write { content: Vec<u8> },
+}
+
+/// What must be used beyond what is, for `percent` of what users can have to be.
+pub(crate) fn missing_bytes(room: &StatVfs, percent: u32) -> u64 {
+    let used = room.f_blocks.saturating_sub(room.f_bfree);
+    let wanted = u128::from(used + room.f_bavail) * u128::from(percent) / 100;
+    let wanted = u64::try_from(wanted).unwrap_or(u64::MAX);
+    wanted.saturating_sub(used).saturating_mul(room.f_frsize)
+}
+
+/// Fills the fresh file system at `root`.
+pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Filled> {
+    let mut room = statvfs(root)?;
+    let missing = missing_bytes(&room, fill.percent);
+    if missing == 0 {
+        return Err(io::Error::other("it takes more than that share for itself"));
+    }
+    let file_bytes = (missing / FILES).clamp(FILE_BYTES_LEAST, FILE_BYTES_MOST);
+    let mut manner = Manner::of(root, fill, missing)?;
+    let margin_bytes = room.f_blocks.saturating_mul(room.f_frsize) / MARGIN;
+    let mut taken_bytes = 0;
+    let mut number = 0;
+    // What metadata takes is known once all of it is written.
+    for _ in 0..PASSES {
+        let mut missing = missing_bytes(&room, fill.percent);
+        if missing <= margin_bytes {
+            break;
+        }
+        while missing > 0 {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Filled::Stopped);
+            }
+            let directory = root.join(format!("{DIRECTORY}{}", number % DIRECTORIES));
+            if number < DIRECTORIES {
+                fs::create_dir(&directory)?;
+            }
+            let bytes = missing.min(file_bytes);
+            let file = File::create_new(directory.join(number.to_string()))?;
+            if manner.take(&file, bytes, stop)? == Filled::Stopped {
+                return Ok(Filled::Stopped);
+            }
+            missing -= bytes;
+            taken_bytes += bytes;
+            number += 1;
+        }
+        syncfs(File::open(root)?)?;
+        room = statvfs(root)?;
+    }
+    let reserved_bytes = if manner.reserves() { taken_bytes } else { 0 };
+    Ok(Filled::Done { reserved_bytes })
+}
+
+impl Manner {
+    /// What the file system at `root` can do, which its options may have a say in; `missing_bytes`
+    /// are to be taken.
+    fn of(root: &Path, fill: Fill, missing_bytes: u64) -> io::Result<Self> {
+        if fill.reserves && can_reserve(root)? {
+            return Ok(Self::Reserve);
+        }
+        if missing_bytes > fill.most_written_bytes {
+            return Err(io::Error::other(format!(
+                "it cannot reserve space without writing it, and of the {missing_bytes} bytes to \
+                 write the scratch directory has room for {}",
+                fill.most_written_bytes
+            )));
+        }
+        let mut content = vec![0; CONTENT_BYTES];
+        Xoshiro256PlusPlus::seed_from_u64(SEED).fill_bytes(&mut content);
+        Ok(Self::Write { content })
+    }
+
+    fn reserves(&self) -> bool {
+        match self {
+            Self::Reserve => true,
+            Self::Write { .. } => false,
+        }
+    }
+
+    fn take(&mut self, file: &File, bytes: u64, stop: &AtomicBool) -> io::Result<Filled> {
+        let done = Filled::Done { reserved_bytes: 0 };
+        let content = match self {
+            Self::Reserve => {
+                fallocate(file, FallocateFlags::empty(), 0, bytes)?;
+                return Ok(done);
+            }
+            Self::Write { content } => content,
+        };
+        let mut at = 0;
+        while at < bytes {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Filled::Stopped);
+            }
+            let piece = usize::try_from(bytes - at).unwrap_or(CONTENT_BYTES).min(CONTENT_BYTES);
+            file.write_all_at(&content[..piece], at)?;
+            at += piece as u64;
+        }
+        // Memory is not to fill with what the device could be writing.
+        system_calls::write_out(file)?;
+        Ok(done)
+    }
+}
+
+/// Whether a file can be given space.
+fn can_reserve(root: &Path) -> io::Result<bool> {
+    let path = root.join(DIRECTORY);
+    let file = File::create_new(&path)?;
+    let tried = fallocate(&file, FallocateFlags::empty(), 0, 4096);
+    drop(file);
+    fs::remove_file(&path)?;
+    match tried {
+        Ok(()) => Ok(true),
+        Err(Errno::OPNOTSUPP) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::StatVfsMountFlags;
+
+    use super::*;
+
+    fn room(blocks: u64, free: u64, available: u64) -> StatVfs {
+        StatVfs {
+            f_bsize: 4096,
+            f_frsize: 1024,
+            f_blocks: blocks,
+            f_bfree: free,
+            f_bavail: available,
+            f_files: 0,
+            f_ffree: 0,
+            f_favail: 0,
+            f_fsid: 0,
+            f_flag: StatVfsMountFlags::empty(),
+            f_namemax: 255,
+        }
+    }
+
+    #[test]
+    fn the_share_is_that_of_df() {
+        assert_eq!(missing_bytes(&room(1000, 1000, 1000), 50), 500 << 10);
+        // What only root may have is no part of it, and what is used counts.
+        assert_eq!(missing_bytes(&room(1000, 980, 900), 50), (920 / 2 - 20) << 10);
+        assert_eq!(missing_bytes(&room(1000, 300, 250), 50), 0);
+    }
+}
