@@ -745,6 +745,11 @@ parameters: {
 [k: string]: unknown
 }
 /**
+ * How long a replicate lasted, excluding its start: the median over replicates, in
+ * nanoseconds; none if none counts.
+ */
+replicate_length_ns?: (number | null)
+/**
  * Number of replicates that count.
  */
 replicates: number
@@ -2131,6 +2136,10 @@ command: string
  */
 confidence_level: number
 /**
+ * The operations that the user described; none if a suite of fsprism's was run.
+ */
+custom?: (CustomWorkload | null)
+/**
  * Size of the data file that reads and writes work on, in bytes.
  */
 data_file_bytes: number
@@ -2150,6 +2159,10 @@ order?: Order
  * width of the interval around a cliff.
  */
 precision_percent: number
+/**
+ * How long replicates were to last; none if benchmarks decided.
+ */
+replicate_length?: (ReplicateLength | null)
 /**
  * Seed of all random choices: order of cells, offsets, names and content.
  */
@@ -2276,6 +2289,37 @@ directories: number
 files_per_directory: number
 }
 /**
+ * Reads and writes that the user described.
+ */
+export interface CustomWorkload {
+cache_state: CacheState
+/**
+ * Whether they bypass the page cache (`O_DIRECT`).
+ */
+is_direct: boolean
+/**
+ * Whether each begins anywhere in the file, not where the one before ended.
+ */
+is_random: boolean
+/**
+ * Operations that each thread keeps in flight, by io_uring; 1 does one system call after the
+ * other.
+ */
+queue_depth: number
+/**
+ * Share of reads, in percent; the rest are writes.
+ */
+read_percent: number
+/**
+ * Bytes of each.
+ */
+request_bytes: number
+/**
+ * Threads, all on one file.
+ */
+threads: number
+}
+/**
  * How many operations are meant to begin per second, and how they are spaced.
  */
 export interface OfferedLoad {
@@ -2284,6 +2328,20 @@ export interface OfferedLoad {
  */
 rate_per_s: number
 spacing: Spacing
+}
+/**
+ * How long replicates last where the user asked for it.
+ */
+export interface ReplicateLength {
+/**
+ * What each lasts at least, on the fastest target, in seconds; none if benchmarks decide.
+ */
+seconds?: (number | null)
+/**
+ * Whether the operations go on before each until they are in a steady state by the rule of the
+ * SNIA.
+ */
+until_steady?: boolean
 }
 /**
  * A hierarchy of simulated caches.
