@@ -74,13 +74,16 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use record::Warning;
+    use std::path::Path;
+
+    use record::{Document, Warning};
     use serde_json::json;
 
     use crate::sample::{Sample, around};
+    use crate::terminal::{Options, render_answer, render_terminal};
 
-    /// How many cells are warned of, where btrfs takes `times` the time.
-    fn warned(file_system: &str, size_bytes: u64, times: f64, request_bytes: u64) -> Vec<String> {
+    /// A random write on two volumes, of which the second takes `times` the time.
+    fn document(file_system: &str, size_bytes: u64, times: f64, request_bytes: u64) -> Document {
         let (low, high) = (around(1e5, 12), around(1e5 * times, 12));
         let mut sample = Sample::new(&["ext4", file_system]).benchmark("write", &[&low, &high]);
         sample.change("write", |cell| {
@@ -95,7 +98,12 @@ mod tests {
         for target in &mut sample.run.manifest.targets {
             (target.scratch, target.size_bytes) = (true, size_bytes);
         }
-        let document = sample.document();
+        sample.ended().document()
+    }
+
+    /// The targets whose cells are warned of.
+    fn warned(file_system: &str, size_bytes: u64, times: f64, request_bytes: u64) -> Vec<String> {
+        let document = document(file_system, size_bytes, times, request_bytes);
         let warned = document.cells.iter().filter(|cell| {
             let mut warnings = cell.warnings.iter().map(|report| &report.warning);
             warnings.any(|warning| matches!(warning, Warning::DependsOnVolumeSize { .. }))
@@ -110,5 +118,23 @@ mod tests {
         assert!(warned("btrfs", 2 << 30, 1.0, 4096).is_empty(), "no difference");
         assert!(warned("xfs", 2 << 30, 10.0, 4096).is_empty(), "another file system");
         assert!(warned("btrfs", 2 << 30, 10.0, 1 << 20).is_empty(), "another size of requests");
+    }
+
+    #[test]
+    fn the_report_and_the_closing_screen_say_so() {
+        let options = Options { width: 80, colour: false };
+        let texts = |size_bytes| {
+            let document = document("btrfs", size_bytes, 10.0, 4096);
+            let report = render_terminal(&document, &options);
+            let report = report.split_whitespace().collect::<Vec<_>>().join(" ");
+            (report, render_answer(&document, Path::new("run"), None, &options))
+        };
+        let (report, screen) = texts(2 << 30);
+        assert!(report.contains("; depends on the volume's size (btrfs)"), "{report}");
+        assert!(report.contains("Depends on the volume's size, which is 2 GiB: on"), "{report}");
+        assert!(screen.contains("\n* write: btrfs 10.0"), "{screen}");
+        assert!(screen.contains("\n* depends on the volume's size"), "{screen}");
+        let (report, screen) = texts(64 << 30);
+        assert!(!report.contains("depends on the volume") && !screen.contains("depends on"));
     }
 }
