@@ -244,7 +244,8 @@ impl Beside {
         let own_ns = self.own_ns.saturating_sub(used_ns) + each_other_ns;
         let beside_ns = programs_ns + (self.servants_ns.unwrap_or(0) + own_ns) as f64;
         let for_others_ns = (waited_ns * programs_ns / beside_ns.max(1.0)).min(programs_ns);
-        Some(for_others_ns / elapsed_ns.max(1) as f64)
+        // What they waited just before the first operation is in it as well.
+        Some((for_others_ns / elapsed_ns.max(1) as f64).min(1.0))
     }
 
     /// What others moved on the disk below per second, if the target used it as well and they moved
