@@ -33,7 +33,7 @@ fn what_the_published_benchmark_contains_the_corrected_one_does_not() {
     }
     // Two blocks tell no ratio, and phases that are executed once none either.
     assert_eq!(outcome(&published, "dirty-cache"), "cannot-tell", "{published}");
-    assert_eq!(published["known"], 8);
+    assert_eq!(published["known"], 10);
     let mut narrow = place.fsprism("check published");
     let text = place.finish({
         narrow.env("COLUMNS", "80");
