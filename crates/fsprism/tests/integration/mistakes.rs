@@ -40,7 +40,7 @@ fn what_the_published_benchmark_contains_the_corrected_one_does_not() {
         narrow
     });
     let text = &text.assert_code(0).stdout;
-    for words in ["of 9 known mistakes: sprite-lfs of ", "--align page", "--pad-calls"] {
+    for words in ["of 10 known mistakes: sprite-lfs of ", "--align page", "--pad-calls"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
