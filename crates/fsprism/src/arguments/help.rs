@@ -87,6 +87,8 @@ Examples:
   sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
                                              only these benchmarks (* stands for any text)
   sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
+  fsprism run custom . --rw randread --bs 4k --threads 8 --replicate 1s
+                                             reads and writes as you describe them
   fsprism run nano/metadata . --budget 30s   in this directory, without root
   sudo fsprism run sprite-lfs tmpfs ext4     the Sprite LFS large-file benchmark, as published
   sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected --file-size 128k
