@@ -326,6 +326,16 @@ impl Laboratory {
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
             None => typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
         };
+        let looked = pilot::LongerLook { of, operations, operations_max, seen_ns };
+        let longer = looked.operations().map(|operations| {
+            let counts = (need.start.min(operations_max - operations), operations);
+            let workload = self.workload(&self.targets[target], (of, cache_state), counts, 1);
+            self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, !seed)
+        });
+        let seen_ns = match longer.transpose()? {
+            Some(longer) => pilot::time_that_passed_ns(&longer.outcome),
+            None => seen_ns,
+        };
         let around = pilot::around(of, cache_state, &observed.spent, observed.overhead_ns);
         Ok(PilotMeasure {
             time_per_operation_ns: seen_ns.max(throttle.time_per_operation_ns),

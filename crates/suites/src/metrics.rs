@@ -190,6 +190,7 @@ mod tests {
             processor_ns: 3800,
             threads_ns: 9000,
             waited_ns: None,
+            read_bytes: None,
             start_read_bytes: None,
             bytes: 0,
             elapsed_ns: 8000,

@@ -25,6 +25,8 @@ const TIME_WANTED: Duration = Duration::from_millis(8);
 /// The same of what waits for the device each time: a device has pauses of its own, which few
 /// operations meet, and it is those that a high percentile is about.
 const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(500);
+/// What is counted out beyond the length asked for: operations are not equally fast in each block.
+const ASKED_MARGIN: f64 = 1.1;
 /// Share of the length asked for that a replicate has at least: a pilot is a little off.
 const ASKED_SHARE_LEAST: f64 = 0.8;
 /// Share of the time in which all threads run at the same time, in percent.
@@ -132,7 +134,7 @@ impl Operations {
         let need = self.need_without_wish(cache_state, data_file_bytes);
         match self.length.time {
             Some(time) => Need {
-                time_wanted: Some(time),
+                time_wanted: Some(time.mul_f64(ASKED_MARGIN)),
                 time: time.mul_f64(ASKED_SHARE_LEAST),
                 why: "a replicate lasts as long as was asked for",
                 ..need

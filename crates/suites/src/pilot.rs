@@ -7,8 +7,10 @@
 //! operations take several times as long as later ones, so where operations are short, a pilot has
 //! an eighth of what a replicate has.
 
+use std::time::Duration;
+
 use record::{CacheState, Spent};
-use workload::Pinning;
+use workload::{Outcome, Pinning};
 
 use crate::need::Need;
 use crate::operations::Operations;
@@ -36,6 +38,39 @@ pub(crate) fn operations(of: &Operations, state: CacheState, need: Need, is_scra
     let waits = of.pinning(state) == Pinning::Off;
     let wanted = if waits { OPERATIONS } else { OPERATIONS.max(need.operations / share) };
     wanted.min(of_bytes)
+}
+
+/// Part of the length that was asked for which a second, longer look takes, and its most: the first
+/// look is too short to foretell a replicate that is a thousand times as long.
+const LONGER_PART: f64 = 0.25;
+const LONGER_MOST: Duration = Duration::from_secs(1);
+
+/// A second look, where replicates are to have a length.
+pub(crate) struct LongerLook<'a> {
+    pub(crate) of: &'a Operations,
+    /// Operations of each thread in the first look.
+    pub(crate) operations: u64,
+    /// Most that there may be.
+    pub(crate) operations_max: u64,
+    /// The time of one in the first look, in nanoseconds.
+    pub(crate) seen_ns: f64,
+}
+
+impl LongerLook<'_> {
+    /// Operations of each thread in it; none where it is not needed, or can be no longer.
+    pub(crate) fn operations(&self) -> Option<u64> {
+        let time = self.of.length.time?.mul_f64(LONGER_PART).min(LONGER_MOST);
+        let wanted = time.as_secs_f64() * 1e9 / self.seen_ns.max(1.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let operations = (wanted as u64).min(self.operations_max);
+        (operations > self.operations).then_some(operations)
+    }
+}
+
+/// The time that passes from one operation of a thread to its next, untimed parts and all.
+pub(crate) fn time_that_passed_ns(outcome: &Outcome) -> f64 {
+    let threads = outcome.threads.len() as f64;
+    outcome.elapsed_ns as f64 * threads / outcome.recorder.operations().max(1) as f64
 }
 
 /// What a turn takes beside its timed operations.

@@ -71,6 +71,9 @@ impl Execution<'_> {
         }
         let mut evidence = state::evidence(seen.before, seen.after, &seen.happened);
         evidence.folio_pages = seen.folio_pages.clone();
+        // What the process reads besides, its own program say, no operation asked for.
+        let own_bytes = seen.outcome.read_bytes.unwrap_or(u64::MAX);
+        evidence.caller_read_bytes = evidence.caller_read_bytes.map(|bytes| bytes.min(own_bytes));
         evidence.start_read_bytes = seen.outcome.start_read_bytes.filter(|&bytes| bytes > 0);
         if let Err(why) = state::verify(self.claim(&seen.outcome), &evidence) {
             live.cooled.insert(self.of.place);

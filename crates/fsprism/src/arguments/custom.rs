@@ -14,14 +14,15 @@ pub(crate) struct CustomArguments {
     /// Reads, writes or both, in order or at random, in the words of fio
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) rw: Option<ReadWrite>,
-    /// Size of each request, a power of two from 512 to 16m: 4k
+    /// Size of each request, a power of two from 512 to 16m; by default 4k
     #[arg(long, value_name = "SIZE", value_parser = request, conflicts_with = "resume")]
     pub(crate) bs: Option<u64>,
-    /// Threads, all on one file
+    /// Threads, all on one file; by default 1
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
-    /// Requests that each thread keeps in flight, by io_uring, direct
+    /// Requests that each thread keeps in flight, by io_uring, past the page cache; by default 1,
+    /// as one system call after the other
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) depth: Option<u32>,

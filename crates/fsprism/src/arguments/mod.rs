@@ -190,9 +190,9 @@ pub(crate) struct Measuring {
     /// `around-memory` chooses sizes far below and far above the memory that can cache the file
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_memory)]
     pub(crate) size: Option<Sizes>,
-    /// Let each replicate last this long, on the fastest target: 60s; by default each benchmark
-    /// does as many operations as it needs, which mostly takes some milliseconds. Benchmarks whose
-    /// files do not allow that many operations are left out
+    /// Let each replicate last about this long on the fastest target, as the pilot foretells: 60s;
+    /// by default each benchmark does as many operations as it needs, which mostly takes some
+    /// milliseconds. Benchmarks whose files do not allow that many operations are left out
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub(crate) replicate: Option<Duration>,
     /// Check that reads return what was written (outside the timed intervals)

@@ -34,7 +34,7 @@ impl CheckDocument {
         text
     }
 
-    /// `3 of 8 known mistakes`.
+    /// `3 of 10 known mistakes`.
     fn answer(&self) -> String {
         match self.found {
             0 => format!("None of {} known mistakes", self.known),

@@ -21,6 +21,9 @@ pub struct Outcome {
     /// How long the threads were ready to run and waited for a processor, between their first and
     /// their last operation; none where the kernel does not say.
     pub waited_ns: Option<u64>,
+    /// Bytes that devices read for the threads from their making to their last operation; none
+    /// where that is not counted, or not by thread, as of what is in flight.
+    pub read_bytes: Option<u64>,
     /// Bytes that devices read for the threads before the operations that are measured; none where
     /// that is not counted. 0 without a start.
     pub start_read_bytes: Option<u64>,
@@ -70,6 +73,7 @@ pub(super) struct Part {
     pub(super) processor_ns: u64,
     pub(super) thread_ns: u64,
     pub(super) waited_ns: Option<u64>,
+    pub(super) read_bytes: Option<u64>,
     pub(super) start_read_bytes: Option<u64>,
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
@@ -114,6 +118,9 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let processor_ns = parts.iter().map(|part| part.processor_ns).sum();
     let threads_ns = parts.iter().map(|part| part.thread_ns).sum();
     let waited_ns = parts.iter().map(|part| part.waited_ns).sum();
+    // The kernel's workers read for what is in flight.
+    let counted = parts.iter().map(|part| part.read_bytes.filter(|_| part.asynchronous.is_none()));
+    let read_bytes = counted.sum();
     let start_read_bytes = parts.iter().map(|part| part.start_read_bytes).sum();
     for part in &parts {
         tally += part.tally;
@@ -132,6 +139,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
         processor_ns,
         threads_ns,
         waited_ns,
+        read_bytes,
         start_read_bytes,
         threads,
         asynchronous,
@@ -219,6 +227,7 @@ mod tests {
             processor_ns: 0,
             thread_ns: 0,
             waited_ns: Some(0),
+            read_bytes: Some(0),
             start_read_bytes: Some(0),
             checked_bytes: 0,
             tally: Tally::default(),

@@ -230,6 +230,7 @@ impl<C: Clock> Start<'_, C> {
         let end_ticks = self.clock.ticks();
         let thread_ns = thread_processor_ns();
         let waited_ns = thread_waited_ns().zip(waited_before_ns);
+        let read_bytes = thread_read_bytes();
         let (outcome, steady, rounds) = steady.map_err(Trouble::Engine)?;
         Ok(Part {
             recorder,
@@ -238,6 +239,7 @@ impl<C: Clock> Start<'_, C> {
             processor_ns: thread_ns.saturating_sub(processor_before_ns),
             thread_ns,
             waited_ns: waited_ns.map(|(now, before)| now.saturating_sub(before)),
+            read_bytes,
             start_read_bytes,
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),

@@ -32,7 +32,13 @@ fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
                     let outcome = session.run(&clock, &never()).expect("nothing is in the way");
                     session.restore().expect("nothing stands in the way");
                     // What the threads used of processors is no reading of this clock.
-                    Outcome { processor_ns: 0, threads_ns: 0, waited_ns: None, ..outcome }
+                    Outcome {
+                        processor_ns: 0,
+                        threads_ns: 0,
+                        waited_ns: None,
+                        read_bytes: None,
+                        ..outcome
+                    }
                 };
                 let first = run(700);
                 assert_eq!(in_words(&first), in_words(&run(700)), "{operation:?}");

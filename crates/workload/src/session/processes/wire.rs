@@ -31,6 +31,7 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
                 part.thread_ns,
                 part.start_read_bytes.unwrap_or(u64::MAX),
                 part.waited_ns.unwrap_or(u64::MAX),
+                part.read_bytes.unwrap_or(u64::MAX),
             ];
             for stretches in [&part.course.start, &part.course.steady] {
                 words.push(stretches.len() as u64);
@@ -64,10 +65,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
 fn part(bytes: &[u8]) -> Option<Part> {
     let (words, []) = bytes.as_chunks() else { return None };
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 13], _) =
+    let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 14], _) =
         words.split_first_chunk()?;
     let [reads, writes, would_block, start_ticks, end_ticks, rest @ ..] = rest;
-    let [processor_ns, thread_ns, start_read_bytes, waited_ns] = rest;
+    let [processor_ns, thread_ns, start_read_bytes, waited_ns, read_bytes] = rest;
     let told = |&number: &u64| Some(number).filter(|&number| number < u64::MAX);
     let stretch = |&[operations, busy_ns]: &[u64; 2]| Stretch { operations, busy_ns };
     let span = |&[start_ticks, end_ticks]: &[u64; 2]| Span { start_ticks, end_ticks };
@@ -83,6 +84,7 @@ fn part(bytes: &[u8]) -> Option<Part> {
         processor_ns: *processor_ns,
         thread_ns: *thread_ns,
         waited_ns: told(waited_ns),
+        read_bytes: told(read_bytes),
         start_read_bytes: told(start_read_bytes),
         outcome: LoopOutcome {
             operations: *operations,
@@ -132,6 +134,7 @@ mod tests {
             processor_ns: 23,
             thread_ns: 30,
             waited_ns: Some(31),
+            read_bytes: Some(32),
             start_read_bytes: None,
             checked_bytes,
             tally,
@@ -146,7 +149,7 @@ mod tests {
         assert_eq!((operations, bytes, interrupted), (1, 4096, true));
         assert_eq!((back.tally, back.course), (tally, course));
         assert_eq!((back.processor_ns, back.thread_ns, back.start_read_bytes), (23, 30, None));
-        assert_eq!(back.waited_ns, Some(31));
+        assert_eq!((back.waited_ns, back.read_bytes), (Some(31), Some(32)));
         assert_eq!((back.checked_bytes, back.whole, back.rounds), (9, whole, rounds));
     }
 
