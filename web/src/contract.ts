@@ -103,6 +103,10 @@ dirty_bytes: number
 kind: "dirty-carried"
 } | {
 /**
+ * That other axis.
+ */
+axis?: (Axis | null)
+/**
  * The cache, in words.
  */
 cache: string
@@ -121,7 +125,7 @@ spread_inside_percent?: (number | null)
  */
 spread_outside_percent?: (number | null)
 /**
- * The working set, in bytes.
+ * The working set, in bytes; along another axis of sizes, the position on it.
  */
 working_set_bytes: number
 } | {
@@ -359,9 +363,9 @@ why: string
 })
 /**
  * The axis of a search for cliffs: a parameter of Chen & Patterson, "A New Approach to I/O
- * Performance Evaluation", SIGMETRICS 1993, section 4.
+ * Performance Evaluation", SIGMETRICS 1993, section 4, or the size of the volume.
  */
-export type Axis = ("working-set" | "request-size" | "threads" | "read-share" | "sequential-share")
+export type Axis = ("working-set" | "request-size" | "threads" | "read-share" | "sequential-share" | "volume-size")
 /**
  * What causes a cliff, with the numbers that prove it.
  */

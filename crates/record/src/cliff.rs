@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::Cell;
 
 /// The axis of a search for cliffs: a parameter of Chen & Patterson, "A New Approach to I/O
-/// Performance Evaluation", SIGMETRICS 1993, section 4.
+/// Performance Evaluation", SIGMETRICS 1993, section 4, or the size of the volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
@@ -25,6 +25,8 @@ pub enum Axis {
     /// Share of operations that begin where the previous one ended, in percent; the others begin
     /// anywhere.
     SequentialShare,
+    /// Size of the volume, in bytes: each probe makes the file system anew, of another size.
+    VolumeSize,
 }
 
 impl Axis {
@@ -37,6 +39,7 @@ impl Axis {
             Self::Threads => "threads",
             Self::ReadShare => "read-share",
             Self::SequentialShare => "sequential-share",
+            Self::VolumeSize => "volume-size",
         }
     }
 
@@ -49,6 +52,7 @@ impl Axis {
             Self::Threads => "threads",
             Self::ReadShare => "read share",
             Self::SequentialShare => "sequential share",
+            Self::VolumeSize => "volume size",
         }
     }
 
@@ -62,7 +66,7 @@ impl Axis {
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
-            Self::WorkingSet | Self::RequestSize => "bytes",
+            Self::WorkingSet | Self::RequestSize | Self::VolumeSize => "bytes",
             Self::Threads => "threads",
             Self::ReadShare | Self::SequentialShare => "percent",
         }
@@ -77,6 +81,7 @@ impl Axis {
             Self::Threads => "threads",
             Self::ReadShare => "read_percent",
             Self::SequentialShare => "sequential_percent",
+            Self::VolumeSize => "volume_bytes",
         }
     }
 }

@@ -22,6 +22,7 @@ pub use processes::{
 
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
+const LOOP_SET_CAPACITY: libc::Ioctl = 0x4C07;
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 const BLKDISCARD: libc::Ioctl = 0x1277;
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
@@ -160,6 +161,12 @@ pub fn loop_configure(device: &File, image: &File) -> io::Result<()> {
     config.info.flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO;
     // SAFETY: the kernel only reads `config`, whose layout is the kernel's (asserted above).
     checked(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) }).map(drop)
+}
+
+/// Makes the loop device as large as its image is now.
+pub fn loop_set_capacity(device: &File) -> io::Result<()> {
+    // SAFETY: the request takes no argument and the descriptor is open.
+    checked(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_SET_CAPACITY) }).map(drop)
 }
 
 /// The size of a block device in bytes.

@@ -123,6 +123,15 @@ pub enum TargetError {
         /// Why.
         reason: &'static str,
     },
+    /// Its size is not ours to change.
+    #[error(
+        "the volume of {label} cannot have another size, since fsprism made no image for it; use \
+        a scratch target such as ext4"
+    )]
+    NotResizable {
+        /// The target's label.
+        label: String,
+    },
     /// The target could not be filled.
     #[error(
         "the target {label} could not be filled: {source}; give it another filled= or size=, or \

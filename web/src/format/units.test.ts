@@ -5,6 +5,7 @@ import {
   count,
   digits,
   figure,
+  figureWithin,
   interval,
   nanoseconds,
   onAxis,
@@ -63,6 +64,13 @@ describe("figures", () => {
     expect(figure("lines", 33)).toBe("33 lines");
     expect(figure("instructions", 18_651.5)).toBe("18,652 instructions");
     expect(interval("lines", 33, 33, 1033)).toBe("[33, 1,033]");
+  });
+
+  it("are none where an interval is wider than ten times its figure", () => {
+    expect(figureWithin("ns", 1.1, { low: 0, high: 3502.8 })).toEqual(["too little data", ""]);
+    expect(figureWithin("ns", 880, { low: 761, high: 937 })).toEqual(["880 ns", "[761, 937]"]);
+    expect(figureWithin("bytes", 1, { low: 0, high: 4096 })[1]).toBe("[0, 4,096]");
+    expect(figureWithin("ns", 880, null)).toEqual(["880 ns", ""]);
   });
 
   it("write intervals in the unit of their value", () => {

@@ -89,6 +89,24 @@ export function figure(unit: string, value: number, significant = 3): string {
   return joined(digits(number, significant), name);
 }
 
+/** Units of times and rates. */
+const OF_SPEED: ReadonlySet<string> = new Set(["ns", "operations/s", "bytes/s"]);
+/** An interval that is wider than so many times its figure leaves no figure. */
+const WIDTH_MOST = 10;
+
+/** A value with its interval, in two parts; the second is empty where there is none. */
+export function figureWithin(
+  unit: string,
+  value: number,
+  ends: { low: number; high: number } | null | undefined,
+): [string, string] {
+  if (ends == null) return [figure(unit, value), ""];
+  const isTooWide =
+    OF_SPEED.has(unit) && ends.low >= 0 && value > 0 && ends.high - ends.low > WIDTH_MOST * value;
+  if (isTooWide) return ["too little data", ""];
+  return [figure(unit, value), interval(unit, value, ends.low, ends.high)];
+}
+
 /** An interval in the unit of its value, in brackets: `[6.0, 6.2]`. */
 export function interval(unit: string, value: number, low: number, high: number): string {
   if (COUNTED.has(unit)) return `[${whole(low)}, ${whole(high)}]`;

@@ -16,6 +16,7 @@ const PARAMETERS: Record<SearchReport["plan"]["axis"], string> = {
   threads: "threads",
   "read-share": "read_percent",
   "sequential-share": "sequential_percent",
+  "volume-size": "volume_bytes",
 };
 
 export function Cliffs() {

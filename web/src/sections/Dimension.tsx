@@ -18,7 +18,7 @@ import {
   shownMetrics,
 } from "../data/model";
 import { type Standing, saidRelative, standings, worse } from "../data/standing";
-import { count, figure, interval, percent, pValue, ratio, words } from "../format/units";
+import { count, figure, figureWithin, percent, pValue, ratio, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { CurveCharts } from "./CurveCharts";
 import { Fold } from "./Fold";
@@ -107,11 +107,12 @@ function relativeModel(view: View, benchmarks: Benchmark[], title: string): Rela
 function relativeCell(standing: Standing, colour: string): RelativeCell {
   const { cell, metric, relative, isFirst, isBest, isAlike } = standing;
   const { unit, median, interval: ends } = metric;
+  const [said, within] = figureWithin(unit, median, ends);
   return {
     label: cell.side.label,
     colour,
-    said: figure(unit, median),
-    interval: ends == null ? "" : interval(unit, median, ends.low, ends.high),
+    said,
+    interval: within,
     ratio: relative?.ratio ?? null,
     low: relative?.interval?.low,
     high: relative?.interval?.high,
@@ -265,8 +266,7 @@ function modelOf(
 }
 
 function saidOf({ unit, median, interval: range }: MetricReport): string {
-  const own = figure(unit, median);
-  return range == null ? own : `${own} ${interval(unit, median, range.low, range.high)}`;
+  return figureWithin(unit, median, range).join(" ").trim();
 }
 
 export function better({ better }: MetricReport): string {

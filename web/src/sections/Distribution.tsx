@@ -11,7 +11,7 @@ import type { CacheState, MetricReport, Percentile } from "../contract";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
 import { standings } from "../data/standing";
-import { count, figure, interval, nanoseconds, words } from "../format/units";
+import { count, figure, figureWithin, interval, nanoseconds, words } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
 import { CourseChart } from "./CourseChart";
 import { Fold } from "./Fold";
@@ -151,35 +151,29 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ cell, metric }) => (
-              <tr key={`${cell.side.label} ${metric.name}`}>
-                <th scope="row">{cell.side.label}</th>
-                <td>{words(metric.name)}</td>
-                <td class={`number${isBest(cell, metric) ? " best" : ""}`}>
-                  {figure(metric.unit, metric.median)}
-                  {isBest(cell, metric) && <span class="hidden"> (the best)</span>}
-                </td>
-                <td class="number">
-                  {metric.interval == null
-                    ? "–"
-                    : interval(
-                        metric.unit,
-                        metric.median,
-                        metric.interval.low,
-                        metric.interval.high,
-                      )}
-                </td>
-                {percentiles.map((percentile) => {
-                  const found = metric.percentiles.find((one) => one.percentile === percentile);
-                  return (
-                    <td key={percentile} class="number" title={within(metric.unit, found)}>
-                      {found && figure(metric.unit, found.value)}
-                      {found?.of === "all-operations" && "*"}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
+            {rows.map(({ cell, metric }) => {
+              const [said, range] = figureWithin(metric.unit, metric.median, metric.interval);
+              return (
+                <tr key={`${cell.side.label} ${metric.name}`}>
+                  <th scope="row">{cell.side.label}</th>
+                  <td>{words(metric.name)}</td>
+                  <td class={`number${isBest(cell, metric) ? " best" : ""}`}>
+                    {said}
+                    {isBest(cell, metric) && <span class="hidden"> (the best)</span>}
+                  </td>
+                  <td class="number">{range || "–"}</td>
+                  {percentiles.map((percentile) => {
+                    const found = metric.percentiles.find((one) => one.percentile === percentile);
+                    return (
+                      <td key={percentile} class="number" title={within(metric.unit, found)}>
+                        {found && figure(metric.unit, found.value)}
+                        {found?.of === "all-operations" && "*"}
+                      </td>
+                    );
+                  })}
+                </tr>
+              );
+            })}
           </tbody>
         </table>
       </Scrolling>

@@ -10,7 +10,9 @@ use crate::arguments::values;
 use crate::arguments::{Making, OutputOptions};
 
 pub(crate) const CLIFF_EXAMPLES: &str = "\
-The axes are the five parameters of Chen & Patterson's workload; the ones not searched can be set.
+The axes are the five parameters of Chen & Patterson's workload, and the size of the volume; the
+parameters not searched can be set. Over volume sizes, each probe makes the file system anew and
+times the first writes to a file on it, for waits for space fade once operations are steady.
 Positions are bytes (4k, 64m and 2G are powers of 1024), threads, or percentages of the operations.
 
 Over working sets, if one side is served from memory and the other is not, the cliff is where device
@@ -34,6 +36,7 @@ Examples:
   sudo fsprism cliff ext4:memory=64m --axis read-share --sequential-share 50%
   sudo fsprism cliff ext4:mount=data=journal --read-share 0 --low 256k --high 64m
   sudo fsprism cliff ext4:memory=64m --axis request-size --working-set 128m
+  sudo fsprism cliff btrfs --axis volume-size
   fsprism report fsprism-runs/RUN                  the same report again
 
 Exit status: 0 success; 1 a measurement failed; 2 invalid command line or input; 130 interrupted
@@ -43,17 +46,18 @@ Exit status: 0 success; 1 a measurement failed; 2 invalid command line or input;
 #[derive(Debug, Args)]
 pub(crate) struct CliffOptions {
     /// What to search, as for survey; by default ext4:memory=64m as root, otherwise the current
-    /// directory
+    /// directory; over volume sizes those of ext4, xfs and btrfs that can be made
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     /// Axis to search along
     #[arg(long, value_enum, default_value_t = AxisName::WorkingSet)]
     pub(crate) axis: AxisName,
-    /// Lower end of the range; by default a 64th of the memory limit, a page, one thread, or 0%
+    /// Lower end of the range; by default a 64th of the memory limit, a page, one thread, 0%, or a
+    /// volume of 1 GiB
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
     pub(crate) low: Option<RangeEnd>,
-    /// Upper end of the range; by default four times the memory limit, the number of processors, or
-    /// 100%
+    /// Upper end of the range; by default four times the memory limit, the number of processors,
+    /// 100%, or a volume of 256 GiB (less where the scratch directory has no room for it)
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
     pub(crate) high: Option<RangeEnd>,
     /// Interval width to reach: upper end over lower end, minus 1; for shares, in percentage points
@@ -78,7 +82,7 @@ pub(crate) struct CliffOptions {
     /// Threads; by default 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) threads: Option<u64>,
-    /// Share of operations that read, the rest being writes; by default 100%
+    /// Share of operations that read, the rest being writes; by default 100%, over volume sizes 0%
     #[arg(long, value_name = "PERCENT", value_parser = values::share)]
     pub(crate) read_share: Option<u64>,
     /// Share of operations that start where the previous one ended; by default 0%
@@ -115,6 +119,8 @@ pub(crate) enum AxisName {
     ReadShare,
     /// Share of operations that are sequential, in percent
     SequentialShare,
+    /// Size of the volume, made anew for each probe; operations write unless --read-share is given
+    VolumeSize,
 }
 
 impl From<AxisName> for record::Axis {
@@ -125,6 +131,7 @@ impl From<AxisName> for record::Axis {
             AxisName::Threads => Self::Threads,
             AxisName::ReadShare => Self::ReadShare,
             AxisName::SequentialShare => Self::SequentialShare,
+            AxisName::VolumeSize => Self::VolumeSize,
         }
     }
 }

@@ -26,7 +26,12 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     let run = runner::run_record("cliff", &suite, options.seed);
     let asked = asked(options, run.seed);
     asked.check().blame_input()?;
-    let (testbed, _) = start::make(Choice::ForCliffs(&options.targets), &options.making, &stop)?;
+    let choice = if asked.axis == Axis::VolumeSize {
+        Choice::ForVolumes(&options.targets, asked.high.map(|largest| largest.value))
+    } else {
+        Choice::ForCliffs(&options.targets)
+    };
+    let (testbed, _) = start::make(choice, &options.making, &stop)?;
     let (clock, _, clock_record) = start::clock();
     let scratch = options.making.scratch();
     let manifest = runner::manifest(run, scratch, clock_record);

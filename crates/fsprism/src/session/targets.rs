@@ -6,9 +6,9 @@ use clap::Parser;
 use file_system::FileSystem;
 use machine::describe::describe;
 use record::machine::Machine;
-use record::{ClassicOptions, Manifest, TargetRecord};
+use record::{Axis, ClassicOptions, Manifest, TargetRecord};
 use rustix::process::geteuid;
-use suites::Suite;
+use suites::{CliffError, Suite};
 use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
 
 use crate::arguments::{Arguments, Command, Making};
@@ -19,6 +19,9 @@ const CLIFF_DEFAULT: &str = "ext4:memory=64m";
 const PATH_DEFAULTS: [&str; 2] = [".", MEMORY];
 /// A directory in memory.
 const MEMORY: &str = "/dev/shm";
+
+/// The largest volume of a search over their sizes, where nothing is said.
+const LARGEST_VOLUME_BYTES: u64 = 256 << 30;
 
 /// Which targets are measured.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,9 @@ pub(crate) enum Choice<'a> {
     /// Those of a search for cliffs: where none is named, one whose memory is limited, so that its
     /// cliff is found in little time; without root, this directory.
     ForCliffs(&'a [String]),
+    /// Those of a search over sizes of volumes, up to one of so many bytes: on images only, which
+    /// get the largest size. Where none is named, those of the defaults that can be made.
+    ForVolumes(&'a [String], Option<u64>),
     /// None: memory alone is measured. A target stands for it, on which nothing is done.
     Memory,
     /// Those of a run that is resumed, as they were.
@@ -66,7 +72,8 @@ impl<'a> Choice<'a> {
 /// Chooses targets that can be made, and says if their images are smaller than usual.
 pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     let selection = chosen(choice, making)?;
-    if let Some(smaller) = selection.smaller_volumes() {
+    let has_usual_size = !matches!(choice, Choice::ForVolumes(..));
+    if let Some(smaller) = selection.smaller_volumes().filter(|_| has_usual_size) {
         output::say(&smaller.to_string());
     }
     Ok(selection)
@@ -87,6 +94,16 @@ fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
             all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, around)
         }
         Choice::Asked(texts) | Choice::ForCliffs(texts) => all(parsed(texts)?, around),
+        Choice::ForVolumes(texts, most_bytes) => {
+            let image_bytes = most_bytes.unwrap_or(LARGEST_VOLUME_BYTES);
+            let around = Surroundings { image_bytes, ..around };
+            if texts.is_empty() {
+                return default_volumes(around, making.aged).blame_input();
+            }
+            let specs = parsed(texts)?;
+            specs.iter().try_for_each(check_volume).blame_input()?;
+            all(specs, around)
+        }
         Choice::Memory => {
             let place = if Path::new(MEMORY).is_dir() { MEMORY } else { PATH_DEFAULTS[0] };
             all(parsed(&[format!("memory={place}")])?, around)
@@ -97,6 +114,41 @@ fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
             all(specs.blame_input()?, around)
         }
     }
+}
+
+/// Those of the defaults that are made on images, as far as they can be made.
+fn default_volumes(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
+    let on_images = FileSystem::by_default().filter(|one| !one.lives_in_memory());
+    let names: Vec<&str> = on_images.map(|one| one.row().name).collect();
+    let specs = parsed(&names, aged)?;
+    specs.iter().try_for_each(check_volume)?;
+    let selection = Selection::possible(specs, around);
+    if let (true, Some(first)) = (selection.is_empty(), selection.skipped().first()) {
+        anyhow::bail!("no volume of {} can be made here: {}", names.join(", "), first.why);
+    }
+    for one in selection.skipped() {
+        output::say(&format!("left out: {}: {}", one.target, one.why));
+    }
+    Ok(selection)
+}
+
+/// Whether a target can be made again and again, on volumes of several sizes.
+fn check_volume(spec: &TargetSpec) -> Result<(), CliffError> {
+    let target = spec.label.clone();
+    let Location::Scratch(scratch) = &spec.location else {
+        return Err(CliffError::NoVolume { target });
+    };
+    if scratch.device.is_some() || scratch.file_system.lives_in_memory() {
+        return Err(CliffError::NoVolume { target });
+    }
+    if scratch.size_bytes.is_some() {
+        let axis = Axis::VolumeSize.name();
+        return Err(CliffError::AxisFixed { axis, option: "size=" });
+    }
+    if spec.ageing().is_some() {
+        return Err(CliffError::AgedVolumes { target });
+    }
+    Ok(())
 }
 
 /// The memory that can cache each target that was asked for, in bytes: the least of its own limit,

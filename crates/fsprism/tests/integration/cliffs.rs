@@ -157,6 +157,35 @@ fn every_axis_can_be_searched_in_a_directory() {
 }
 
 #[test]
+fn volumes_of_several_sizes_can_be_searched() {
+    let Some(place) = Place::as_root("volumes_of_several_sizes_can_be_searched") else { return };
+    let outcome = place.run(
+        "cliff ext4 half=ext4:filled=50% --axis volume-size --low 256m --high 1g --working-set 8m \
+         --probes 6 --budget 60s --format json --out run",
+    );
+    let document = outcome.assert_code(0).document();
+    assert_valid(&document);
+    let searches = document["searches"].as_array().expect("a list");
+    assert_eq!(searches.len(), 2);
+    for (search, label) in searches.iter().zip(["ext4", "half"]) {
+        let plan = &search["plan"];
+        assert_eq!((&plan["axis"], &plan["target"]), (&"volume-size".into(), &label.into()));
+        assert_eq!((&plan["high"], &search["unit"]), (&(1024.0 * MIB).into(), &"bytes".into()));
+    }
+    let cells = document["cells"].as_array().expect("a list");
+    assert!(cells.len() >= 6, "{cells:?}");
+    for cell in cells {
+        let bytes = cell["parameters"]["volume_bytes"].as_f64().expect("a position");
+        assert!((256.0 * MIB..=1024.0 * MIB).contains(&bytes), "{cell}");
+        assert_eq!(cell["parameters"]["read_percent"], 0, "{cell}");
+        assert!(cell["replicates"].as_u64().is_some_and(|count| count > 0), "{cell}");
+    }
+    let text = place.finish(place.fsprism("report run --terminal"));
+    text.assert_code(0);
+    assert!(text.stdout.contains("the first on a new volume"), "{text:?}");
+}
+
+#[test]
 fn what_cannot_be_searched_is_refused_before_anything_is_kept() {
     let name = "what_cannot_be_searched_is_refused_before_anything_is_kept";
     let Some(place) = Place::as_root(name) else { return };
@@ -177,6 +206,13 @@ fn what_cannot_be_searched_is_refused_before_anything_is_kept() {
         ("ext4:size=128m --read-share 120", ["--read-share", "between 0% and 100%"]),
         ("ext4:size=128m --sequential-share half", ["--sequential-share", "whole percentage"]),
         ("ext4:size=128m --axis depth", ["depth", "working-set"]),
+        ("ext4:size=9g --axis volume-size", ["size= fixes", "leave one of them"]),
+        ("ext4:aged=1 --axis volume-size", ["to be aged", "leave aged="]),
+        ("tmpfs --axis volume-size", ["tmpfs has no image", "on an image"]),
+        (". --axis volume-size", ["has no image", "on an image"]),
+        ("ext4 --axis volume-size --low 64m", ["too small for a file", "larger --low"]),
+        ("ext4 --axis volume-size --low 1g --high 1536m", ["factor of 2", "larger --high"]),
+        ("ext4 --axis volume-size --high 9000000g", ["does not fit", "smaller --high"]),
     ] {
         let outcome = place.run(&format!("cliff {arguments} --out run"));
         outcome.assert_refused(&words);

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cliff::Axis;
+
 mod sentence;
 
 /// One reason to doubt a figure. `Display` is the sentence for people; [`Warning::source`] says
@@ -53,8 +55,11 @@ pub enum Warning {
     },
     /// The working set is near the size of a cache, where results are least repeatable.
     FragileZone {
-        /// The working set, in bytes.
+        /// The working set, in bytes; along another axis of sizes, the position on it.
         working_set_bytes: u64,
+        /// That other axis.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        axis: Option<Axis>,
         /// The cache, in words.
         cache: String,
         /// Its size, in bytes.
@@ -327,6 +332,7 @@ mod tests {
         assert!(unsettled.source().contains("section 3.1"));
         let zone = |inside, outside| Warning::FragileZone {
             working_set_bytes: 5,
+            axis: None,
             cache: "the cliff".to_owned(),
             cache_bytes: 6,
             spread_inside_percent: inside,

@@ -5,6 +5,7 @@ use std::fmt;
 use textual::{plural, size};
 
 use super::Warning;
+use crate::cliff::Axis;
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,9 +55,10 @@ fn sentence(warning: &Warning) -> String {
         Warning::LoopBuffered => LOOP_BUFFERED.to_owned(),
         Warning::SparseImage => SPARSE_IMAGE.to_owned(),
         Warning::HiddenBelow { hypervisor } => hidden_below(hypervisor),
-        Warning::FragileZone { working_set_bytes, cache, cache_bytes, .. } => {
+        Warning::FragileZone { working_set_bytes, axis, cache, cache_bytes, .. } => {
             let spread = warning.measured_spread();
-            fragile_zone(*working_set_bytes, (cache, *cache_bytes), &spread)
+            let axis = axis.unwrap_or(Axis::WorkingSet);
+            fragile_zone((axis, *working_set_bytes), (cache, *cache_bytes), &spread)
         }
         Warning::CacheBenchmark { size_bytes, memory, memory_bytes, least_bytes } => {
             cache_benchmark(*size_bytes, (memory, *memory_bytes), *least_bytes)
@@ -161,11 +163,15 @@ fn bytes(bytes: u64) -> String {
     size(bytes as f64, 3)
 }
 
-fn fragile_zone(working_set_bytes: u64, (cache, cache_bytes): (&str, u64), spread: &str) -> String {
+fn fragile_zone(
+    (axis, at_bytes): (Axis, u64),
+    (cache, cache_bytes): (&str, u64),
+    spread: &str,
+) -> String {
     format!(
-        "figures may not repeat well where the working set ({}) is near the size of {cache} \
-         ({}){spread}",
-        bytes(working_set_bytes),
+        "figures may not repeat well where the {} ({}) is near the size of {cache} ({}){spread}",
+        axis.title(),
+        bytes(at_bytes),
         bytes(cache_bytes)
     )
 }

@@ -72,9 +72,11 @@ fn family(
     let dependence = judged::dependence(pairs.iter());
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judged::judge(answers, level, MARGIN);
+    let of_run = gathered.iter().flat_map(|one| one.replicates.values().copied());
+    let of_run = IsBusy::throughout(of_run);
     let answers = questions.iter().zip(&pairs).zip(judged);
     let mut comparisons: Vec<Comparison> = answers
-        .map(|((question, pairs), judged)| question.answered(pairs, (judged, level)))
+        .map(|((question, pairs), judged)| question.answered(pairs, (judged, level), of_run))
         .collect();
     // Cells may stand target by target; comparisons stand benchmark by benchmark.
     let order: BTreeMap<&str, usize> = gathered
@@ -88,9 +90,15 @@ fn family(
 }
 
 impl Question<'_> {
-    fn answered(&self, pairs: &Pairs, (judged, level): (Judged, f64)) -> Comparison {
+    /// `of_run` is whether others kept the machine busy all through the run.
+    fn answered(
+        &self,
+        pairs: &Pairs,
+        (judged, level): (Judged, f64),
+        of_run: IsBusy,
+    ) -> Comparison {
         let busy_blocks = busy_blocks(self.first, self.second);
-        let is_busy = if busy_blocks > 0 { IsBusy::Yes } else { IsBusy::No };
+        let is_busy = if busy_blocks > 0 { IsBusy::Yes } else { of_run };
         let judged = judged.beside(is_busy, level);
         Comparison {
             benchmark: self.first.cell.benchmark.clone(),
@@ -153,6 +161,22 @@ mod tests {
         let refused = (Verdict::NotEnoughData, Verdict::NotEnoughData);
         assert_eq!(of(sample(wide).busy_before(8)), refused);
         assert_eq!(of(sample(small).busy_before(8)), (Verdict::Real, Verdict::Real));
+    }
+
+    #[test]
+    fn what_is_there_all_through_a_run_is_beside_each_comparison() {
+        let wide = crate::sample::noisy(1100.0, 0.08, 5, 8);
+        let of = |blocks: u32| {
+            let sample = Sample::new(&["a", "b"])
+                .benchmark("create", &[&around(1000.0, 8), &around(1000.0, 8)])
+                .busy_before(blocks)
+                .benchmark("stat", &[&around(1000.0, 8), &wide]);
+            let document = sample.document();
+            (document.comparisons[1].verdict, document.comparisons[1].busy_blocks)
+        };
+        // Of 32 replicates, 2 and 4 beside others.
+        assert_eq!(of(1), (Verdict::Real, 0));
+        assert_eq!(of(2), (Verdict::NotEnoughData, 0));
     }
 
     #[test]

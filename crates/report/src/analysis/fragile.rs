@@ -31,6 +31,7 @@ pub(super) fn zone_of(
         (inside[0].len() >= REPLICATES_LEAST).then(|| estimates::pooled_percent(&inside)).flatten();
     Some(Warning::FragileZone {
         working_set_bytes: cell.working_set_bytes?,
+        axis: None,
         cache,
         cache_bytes,
         spread_inside_percent,
@@ -123,6 +124,7 @@ mod tests {
         }
         let found = Warning::FragileZone {
             working_set_bytes: 6 * MIB,
+            axis: None,
             cache: "the L2 cache".to_owned(),
             cache_bytes: 4 * MIB,
             spread_inside_percent: Some(0.0),

@@ -53,7 +53,7 @@ pub(super) fn figure(metric: &MetricReport) -> String {
     let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
     let value = text.value.trim_end().to_owned();
     match metric.interval {
-        Some(interval) if metric.median != 0.0 => {
+        Some(interval) if metric.median != 0.0 && text.interval.is_some() => {
             let half = (interval.high - interval.low) / 2.0 / metric.median.abs() * 100.0;
             match text.interval {
                 _ if half < 0.05 => value,

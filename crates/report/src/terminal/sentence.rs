@@ -103,7 +103,8 @@ pub(super) fn own_figure(entry: Entry<'_>) -> String {
 
 /// A figure behind its label, which may be broken before the interval only.
 fn said(label: &str, figure: &Figure) -> String {
-    let own = unbroken(&format!("{label} {}", figure.value));
+    let colon = if figure.is_none() { ":" } else { "" };
+    let own = unbroken(&format!("{label}{colon} {}", figure.value));
     match &figure.interval {
         Some(interval) => format!("{own} {}", unbroken(interval)),
         None => own,

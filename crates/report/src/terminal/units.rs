@@ -10,6 +10,13 @@ use textual::grouped;
 /// Units of what is counted one by one: all digits are written, and no fractions.
 const COUNTED: [&str; 3] = ["lines", "instructions", "accesses"];
 
+/// Units of times and rates.
+const OF_SPEED: [&str; 3] = ["ns", "operations/s", "bytes/s"];
+/// An interval that is wider than so many times its figure leaves no figure.
+const WIDTH_MOST: f64 = 10.0;
+/// What then stands in its place.
+const NO_FIGURE: &str = "too little data";
+
 /// A value with its interval, both in the same unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
@@ -17,6 +24,13 @@ pub(crate) struct Figure {
     pub(crate) value: String,
     /// The interval in brackets, without unit.
     pub(crate) interval: Option<String>,
+}
+
+impl Figure {
+    /// Whether its interval was too wide for one.
+    pub(crate) fn is_none(&self) -> bool {
+        self.value == NO_FIGURE
+    }
 }
 
 /// How long a unit may be written.
@@ -28,7 +42,17 @@ pub(crate) enum Wording {
     Short,
 }
 
-/// A value of a metric with this unit.
+/// Whether the interval of a time or a rate is so wide that its figure says nothing. What may be
+/// negative is a difference, and near 0 its interval says how large it can be.
+pub(crate) fn is_no_figure(unit: &str, value: f64, interval: Option<&IntervalReport>) -> bool {
+    OF_SPEED.contains(&unit)
+        && interval.is_some_and(|one| {
+            one.low >= 0.0 && value > 0.0 && one.high - one.low > WIDTH_MOST * value
+        })
+}
+
+/// A value of a metric with this unit; without one, and without its interval, where that is too
+/// wide.
 pub(crate) fn figure(
     unit: &str,
     value: f64,
@@ -41,6 +65,9 @@ pub(crate) fn figure(
             value: format!("{} {unit}", number(value)),
             interval: interval.map(|one| format!("[{}, {}]", number(one.low), number(one.high))),
         };
+    }
+    if is_no_figure(unit, value, interval) {
+        return Figure { value: NO_FIGURE.to_owned(), interval: None };
     }
     let half_width = interval.map(|interval| (interval.high - interval.low) / 2.0);
     // Of a difference near 0, the interval says how large it can be, and the value nothing.
@@ -224,6 +251,20 @@ mod tests {
             with("instructions", 18_651.5, 7958.0, 18_652.0),
             "18,652 instructions [7,958, 18,652]"
         );
+    }
+
+    #[test]
+    fn an_interval_wider_than_ten_times_its_figure_leaves_none() {
+        let of = |unit: &str, value, low, high| {
+            let interval = IntervalReport { level: 0.95, low, high };
+            figure(unit, value, Some(&interval), Wording::Full)
+        };
+        let none = Figure { value: "too little data".to_owned(), interval: None };
+        assert_eq!(of("ns", 1.1, 0.0, 3502.8), none);
+        assert_eq!(of("operations/s", 1e5, 1e3, 1.1e6), none);
+        assert_eq!(with("ns", 1e6, 0.2e6, 10.0e6), "1.0 ms [0.2, 10.0]");
+        // Of what is counted, a few that came late are a find.
+        assert_eq!(of("bytes", 1.0, 0.0, 4096.0).interval.as_deref(), Some("[0.0, 4096.0]"));
     }
 
     #[test]

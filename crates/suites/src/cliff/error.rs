@@ -115,6 +115,50 @@ pub enum CliffError {
         /// The option.
         option: &'static str,
     },
+    /// The target is not on an image, so fsprism cannot give its volume another size.
+    #[error(
+        "{target} has no image of its own, so its volume has one size only: name a file system \
+         that fsprism makes on an image, such as btrfs"
+    )]
+    NoVolume {
+        /// The target.
+        target: String,
+    },
+    /// Every probe would have to age its volume.
+    #[error(
+        "{target} is to be aged, which takes too long for a volume that is made anew for each \
+         probe: leave aged= and --aged out, or search along another axis"
+    )]
+    AgedVolumes {
+        /// The target.
+        target: String,
+    },
+    /// The largest volume does not fit.
+    #[error(
+        "a volume of {high} bytes does not fit, {most} bytes being the most for {target}: give a \
+         smaller --high, or another directory with --scratch"
+    )]
+    VolumeTooLarge {
+        /// The target.
+        target: String,
+        /// The size asked for.
+        high: u64,
+        /// The most that fits.
+        most: u64,
+    },
+    /// The smallest volume would not hold the file.
+    #[error(
+        "a volume of {low} bytes is too small for a file of {file_bytes} bytes: give a larger \
+         --low than {}, or a smaller --working-set", least - 1
+    )]
+    VolumeTooSmall {
+        /// The smallest volume.
+        low: u64,
+        /// The file.
+        file_bytes: u64,
+        /// What the smallest may be.
+        least: u64,
+    },
     /// A share of more than the whole.
     #[error("{option} is a share of operations, from 0 to 100 %, but {value} % is more")]
     ShareTooLarge {

@@ -1,4 +1,5 @@
-//! Searches for cliffs on live targets: one data file per target, and a probe for each position.
+//! Searches for cliffs on live targets: one data file per target, or where the size of volumes is
+//! searched along, one per probe; and a probe for each position.
 //!
 //! [`plan`] decides what is searched on a target; the [`CliffLaboratory`] measures the positions
 //! that the `runner` asks for. Where a probe lies does not depend on those before it: each begins
@@ -11,6 +12,7 @@ mod subject;
 mod wanted;
 mod watch;
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,11 +46,34 @@ const BUFFER_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 struct Setup {
     live: LiveTarget,
-    file_set: FileSet,
-    counters: Counters,
+    /// None until the first probe where each makes its volume anew.
+    files: Option<Files>,
     subject: Subject,
     target: String,
     compared: Compared,
+    seed: u64,
+}
+
+/// What operations of a search work on.
+#[derive(Debug)]
+struct Files {
+    file_set: FileSet,
+    counters: Counters,
+}
+
+impl Setup {
+    fn counters(&self) -> Option<&Counters> {
+        self.files.as_ref().map(|files| &files.counters)
+    }
+
+    /// A new volume of `size_bytes`, with its file.
+    fn renew(&mut self, size_bytes: u64, stop: &AtomicBool) -> Result<(), CliffError> {
+        self.files = None;
+        let remade = self.live.target.remake_with_size(size_bytes);
+        remade.map_err(|error| failure(&self.live, stop, &error))?;
+        self.files = Some(prepare(&mut self.live, &self.subject, self.seed, stop)?);
+        Ok(())
+    }
 }
 
 /// Live targets with the files that searches work on.
@@ -77,13 +102,17 @@ impl CliffLaboratory {
         let mut setups: Vec<Setup> = Vec::new();
         let mut targets = targets.into_iter();
         let mut plans = plans.iter();
-        while let (Some(live), Some(plan)) = (targets.next(), plans.next()) {
+        while let (Some(mut live), Some(plan)) = (targets.next(), plans.next()) {
             let subject = Subject::new(plan);
-            match prepare(&live, &subject, plan.search.seed, stop) {
-                Ok((file_set, counters)) => {
-                    let target = plan.search.target.clone();
-                    let compared = plan.search.compared;
-                    setups.push(Setup { live, file_set, counters, subject, target, compared });
+            let (target, compared) = (plan.search.target.clone(), plan.search.compared);
+            let seed = plan.search.seed;
+            let files = match subject.is_of_volumes() {
+                true => Ok(None),
+                false => prepare(&mut live, &subject, seed, stop).map(Some),
+            };
+            match files {
+                Ok(files) => {
+                    setups.push(Setup { live, files, subject, target, compared, seed });
                 }
                 Err(error) => {
                     let made = setups.into_iter().map(|setup| setup.live);
@@ -110,26 +139,18 @@ impl CliffLaboratory {
     }
 }
 
-/// Makes the file within the target's conditions, so that its pages belong to them.
+/// Fills and ages the target as its specification says, then makes the file within the target's
+/// conditions, so that its pages belong to them.
 fn prepare(
-    live: &LiveTarget,
+    live: &mut LiveTarget,
     subject: &Subject,
     seed: u64,
     stop: &AtomicBool,
-) -> Result<(FileSet, Counters), CliffError> {
-    let failed = |error: &dyn std::fmt::Display| match stop.load(Ordering::Relaxed) {
-        true => CliffError::Stopped,
-        false => CliffError::Target {
-            target: live.target().spec().label.clone(),
-            why: match live.target().scratch_without_room() {
-                None => error.to_string(),
-                Some(full) => {
-                    let holds = "holds its image, is full: free some space there";
-                    format!("{}, which {holds} ({error})", full.display())
-                }
-            },
-        },
-    };
+) -> Result<Files, CliffError> {
+    let filled = live.target.fill_and_age(seed, stop);
+    filled.map_err(|error| failure(live, stop, &error))?;
+    let live = &*live;
+    let failed = |error: &dyn Display| failure(live, stop, error);
     let entered = live.target().enter().map_err(|error| failed(&error))?;
     let root = live.target().root().join(Place::Data.name());
     std::fs::create_dir(&root).map_err(|error| failed(&error))?;
@@ -143,7 +164,22 @@ fn prepare(
     live.target().sync().map_err(|error| failed(&error))?;
     entered.leave().map_err(|error| failed(&error))?;
     let counters = Counters::of(live.target(), live.is_scratch());
-    Ok((file_set, counters.map_err(|error| failed(&error))?))
+    Ok(Files { file_set, counters: counters.map_err(|error| failed(&error))? })
+}
+
+/// Why a target cannot be searched, unless it was told to stop.
+fn failure(live: &LiveTarget, stop: &AtomicBool, error: &dyn Display) -> CliffError {
+    if stop.load(Ordering::Relaxed) {
+        return CliffError::Stopped;
+    }
+    let why = match live.target().scratch_without_room() {
+        None => error.to_string(),
+        Some(full) => {
+            let holds = "holds its image, is full: free some space there";
+            format!("{}, which {holds} ({error})", full.display())
+        }
+    };
+    CliffError::Target { target: live.target().spec().label.clone(), why }
 }
 
 impl Prober for CliffLaboratory {
@@ -153,18 +189,31 @@ impl Prober for CliffLaboratory {
     }
 
     fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure> {
-        let setup = &self.setups[search];
+        let setup = &mut self.setups[search];
         if !setup.live.target().is_guarded() {
             // Nobody would clean up after a death: no more is begun.
             self.stop.store(true, Ordering::Relaxed);
             return Err(Failure::Interrupted);
         }
+        if setup.subject.is_of_volumes() {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
+            setup.renew(position as u64, &self.stop).map_err(|error| {
+                if error == CliffError::Stopped {
+                    return Failure::Interrupted;
+                }
+                Failure::Cell { why: error.to_string() }
+            })?;
+        }
+        let Some(files) = &setup.files else {
+            unreachable!("files are made with the setup, or just now");
+        };
         let benchmark = setup.subject.benchmark(position);
         let probe = Probing {
             of: benchmark.operations().expect("a search is of operations"),
-            file_set: &setup.file_set,
+            file_set: &files.file_set,
             target: setup.live.target(),
-            counters: &setup.counters,
+            counters: &files.counters,
+            is_on_new_volume: setup.subject.is_of_volumes(),
             seed,
             clock: &self.clock,
             stop: &self.stop,
@@ -174,7 +223,7 @@ impl Prober for CliffLaboratory {
     }
 
     fn busy(&mut self, watched: Duration) -> Option<Busy> {
-        neighbours::watch(watched, self.setups.first().map(|setup| &setup.counters))
+        neighbours::watch(watched, self.setups.first().and_then(Setup::counters))
     }
 
     fn clock_drift_ppm(&self) -> f64 {

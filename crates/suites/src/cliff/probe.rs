@@ -1,5 +1,6 @@
 //! One probe: memory emptied of the file, the working set read in, and written where operations
-//! write, operations until they are steady, then those that are timed.
+//! write, operations until they are steady, then those that are timed. On a new volume, the first
+//! operations are timed.
 //!
 //! What the state *is* follows from the operations; how it was is recorded: the resident pages of
 //! the working set before and after, what the device read and wrote meanwhile, and where operations
@@ -42,6 +43,8 @@ const WINDOW: Duration = Duration::from_millis(300);
 /// and where the values of a device are compared with each other, at most, for so many operations:
 /// those of a slow device differ.
 const WINDOW_MAX: Duration = Duration::from_secs(1);
+/// On a new volume, how long operations are timed at most, be they done or not.
+const WINDOW_ON_NEW_VOLUME: Duration = Duration::from_secs(10);
 const OPERATIONS_WANTED: f64 = 2000.0;
 /// How long pages that are on their way may take to come, to be thrown out.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -58,6 +61,8 @@ pub(super) struct Probing<'a> {
     pub(super) seed: u64,
     pub(super) clock: &'a SystemClock,
     pub(super) stop: &'a AtomicBool,
+    /// Whether the volume is new, and the operations that are timed are to be the first on it.
+    pub(super) is_on_new_volume: bool,
     /// How its value is compared with those of other probes.
     pub(super) compared: Compared,
 }
@@ -88,9 +93,12 @@ impl Probing<'_> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
         self.read_in(buffer)?;
-        self.write_in(buffer)?;
         let mut warm = Warm::default();
-        let restless = self.until_steady(&mut warm)?;
+        let mut restless = None;
+        if !self.is_on_new_volume {
+            self.write_in(buffer)?;
+            restless = self.until_steady(&mut warm)?;
+        }
         let before = self.resident()?;
         let Timed { outcome, happened, neighbours, seen } = self.timed(warm)?;
         let after = self.resident()?;
@@ -219,6 +227,9 @@ impl Probing<'_> {
     }
 
     fn window(&self, warm: Warm) -> Duration {
+        if self.is_on_new_volume {
+            return WINDOW_ON_NEW_VOLUME;
+        }
         match self.compared {
             Compared::Alike => {
                 let wanted_s = OPERATIONS_WANTED / warm.rate_per_s.max(1.0);

@@ -21,6 +21,12 @@ const SHARE_RANGE_LEAST: u64 = 10;
 /// miss; below, the processor's caches have their say.
 const BEYOND: u64 = 4;
 const BELOW: u64 = 64;
+/// The smallest volume that is tried where nothing is said: all mkfs make one of it.
+const VOLUME_BYTES_LEAST: u64 = 1 << 30;
+/// The sizes of volumes are multiples of this.
+const VOLUME_GRAIN: u64 = 16 << 20;
+/// A volume holds a file of a part of its size, as a divisor.
+const VOLUME_TO_FILE: u64 = 4;
 /// Beyond a limit, less than this share of it shows no plateau.
 const BEYOND_LEAST_PERCENT: u64 = 150;
 /// Changes by a smaller factor are no cliff.
@@ -63,13 +69,16 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
         Axis::Threads => threads(target, machine, wanted)?,
         Axis::ReadShare | Axis::SequentialShare => shares(target, wanted),
         Axis::WorkingSet => working_sets(target, machine, wanted)?,
+        Axis::VolumeSize => volume_sizes(target, wanted)?,
     };
     check_range(&range, wanted)?;
     check_room(live, range.file_bytes, wanted.axis)?;
     let metric = match wanted.axis {
         Axis::RequestSize => StandardMetric::BANDWIDTH,
         Axis::Threads => StandardMetric::THROUGHPUT_PER_THREAD,
-        Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare => StandardMetric::THROUGHPUT,
+        Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare | Axis::VolumeSize => {
+            StandardMetric::THROUGHPUT
+        }
     };
     let parameters = wanted.parameters(range.file_bytes);
     let search = SearchPlan {
@@ -96,14 +105,15 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
 fn compared(target: &Target, machine: &Machine, wanted: &Wanted, range: &Range) -> Compared {
     let limits = [memory_limit(target, machine), machine.memory.total_bytes];
     let is_beyond = limits.into_iter().flatten().any(|limit| range.low >= limit);
-    let is_read = wanted.read_percent != Some(0);
+    let is_read = wanted.has_reads();
     match wanted.axis {
         Axis::WorkingSet if is_read && !is_beyond => Compared::DeviceApart,
         Axis::WorkingSet
         | Axis::RequestSize
         | Axis::Threads
         | Axis::ReadShare
-        | Axis::SequentialShare => Compared::Alike,
+        | Axis::SequentialShare
+        | Axis::VolumeSize => Compared::Alike,
     }
 }
 
@@ -152,6 +162,24 @@ fn shares(target: &Target, wanted: &Wanted) -> Range {
     let file_bytes = whole_pages(wanted.working_set_bytes.unwrap_or_else(suits));
     let end = |end: Option<RangeEnd>, else_percent| end.map_or(else_percent, |end| end.value);
     Range { low: end(wanted.low, 0), high: end(wanted.high, 100), grain: 1, file_bytes }
+}
+
+/// Sizes of the volume, up to that of its image, which is the most that there is room for.
+fn volume_sizes(target: &Target, wanted: &Wanted) -> Result<Range, CliffError> {
+    let label = || target.spec().label.clone();
+    let most = target.image_bytes().ok_or_else(|| CliffError::NoVolume { target: label() })?;
+    let whole = |bytes: u64| bytes / VOLUME_GRAIN * VOLUME_GRAIN;
+    let high = wanted.high.map_or(most, |end| end.value);
+    if high > most {
+        return Err(CliffError::VolumeTooLarge { target: label(), high, most });
+    }
+    let low = wanted.low.map_or(VOLUME_BYTES_LEAST, |end| end.value);
+    let file_bytes = wanted.working_set_bytes.map_or(FILE_BYTES, whole_pages);
+    let least = file_bytes.saturating_mul(VOLUME_TO_FILE).next_multiple_of(VOLUME_GRAIN);
+    if low < least {
+        return Err(CliffError::VolumeTooSmall { low, file_bytes, least });
+    }
+    Ok(Range { low: whole(low), high: whole(high), grain: VOLUME_GRAIN, file_bytes })
 }
 
 /// The limit of memory that holds for the target's files, the machine's own apart.

@@ -10,6 +10,9 @@ use crate::benchmark::Benchmark;
 use crate::operations::Question;
 use crate::place::Place;
 
+/// Operations of each thread on a new volume, at most.
+const VOLUME_OPERATIONS_MAX: u64 = 1 << 18;
+
 /// The operations of a search, but for the position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject {
@@ -40,13 +43,16 @@ impl Subject {
         let Parameters { span_bytes, request_bytes, threads, .. } = there;
         let is_random_read = !self.has_writes() && !self.has_sequences();
         let name = if is_random_read { "random-read" } else { "mix" };
-        let title = format!(
+        let mut title = format!(
             "{} {}, working set {}, {}",
             kind(&there, is_random_read),
             short_bytes(request_bytes as u64),
             size(span_bytes as f64),
             textual::plural(threads, "thread")
         );
+        if self.is_of_volumes() {
+            title += &format!(", volume {}", size(position));
+        }
         let (dimension, exercises) = self.dimensions();
         let workload = Workload {
             access: match there.sequential_percent {
@@ -57,8 +63,7 @@ impl Subject {
             span_bytes: Some(span_bytes),
             threads,
             sharing: Sharing::Same,
-            // The time ends a probe, not their number.
-            operations_per_thread: u64::from(u32::MAX),
+            operations_per_thread: self.operations_per_thread(&there),
             ..Workload::new(match there.read_percent {
                 _ if !self.has_writes() => Operation::Read,
                 read_percent => Operation::Mixed { read_percent },
@@ -69,15 +74,35 @@ impl Subject {
             title,
             dimension,
             exercises,
-            cache_state: CacheState::Steady,
+            cache_state: if self.is_of_volumes() { CacheState::Any } else { CacheState::Steady },
             ..Benchmark::of_operations(workload, Place::Data).asked(Question::SteadyState)
         }
+    }
+
+    /// Whether each probe makes its volume anew, to see how the first operations on it go.
+    pub(super) fn is_of_volumes(&self) -> bool {
+        self.axis == Axis::VolumeSize
+    }
+
+    /// On a new volume all threads together do as many as the working set has requests: what waits
+    /// for space waits early, and steady operations would no longer show it. Otherwise time ends a
+    /// probe, not their number.
+    fn operations_per_thread(&self, there: &Parameters) -> u64 {
+        if !self.is_of_volumes() {
+            return u64::from(u32::MAX);
+        }
+        let requests = there.span_bytes / there.request_bytes as u64;
+        (requests / there.threads as u64).clamp(1, VOLUME_OPERATIONS_MAX)
     }
 
     /// The cell of a position on a target.
     pub(super) fn cell(&self, target: &str, position: f64) -> Cell {
         let suite = format!("{CLIFF_SUITE}/{}", self.axis.name());
-        self.benchmark(position).cell(&suite, target, self.file_bytes)
+        let mut cell = self.benchmark(position).cell(&suite, target, self.file_bytes);
+        if self.is_of_volumes() {
+            cell.parameters.insert(self.axis.parameter().to_owned(), position.into());
+        }
+        cell
     }
 
     fn has_sequences(&self) -> bool {
@@ -89,6 +114,7 @@ impl Subject {
         match self.axis {
             Axis::Threads => (Dimension::Scaling, vec![Dimension::InMemory]),
             Axis::RequestSize => (Dimension::InMemory, Vec::new()),
+            Axis::VolumeSize => (Dimension::InMemory, vec![Dimension::OnDiskLayout]),
             Axis::WorkingSet | Axis::ReadShare | Axis::SequentialShare => {
                 (Dimension::Caching, vec![Dimension::InMemory, Dimension::Io])
             }
@@ -104,6 +130,7 @@ impl Subject {
             Axis::ReadShare => Parameters { read_percent: position as u8, ..others },
             Axis::SequentialShare => Parameters { sequential_percent: position as u8, ..others },
             Axis::WorkingSet => Parameters { span_bytes: position as u64, ..others },
+            Axis::VolumeSize => others,
         }
     }
 }
@@ -146,6 +173,9 @@ pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
     }
     if axis != Axis::Threads {
         words += &format!(" by {}", textual::plural(threads, "thread"));
+    }
+    if axis == Axis::VolumeSize {
+        words += ", the first on a new volume";
     }
     words
 }

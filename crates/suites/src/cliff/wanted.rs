@@ -42,7 +42,8 @@ pub struct Wanted {
     pub request_bytes: Option<u64>,
     /// Threads; none is one.
     pub threads: Option<u64>,
-    /// Reads among the operations, in percent; none is all of them.
+    /// Reads among the operations, in percent; none is all of them, or where volumes have several
+    /// sizes, none of them.
     pub read_percent: Option<u64>,
     /// Sequential ones among the operations, in percent; none is none of them.
     pub sequential_percent: Option<u64>,
@@ -77,6 +78,8 @@ impl Wanted {
             Axis::Threads => ("--threads", self.threads),
             Axis::ReadShare => ("--read-share", self.read_percent),
             Axis::SequentialShare => ("--sequential-share", self.sequential_percent),
+            // The targets say it: `size=`.
+            Axis::VolumeSize => ("", None),
         };
         if given.is_some() {
             return Err(CliffError::AxisFixed { axis: self.axis.name(), option });
@@ -123,6 +126,17 @@ impl Wanted {
         self.request_bytes.unwrap_or(REQUEST_BYTES)
     }
 
+    /// Reads in percent where nothing is said of them: what a volume's size changes is mostly how
+    /// space is found, which only writes ask for.
+    fn reads_unasked(&self) -> u8 {
+        if self.axis == Axis::VolumeSize { 0 } else { 100 }
+    }
+
+    /// Whether some operations may read.
+    pub(super) fn has_reads(&self) -> bool {
+        self.read_percent.unwrap_or(u64::from(self.reads_unasked())) > 0
+    }
+
     /// The parameters, over so many bytes.
     pub(super) fn parameters(&self, span_bytes: u64) -> Parameters {
         let share = |share: Option<u64>, else_percent: u8| {
@@ -133,7 +147,7 @@ impl Wanted {
             span_bytes,
             request_bytes: whole(self.request_bytes()),
             threads: whole(self.threads.unwrap_or(1)),
-            read_percent: share(self.read_percent, 100),
+            read_percent: share(self.read_percent, self.reads_unasked()),
             sequential_percent: share(self.sequential_percent, 0),
         }
     }

@@ -201,6 +201,31 @@ impl Target {
         }
     }
 
+    /// Makes it afresh and empty, as [`Target::remake`] does, on a volume of another size. What
+    /// [`Target::facts`] says stays that of the first.
+    ///
+    /// # Errors
+    /// [`TargetError::NotResizable`] for what does not lie on an image of its own; otherwise what
+    /// failed, and the target is then good for [`Target::close`] only.
+    pub fn remake_with_size(&mut self, size_bytes: u64) -> Result<(), TargetError> {
+        let Home::Scratch { source: Source::Image(image), .. } = &self.home else {
+            return Err(TargetError::NotResizable { label: self.spec.label.clone() });
+        };
+        let image = Arc::clone(image);
+        self.unmount()?;
+        self.history = History::default();
+        image.resize(size_bytes).map_err(self.io_error())?;
+        self.format()?;
+        self.mount()
+    }
+
+    /// The size of its image; none where it has none.
+    #[must_use]
+    pub fn image_bytes(&self) -> Option<u64> {
+        let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
+        Some(image.size_bytes())
+    }
+
     /// Unmounts and mounts it: nothing of it is then in memory but what mounting reads.
     ///
     /// # Errors

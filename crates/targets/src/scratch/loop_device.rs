@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use file_system::{Feature, FileSystem};
 use rustix::fs::{Advice, CWD, Mode, OFlags, SeekFrom, fadvise, fstatfs, openat, seek};
@@ -23,7 +24,7 @@ const ATTEMPTS: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     number: u32,
-    size_bytes: u64,
+    size_bytes: AtomicU64,
     image: File,
     /// Keeps the device bound. Read-only: a writer would forbid mounting on some kernels.
     holder: File,
@@ -41,6 +42,7 @@ impl LoopDevice {
             match system_calls::loop_configure(&device, &image) {
                 Ok(()) => {
                     let holder = File::open(&path)?;
+                    let size_bytes = AtomicU64::new(size_bytes);
                     return Ok(Self { number, size_bytes, image, holder });
                 }
                 // Somebody else was faster.
@@ -62,7 +64,15 @@ impl LoopDevice {
     }
 
     pub(crate) fn size_bytes(&self) -> u64 {
-        self.size_bytes
+        self.size_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Gives image and device another size; what lay beyond it is lost.
+    pub(crate) fn resize(&self, size_bytes: u64) -> io::Result<()> {
+        self.image.set_len(size_bytes)?;
+        system_calls::loop_set_capacity(&self.holder)?;
+        self.size_bytes.store(size_bytes, Ordering::Relaxed);
+        Ok(())
     }
 
     /// What the image takes of the scratch directory.
@@ -93,7 +103,7 @@ impl LoopDevice {
     /// Makes all of it read as zeros and gives the image's space back.
     pub(crate) fn discard(&self) -> io::Result<()> {
         let device = File::options().read(true).write(true).open(self.path())?;
-        system_calls::block_discard(&device, self.size_bytes)
+        system_calls::block_discard(&device, self.size_bytes())
     }
 }
 

@@ -311,3 +311,26 @@ pub(crate) fn an_allocated_image_stays_so(file_system: &str) {
     drop(image);
     close(target, workshop);
 }
+
+/// A volume can be made again, smaller and larger, on the same device.
+#[test]
+fn a_volume_is_made_anew_with_another_size() {
+    let workshop = workshop();
+    let Some(mut target) = make_or_skip(&workshop, "ext4:size=256m") else { return };
+    let device = target.device_numbers();
+    for size_bytes in [64_u64 << 20, 1 << 30, 256 << 20] {
+        drop(write(&target));
+        target.remake_with_size(size_bytes).expect("nothing is open");
+        assert!(!target.root().join("file").exists());
+        let total_bytes = target.space().expect("it says").total_bytes;
+        assert!((size_bytes / 2..=size_bytes).contains(&total_bytes), "{total_bytes}");
+        assert_eq!((target.image_bytes(), target.device_numbers()), (Some(size_bytes), device));
+    }
+    close(target, workshop);
+    let workshop = super::support::workshop();
+    let mut target = workshop.make(&spec("tmpfs:size=64m")).expect("memory is there");
+    let refused = target.remake_with_size(1 << 30);
+    assert!(matches!(refused, Err(TargetError::NotResizable { .. })), "{refused:?}");
+    assert_eq!(target.image_bytes(), None);
+    close(target, workshop);
+}

@@ -40,7 +40,7 @@ pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_
             .or_else(|| processor_cache(run, cliff, visits)),
         Axis::Threads => processors(run, cliff, visits),
         Axis::SequentialShare => seen::read_ahead(run, plan, cliff, visits),
-        Axis::ReadShare => None,
+        Axis::ReadShare | Axis::VolumeSize => None,
     };
     waited().or_else(of_axis).unwrap_or(Cause::Unknown)
 }

@@ -5,7 +5,7 @@ mod seen;
 mod zone;
 
 use record::{
-    CellReport, CliffReport, Line, Reached, Replicate, Run, SearchPlan, SearchReport, Warning,
+    Axis, CellReport, CliffReport, Line, Reached, Replicate, Run, SearchPlan, SearchReport, Warning,
 };
 use runner::{SearchCourse, Served};
 use stats::cliff;
@@ -156,6 +156,7 @@ pub(super) fn warn(cells: &mut [CellReport], cliffs: &[CliffReport]) {
         let (Some(cliff), Some(bytes)) = (within, bytes) else { continue };
         let warning = Warning::FragileZone {
             working_set_bytes: whole(bytes),
+            axis: Some(cliff.axis).filter(|&axis| axis != Axis::WorkingSet),
             cache: "the cliff that was found".to_owned(),
             cache_bytes: whole((cliff.low * cliff.high).sqrt()),
             spread_inside_percent: cliff.zone.map(|zone| zone.spread_inside_percent),

@@ -45,6 +45,10 @@ pub(crate) struct Pairs {
 /// others kept the machine busy.
 const BUSY_SHARE: f64 = 0.02;
 
+/// Share of a run's replicates beside which others were in the way, from which on they were so all
+/// through it: a program that is always there is noticed in some replicates and not in others.
+const BUSY_THROUGHOUT: f64 = 0.1;
+
 /// Whether others kept the machine busy in some of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IsBusy {
@@ -60,6 +64,16 @@ impl IsBusy {
         let is_busy =
             |one: &Replicate| one.neighbours.as_ref().is_some_and(Neighbours::were_in_the_way);
         if replicates.into_iter().any(is_busy) { Self::Yes } else { Self::No }
+    }
+
+    /// Whether they did all through a run, whose replicates these are.
+    pub(crate) fn throughout<'a>(replicates: impl IntoIterator<Item = &'a Replicate>) -> Self {
+        let (mut busy, mut all) = (0_u64, 0_u64);
+        for replicate in replicates {
+            busy += u64::from(Self::in_some([replicate]) == Self::Yes);
+            all += 1;
+        }
+        if all > 0 && busy as f64 >= BUSY_THROUGHOUT * all as f64 { Self::Yes } else { Self::No }
     }
 }
 

@@ -155,7 +155,8 @@ fn row(document: &Document, cell: &CellReport) -> Option<Row> {
     let metric = cell.metrics.first()?;
     let (name, least_ns) = reference(document, cell);
     let times = metric.median / least_ns;
-    let is_comparable = least_ns > 0.0 && times < 1000.0;
+    let is_figure = !units::is_no_figure(&metric.unit, metric.median, metric.interval.as_ref());
+    let is_comparable = least_ns > 0.0 && times < 1000.0 && is_figure;
     let beside =
         is_comparable.then(|| format!("{} {name}", units::ratio(times, times, times).value));
     Some(Row { beside: beside.unwrap_or_default(), ..figure(cell)? })

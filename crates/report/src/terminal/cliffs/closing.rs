@@ -33,10 +33,18 @@ pub(in super::super) fn items(document: &Document) -> Vec<String> {
              cache, a curve has no plateau but keeps falling: its level is the one at the \
              positions named."
         ),
-        "Each probe began with none of the file in memory, read the working set in (and wrote it \
-         once, if operations write), and was timed once its operations were steady; resident pages \
-         and device reads are those of the timed operations."
-            .to_owned(),
+        match any(|plan| plan.axis == Axis::VolumeSize) {
+            true => {
+                "Each probe made the file system and its file anew, on a volume of its own size, \
+                 read the file in, and timed the first operations on it."
+            }
+            false => {
+                "Each probe began with none of the file in memory, read the working set in (and \
+                 wrote it once, if operations write), and was timed once its operations were \
+                 steady; resident pages and device reads are those of the timed operations."
+            }
+        }
+        .to_owned(),
     ];
     for search in &document.searches {
         let Some(noise) = search.noise_percent else { continue };
