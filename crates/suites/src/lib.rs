@@ -44,7 +44,8 @@ pub use benchmark::{Benchmark, Work};
 pub use catalogue::{NoBenchmark, NoLength, NoOpenLoop, Suite, UnknownSuite, suite, suites};
 pub use cells::cells;
 pub use cliff::{
-    CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, plan,
+    CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, check_volume,
+    plan,
 };
 pub use custom::SUITE as CUSTOM_SUITE;
 pub use experiment::{Experiment, Findings, Site};

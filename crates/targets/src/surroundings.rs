@@ -105,7 +105,7 @@ impl Surroundings {
         if images.is_empty() {
             return;
         }
-        if images.iter().any(|image| is_written(image)) || !self.holds_sparse_files() {
+        if images.iter().any(|image| image.is_written_first()) || !self.holds_sparse_files() {
             self.image_bytes = self.image_bytes.min(FILLED_BYTES);
         }
         // Where the scratch directory cannot be looked at, availability says so.
@@ -123,7 +123,7 @@ impl Surroundings {
         let images: Vec<&ScratchSpec> = images(specs).collect();
         let is_smaller = self.image_bytes < VOLUME_BYTES;
         let is_unnamed = images.iter().any(|image| image.size_bytes.is_none());
-        let is_written = images.iter().any(|image| is_written(image));
+        let is_written = images.iter().any(|image| image.is_written_first());
         let why = match is_written && self.image_bytes == FILLED_BYTES {
             true => WhySmaller::Written,
             false => WhySmaller::Scratch(self.scratch.clone()),
@@ -194,11 +194,6 @@ fn scratch(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
 /// Those of them that are made on images.
 fn images(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
     scratch(specs).filter(|scratch| !scratch.file_system.lives_in_memory())
-}
-
-/// Whether all or much of it is written before it is used.
-fn is_written(image: &ScratchSpec) -> bool {
-    image.is_written() || image.written_percent() > 0
 }
 
 /// The largest image that needs no more than `share_bytes`.

@@ -94,6 +94,9 @@ const OF_SPEED: ReadonlySet<string> = new Set(["ns", "operations/s", "bytes/s"])
 /** An interval that is wider than so many times its figure leaves no figure. */
 const WIDTH_MOST = 10;
 
+/** What stands in the place of a figure whose interval is too wide. */
+export const NO_FIGURE = "too little data";
+
 /** A value with its interval, in two parts; the second is empty where there is none. */
 export function figureWithin(
   unit: string,
@@ -103,7 +106,7 @@ export function figureWithin(
   if (ends == null) return [figure(unit, value), ""];
   const isTooWide =
     OF_SPEED.has(unit) && ends.low >= 0 && value > 0 && ends.high - ends.low > WIDTH_MOST * value;
-  if (isTooWide) return ["too little data", ""];
+  if (isTooWide) return [NO_FIGURE, ""];
   return [figure(unit, value), interval(unit, value, ends.low, ends.high)];
 }
 

@@ -11,7 +11,15 @@ import type { CacheState, MetricReport, Percentile } from "../contract";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
 import { standings } from "../data/standing";
-import { count, figure, figureWithin, interval, nanoseconds, words } from "../format/units";
+import {
+  count,
+  figure,
+  figureWithin,
+  interval,
+  NO_FIGURE,
+  nanoseconds,
+  words,
+} from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
 import { CourseChart } from "./CourseChart";
 import { Fold } from "./Fold";
@@ -153,13 +161,14 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
           <tbody>
             {rows.map(({ cell, metric }) => {
               const [said, range] = figureWithin(metric.unit, metric.median, metric.interval);
+              const isTheBest = said !== NO_FIGURE && isBest(cell, metric);
               return (
                 <tr key={`${cell.side.label} ${metric.name}`}>
                   <th scope="row">{cell.side.label}</th>
                   <td>{words(metric.name)}</td>
-                  <td class={`number${isBest(cell, metric) ? " best" : ""}`}>
+                  <td class={`number${isTheBest ? " best" : ""}`}>
                     {said}
-                    {isBest(cell, metric) && <span class="hidden"> (the best)</span>}
+                    {isTheBest && <span class="hidden"> (the best)</span>}
                   </td>
                   <td class="number">{range || "–"}</td>
                   {percentiles.map((percentile) => {

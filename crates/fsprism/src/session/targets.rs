@@ -97,11 +97,14 @@ fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
         Choice::ForVolumes(texts, most_bytes) => {
             let image_bytes = most_bytes.unwrap_or(LARGEST_VOLUME_BYTES);
             let around = Surroundings { image_bytes, ..around };
+            let check = |spec: &TargetSpec| check_volume(spec, image_bytes);
             if texts.is_empty() {
-                return default_volumes(around, making.aged).blame_input();
+                let specs = default_volumes(making.aged).blame_input()?;
+                specs.iter().try_for_each(check).blame_input()?;
+                return possible_volumes(specs, around).blame_input();
             }
             let specs = parsed(texts)?;
-            specs.iter().try_for_each(check_volume).blame_input()?;
+            specs.iter().try_for_each(check).blame_input()?;
             all(specs, around)
         }
         Choice::Memory => {
@@ -116,15 +119,22 @@ fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     }
 }
 
-/// Those of the defaults that are made on images, as far as they can be made.
-fn default_volumes(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
+/// Those of the defaults that are made on images.
+fn default_volumes(aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
     let on_images = FileSystem::by_default().filter(|one| !one.lives_in_memory());
     let names: Vec<&str> = on_images.map(|one| one.row().name).collect();
-    let specs = parsed(&names, aged)?;
-    specs.iter().try_for_each(check_volume)?;
+    parsed(&names, aged)
+}
+
+/// As many of these as can be made.
+fn possible_volumes(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Selection> {
     let selection = Selection::possible(specs, around);
     if let (true, Some(first)) = (selection.is_empty(), selection.skipped().first()) {
-        anyhow::bail!("no volume of {} can be made here: {}", names.join(", "), first.why);
+        anyhow::bail!(
+            "volumes of several sizes cannot be made here: {} (a directory has one size only, so \
+             --axis volume-size takes none)",
+            first.why
+        );
     }
     for one in selection.skipped() {
         output::say(&format!("left out: {}: {}", one.target, one.why));
@@ -132,8 +142,8 @@ fn default_volumes(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Se
     Ok(selection)
 }
 
-/// Whether a target can be made again and again, on volumes of several sizes.
-fn check_volume(spec: &TargetSpec) -> Result<(), CliffError> {
+/// Whether a target can be made again and again, on volumes of up to so many bytes.
+fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
     let target = spec.label.clone();
     let Location::Scratch(scratch) = &spec.location else {
         return Err(CliffError::NoVolume { target });
@@ -145,10 +155,10 @@ fn check_volume(spec: &TargetSpec) -> Result<(), CliffError> {
         let axis = Axis::VolumeSize.name();
         return Err(CliffError::AxisFixed { axis, option: "size=" });
     }
-    if spec.ageing().is_some() {
-        return Err(CliffError::AgedVolumes { target });
+    if scratch.is_written_first() {
+        return Err(CliffError::WrittenVolumes { target });
     }
-    Ok(())
+    suites::check_volume(spec, most_bytes, "--high")
 }
 
 /// The memory that can cache each target that was asked for, in bytes: the least of its own limit,

@@ -72,8 +72,7 @@ fn family(
     let dependence = judged::dependence(pairs.iter());
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judged::judge(answers, level, MARGIN);
-    let of_run = gathered.iter().flat_map(|one| one.replicates.values().copied());
-    let of_run = IsBusy::throughout(of_run);
+    let of_run = IsBusy::of_run(gathered);
     let answers = questions.iter().zip(&pairs).zip(judged);
     let mut comparisons: Vec<Comparison> = answers
         .map(|((question, pairs), judged)| question.answered(pairs, (judged, level), of_run))
@@ -98,7 +97,8 @@ impl Question<'_> {
         of_run: IsBusy,
     ) -> Comparison {
         let busy_blocks = busy_blocks(self.first, self.second);
-        let is_busy = if busy_blocks > 0 { IsBusy::Yes } else { of_run };
+        let of_pair = if busy_blocks > 0 { IsBusy::Yes } else { IsBusy::No };
+        let is_busy = of_pair.or(of_run);
         let judged = judged.beside(is_busy, level);
         Comparison {
             benchmark: self.first.cell.benchmark.clone(),

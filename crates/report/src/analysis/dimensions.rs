@@ -42,6 +42,7 @@ pub(super) fn all(
     dependence: Dependence,
 ) -> Vec<DimensionComparison> {
     let level = manifest.run.confidence_level;
+    let of_run = IsBusy::of_run(gathered);
     let mut of_dimensions: BTreeMap<Dimension, Vec<Costs<'_>>> = BTreeMap::new();
     for costs in gathered.iter().filter_map(|one| Costs::of(one, gathered)) {
         of_dimensions.entry(costs.cell.dimension).or_default().push(costs);
@@ -65,7 +66,7 @@ pub(super) fn all(
     let answers = questions.iter().zip(&pairs).zip(judged);
     answers
         .map(|(((dimension, pair), pairs), judged)| {
-            pair.answered(*dimension, pairs, judged.beside(pair.is_busy(), level))
+            pair.answered(*dimension, pairs, judged.beside(pair.is_busy().or(of_run), level))
         })
         .collect()
 }

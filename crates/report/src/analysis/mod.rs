@@ -38,7 +38,7 @@ pub(crate) use estimates::{Summary, median, summary};
 pub(crate) use fragile::{caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
-    Answer, BLOCKS_LEAST, Judged, MARGIN, Pairs, dependence, judge, most_complete,
+    Answer, BLOCKS_LEAST, IsBusy, Judged, MARGIN, Pairs, dependence, judge, most_complete,
 };
 pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;

@@ -127,8 +127,8 @@ fn nearest_to_1(comparison: &Comparison) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{named, options};
-    use super::super::{Comparison, compare};
+    use super::super::tests::{named, options, verdicts};
+    use super::super::{Comparison, RunVerdict, compare};
     use crate::sample::{Sample, around, noisy};
 
     #[test]
@@ -181,5 +181,22 @@ mod tests {
             compare(&runs, &options()).unwrap().worse_by_more_than(0.05),
             [] as [&Comparison; 0]
         );
+    }
+
+    #[test]
+    fn beside_a_busy_run_only_what_is_far_surer_is_called_a_difference() {
+        let runs = |blocks: u32| {
+            let sample = |times: &[f64]| Sample::new(&["a"]).benchmark("create", &[times]);
+            let after = sample(&noisy(1100.0, 0.1, 5, 8)).busy_before(blocks);
+            let runs = [named("before", sample(&noisy(1000.0, 0.01, 5, 8))), named("after", after)];
+            let document = compare(&runs, &options()).unwrap();
+            let p = document.comparisons[0].p;
+            assert!(blocks > 0 || p.is_some_and(|p| (0.001..0.05).contains(&p)), "{p:?}");
+            verdicts(&document)
+        };
+        let quiet = runs(0);
+        assert_ne!(quiet, [RunVerdict::NotEnoughData], "they differ");
+        assert_ne!(quiet, [RunVerdict::NotToldApart], "they differ");
+        assert_eq!(runs(8), [RunVerdict::NotEnoughData]);
     }
 }

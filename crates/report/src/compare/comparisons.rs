@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Better, IntervalReport, RatioReport};
+use record::{Better, IntervalReport, Line, RatioReport, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::dependence::Dependence;
@@ -18,7 +18,7 @@ use tables::answer::IntervalDocument;
 use super::metric;
 use super::sides::{NamedRun, Question, Series};
 use super::verdict::RunVerdict;
-use crate::analysis::{self, Answer, BLOCKS_LEAST, Judged, Pairs};
+use crate::analysis::{self, Answer, BLOCKS_LEAST, IsBusy, Judged, Pairs};
 
 /// How often the least detectable ratio would be detected.
 pub(super) const POWER: f64 = 0.8;
@@ -120,9 +120,13 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
         .collect();
     let judged = analysis::judge(answers, rules.level, rules.margin);
     let mut detectable = Detectable { level: rules.level, dependence, deviations: BTreeMap::new() };
+    let busy: Vec<IsBusy> = runs.iter().map(|one| is_busy(&one.run)).collect();
     let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
     let comparisons = all.map(|((question, values), (judged, is_exact))| {
         let one_run = matches!(values, Values::OneRun { .. } | Values::Counts { .. }) && !is_exact;
+        // What is counted does not depend on what else runs.
+        let of_question = if is_exact { IsBusy::No } else { question.is_busy(&busy) };
+        let judged = judged.beside(of_question, rules.level);
         let verdict = RunVerdict::of(&judged, rules.level, one_run);
         // Where a block is far off, the deviation says nothing of what would be seen.
         let has_least = judged.ratio.is_some() && judged.of_means.is_none();
@@ -132,6 +136,21 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     let comparisons = comparisons.collect();
     let deviations = values.iter().filter_map(Values::deviation_of_runs).collect();
     FoundDifferences { comparisons, dependence, deviations }
+}
+
+/// Whether others kept the machine busy all through a run.
+fn is_busy(run: &Run) -> IsBusy {
+    IsBusy::throughout(run.lines.iter().filter_map(|line| {
+        if let Line::Replicate(replicate) = line { Some(&**replicate) } else { None }
+    }))
+}
+
+impl Question<'_> {
+    /// Whether others kept the machine busy all through one of its runs, by the runs' places.
+    fn is_busy(&self, runs: &[IsBusy]) -> IsBusy {
+        let places = self.firsts.iter().chain(&self.seconds).map(|series| series.run);
+        places.map(|run| runs[run]).fold(IsBusy::No, IsBusy::or)
+    }
 }
 
 /// What was found.

@@ -79,7 +79,10 @@ pub(super) fn sentence(fit: &CurveFit) -> String {
 
 fn gamma(one: &FitParameter) -> String {
     let figure = units::figure(&one.unit, one.value, Some(&one.interval), Wording::Full);
-    format!("gamma {} {}", figure.value, figure.interval.unwrap_or_default())
+    match figure.interval {
+        Some(interval) => format!("gamma {} {interval}", figure.value),
+        None => format!("gamma: {}", figure.value),
+    }
 }
 
 fn pure(name: &str, one: &FitParameter) -> String {

@@ -2,7 +2,7 @@
 
 use file_system::BY_LIBRARY;
 use record::machine::{BlockDevice, Machine};
-use record::{Ageing, CellReport, Conditions, Document, TargetRecord};
+use record::{Ageing, Axis, CellReport, Conditions, Document, TargetRecord};
 
 use super::ranking::has_too_few_blocks;
 use super::text::{Page, SENTENCE, Style};
@@ -36,7 +36,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading("Targets");
     let width = widest(&labels);
     for (target, label) in document.targets.iter().zip(&labels) {
-        page.entry(label, width, &description(target, label, &document.machine));
+        page.entry(label, width, &description(target, label, document));
     }
     if document.targets.is_empty() {
         page.paragraph("none", SENTENCE, Style::Doubt);
@@ -171,12 +171,12 @@ pub(super) fn extent(document: &Document) -> String {
 }
 
 /// What a target is.
-pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine) -> String {
+pub(super) fn description(target: &TargetRecord, label: &str, document: &Document) -> String {
     let mut facts = Vec::new();
     if target.file_system != label.strip_suffix(BY_LIBRARY).unwrap_or(label) {
         facts.push(target.file_system.clone());
     }
-    facts.push(units::bytes(target.size_bytes));
+    facts.push(size(target, document));
     facts.extend(target.mkfs.as_ref().map(|mkfs| made_by(mkfs, target.mkfs_version.as_deref())));
     if is_called_as_library(target) {
         facts.push("in shared memory, reached by calls of its library".to_owned());
@@ -185,11 +185,24 @@ pub(super) fn description(target: &TargetRecord, label: &str, machine: &Machine)
     if !options.is_empty() {
         facts.push(format!("mounted {options}"));
     }
-    facts.extend(device(target, machine));
+    facts.extend(device(target, &document.machine));
     facts.extend(limits(&target.conditions));
     facts.extend(target.filled_percent.map(|percent| format!("filled to {percent} %")));
     facts.extend(target.aged.as_ref().map(aged));
     facts.join("; ")
+}
+
+/// How large a target is; of one that was made anew again and again, from the least to the largest.
+fn size(target: &TargetRecord, document: &Document) -> String {
+    let of_volumes = document.searches.iter().map(|search| &search.plan);
+    let mut of_volumes = of_volumes.filter(|plan| plan.axis == Axis::VolumeSize);
+    match of_volumes.find(|plan| plan.target == target.label) {
+        Some(plan) => {
+            let size = |bytes: f64| textual::size(bytes, 3);
+            format!("volumes of {} to {}, each made anew", size(plan.low), size(plan.high))
+        }
+        None => units::bytes(target.size_bytes),
+    }
 }
 
 /// The command without its directory, the device and what only keeps it quiet.

@@ -58,7 +58,7 @@ fn conditions(document: &Document) -> Vec<Said> {
         ..plain(SaidKind::Condition, text)
     }));
     said.extend(document.targets.iter().map(|target| {
-        let description = heading::description(target, &target.label, &document.machine);
+        let description = heading::description(target, &target.label, document);
         let targets = vec![target.label.clone()];
         Said { targets, ..plain(SaidKind::Condition, description) }
     }));

@@ -124,14 +124,30 @@ pub enum CliffError {
         /// The target.
         target: String,
     },
-    /// Every probe would have to age its volume.
+    /// Every probe would have to write its volume first.
     #[error(
-        "{target} is to be aged, which takes too long for a volume that is made anew for each \
-         probe: leave aged= and --aged out, or search along another axis"
+        "{target} is written before it is used, which takes too long for a volume that is made \
+         anew for each probe: leave aged=, --aged and image=allocated out, and filled= where files \
+         cannot reserve space"
     )]
-    AgedVolumes {
+    WrittenVolumes {
         /// The target.
         target: String,
+    },
+    /// mkfs makes no volume as small.
+    #[error(
+        "a volume of {bytes} bytes is smaller than mkfs makes one for {target}, which takes \
+         {least} bytes: give a larger {option}"
+    )]
+    VolumeBelowLeast {
+        /// The target.
+        target: String,
+        /// The end of the range.
+        bytes: u64,
+        /// The smallest volume.
+        least: u64,
+        /// The option that says the end.
+        option: &'static str,
     },
     /// The largest volume does not fit.
     #[error(
@@ -148,8 +164,8 @@ pub enum CliffError {
     },
     /// The smallest volume would not hold the file.
     #[error(
-        "a volume of {low} bytes is too small for a file of {file_bytes} bytes: give a larger \
-         --low than {}, or a smaller --working-set", least - 1
+        "a volume of {low} bytes is too small for a file of {file_bytes} bytes and what else it \
+         holds: give a --low of {least} bytes or more, or a smaller --working-set"
     )]
     VolumeTooSmall {
         /// The smallest volume.

@@ -30,7 +30,7 @@ use crate::place::Place;
 use crate::stops::unstopped;
 
 pub use error::CliffError;
-pub use range::{Planned, plan};
+pub use range::{Planned, check_volume, plan};
 pub use wanted::{Parameters, RangeEnd, Wanted};
 
 use probe::Probing;

@@ -43,8 +43,8 @@ const WINDOW: Duration = Duration::from_millis(300);
 /// and where the values of a device are compared with each other, at most, for so many operations:
 /// those of a slow device differ.
 const WINDOW_MAX: Duration = Duration::from_secs(1);
-/// On a new volume, how long operations are timed at most, be they done or not.
-const WINDOW_ON_NEW_VOLUME: Duration = Duration::from_secs(10);
+/// On a new volume, how long all operations may take: a part of them is another question.
+const WINDOW_ON_NEW_VOLUME: Duration = Duration::from_secs(600);
 const OPERATIONS_WANTED: f64 = 2000.0;
 /// How long pages that are on their way may take to come, to be thrown out.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -101,6 +101,15 @@ impl Probing<'_> {
         }
         let before = self.resident()?;
         let Timed { outcome, happened, neighbours, seen } = self.timed(warm)?;
+        let wanted = self.of.workload.operations_per_thread * self.of.workload.threads as u64;
+        if self.is_on_new_volume && outcome.recorder.operations() < wanted {
+            let within = WINDOW_ON_NEW_VOLUME.as_secs();
+            let why = format!(
+                "the first {wanted} operations on a new volume took more than {within} s: give a \
+                 smaller --working-set"
+            );
+            return Err(Failure::Cell { why });
+        }
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
         let evidence = state::evidence(Some(before), Some(after), &happened);

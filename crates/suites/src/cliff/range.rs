@@ -2,7 +2,7 @@
 
 use record::machine::{CacheKind, Machine};
 use record::{Axis, Compared, SearchPlan, StandardMetric};
-use targets::Target;
+use targets::{Location, Target, TargetSpec};
 
 use super::error::CliffError;
 use super::subject::in_words;
@@ -174,12 +174,35 @@ fn volume_sizes(target: &Target, wanted: &Wanted) -> Result<Range, CliffError> {
         return Err(CliffError::VolumeTooLarge { target: label(), high, most });
     }
     let low = wanted.low.map_or(VOLUME_BYTES_LEAST, |end| end.value);
-    let file_bytes = wanted.working_set_bytes.map_or(FILE_BYTES, whole_pages);
-    let least = file_bytes.saturating_mul(VOLUME_TO_FILE).next_multiple_of(VOLUME_GRAIN);
+    check_volume(target.spec(), low, "--low")?;
+    let file_bytes = file_on_volumes(target, wanted);
+    let free_percent = 100 - u64::from(target.spec().filled_percent().unwrap_or(0));
+    let least = file_bytes.saturating_mul(VOLUME_TO_FILE).saturating_mul(100) / free_percent;
+    let least = least.next_multiple_of(VOLUME_GRAIN);
     if low < least {
         return Err(CliffError::VolumeTooSmall { low, file_bytes, least });
     }
     Ok(Range { low: whole(low), high: whole(high), grain: VOLUME_GRAIN, file_bytes })
+}
+
+/// Refuses a volume that is smaller than mkfs makes one; with options of their own, users may know
+/// how to make smaller ones.
+///
+/// # Errors
+/// It is; `option` says how large it was to be.
+pub fn check_volume(spec: &TargetSpec, bytes: u64, option: &'static str) -> Result<(), CliffError> {
+    let Location::Scratch(scratch) = &spec.location else { return Ok(()) };
+    let least = scratch.file_system.mkfs.as_ref().map_or(0, |mkfs| mkfs.least_bytes);
+    if scratch.mkfs.is_some() || bytes >= least {
+        return Ok(());
+    }
+    Err(CliffError::VolumeBelowLeast { target: spec.label.clone(), bytes, least, option })
+}
+
+/// The working set that was asked for, else one that stays in memory.
+fn file_on_volumes(target: &Target, wanted: &Wanted) -> u64 {
+    let limit = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
+    whole_pages(wanted.working_set_bytes.unwrap_or(FILE_BYTES.min(limit / 4)))
 }
 
 /// The limit of memory that holds for the target's files, the machine's own apart.

@@ -80,6 +80,13 @@ pub struct ScratchSpec {
 }
 
 impl ScratchSpec {
+    /// Whether all or much of its space is written before it is used: it is aged, allocated as a
+    /// whole, or filled where files take no space without being written.
+    #[must_use]
+    pub fn is_written_first(&self) -> bool {
+        self.is_written() || self.written_percent() > 0
+    }
+
     /// Whether all of its space may be written before it is used.
     pub(crate) fn is_written(&self) -> bool {
         self.allocated || self.aged_rounds.is_some_and(|rounds| rounds > 0)

@@ -66,6 +66,16 @@ impl IsBusy {
         if replicates.into_iter().any(is_busy) { Self::Yes } else { Self::No }
     }
 
+    /// Whether they did in one or the other.
+    pub(crate) fn or(self, other: Self) -> Self {
+        if self == Self::Yes { self } else { other }
+    }
+
+    /// Whether they did all through a run.
+    pub(crate) fn of_run(gathered: &[Gathered<'_>]) -> Self {
+        Self::throughout(gathered.iter().flat_map(|one| one.replicates.values().copied()))
+    }
+
     /// Whether they did all through a run, whose replicates these are.
     pub(crate) fn throughout<'a>(replicates: impl IntoIterator<Item = &'a Replicate>) -> Self {
         let (mut busy, mut all) = (0_u64, 0_u64);

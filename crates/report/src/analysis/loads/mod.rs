@@ -23,7 +23,7 @@ use stats::dependence::Dependence;
 
 use super::Gathered;
 use super::estimates::{median, summary_of_blocks};
-use super::judged::{self, Judged, MARGIN, Pairs};
+use super::judged::{self, IsBusy, Judged, MARGIN, Pairs};
 
 pub use known::known_loads;
 pub use mix::Load;
@@ -43,6 +43,7 @@ pub(super) fn all(
     (of_figures, of_ratios): (&Dependence, &Dependence),
 ) -> Vec<LoadReport> {
     let level = manifest.run.confidence_level;
+    let of_run = IsBusy::of_run(gathered);
     let estimated: Vec<(&Load, Vec<Estimated<'_>>, Vec<LoadMissing>)> = loads
         .iter()
         .map(|load| {
@@ -68,6 +69,7 @@ pub(super) fn all(
         questions.iter().map(|asked| Pairs::of(&asked.first.sums, &asked.second.sums)).collect();
     let answers = pairs.iter().map(|pairs| pairs.compared(of_ratios)).collect();
     let judged = judged::judge(answers, level, MARGIN);
+    let judged = judged.into_iter().map(|judged| judged.beside(of_run, level));
     let mut comparisons =
         questions.iter().zip(&pairs).zip(judged).map(|((asked, pairs), judged)| LoadComparison {
             first: asked.first.target.label.clone(),

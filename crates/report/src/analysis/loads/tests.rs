@@ -44,6 +44,19 @@ fn times_add_up_by_block_and_the_sums_are_compared() {
 }
 
 #[test]
+fn in_a_busy_run_a_load_differs_only_if_that_is_far_surer() {
+    let ratios = crate::sample::noisy(1100.0, 0.08, 5, 8);
+    let of = |blocks: u32| {
+        let sample = Sample::new(&["ext4", "xfs"])
+            .benchmark("create", &[&around(1000.0, 8), &ratios])
+            .busy_before(blocks);
+        let load = load(true, &[("creates", "create", 1.0)]);
+        sample.document_under(&[load]).loads[0].comparisons[0].verdict
+    };
+    assert_eq!([of(0), of(8)], [Verdict::Real, Verdict::NotEnoughData]);
+}
+
+#[test]
 fn what_lacks_an_operation_or_keeps_nothing_is_named_with_why() {
     let sample = Sample::new(&["tmpfs", "ext4", "xfs"])
         .benchmark("create", &[&around(1.0, 8), &around(2.0, 8), &around(3.0, 8)])
