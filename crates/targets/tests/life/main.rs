@@ -42,6 +42,7 @@ const CASES: &[Case] = &[
     ("a_directory_lives", whole_life::in_a_directory),
     ("a_mount_inside_keeps_its_content", whole_life::a_mount_inside_keeps_its_content),
     ("images_of_one_run_share_the_scratch_directory", whole_life::images_share_room),
+    ("a_volume_changes_its_size", whole_life::a_volume_changes_its_size),
     ("remounting_forgets_metadata", whole_life::remounting_forgets_metadata),
     ("an_overlay_is_counted", whole_life::an_overlay_is_counted),
     ("unmounting_comes_in", propagation::unmounting_comes_in_and_nothing_goes_out),
