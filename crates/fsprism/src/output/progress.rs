@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Cell, SearchPlan};
 use runner::{Event, Observer, Width};
-use textual::{plain_text, plural};
+use textual::{plain_text, plural, size};
 
 use crate::output;
 
@@ -68,8 +68,11 @@ impl Progress {
 
     /// A search: on a terminal each probe, elsewhere every tenth.
     fn probing(&self, plan: &SearchPlan, position: f64, done: usize, used: Duration) {
-        let what =
-            format!("{}: {} {position} {}", plan.target, plan.axis.title(), plan.axis.unit());
+        let at = match plan.axis.unit() {
+            "bytes" => size(position, 4),
+            unit => format!("{position} {unit}"),
+        };
+        let what = format!("{}: {} {at}", plan.target, plan.axis.title());
         let Some(bar) = &self.bar else {
             if done.is_multiple_of(10) {
                 self.say(&format!("{what}, probe {}", done + 1));

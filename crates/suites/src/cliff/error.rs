@@ -1,5 +1,6 @@
 //! Why a search for cliffs cannot be begun.
 
+use textual::size;
 use thiserror::Error;
 
 /// A search for cliffs is impossible as asked for.
@@ -136,8 +137,8 @@ pub enum CliffError {
     },
     /// mkfs makes no volume as small.
     #[error(
-        "a volume of {bytes} bytes is smaller than mkfs makes one for {target}, which takes \
-         {least} bytes: give a larger {option}"
+        "a volume of {} is too small for {target}, whose mkfs needs {}: give {option} {}m or more",
+        size(*bytes as f64, 4), size(*least as f64, 4), least.div_ceil(1 << 20)
     )]
     VolumeBelowLeast {
         /// The target.
@@ -151,8 +152,9 @@ pub enum CliffError {
     },
     /// The largest volume does not fit.
     #[error(
-        "a volume of {high} bytes does not fit, {most} bytes being the most for {target}: give a \
-         smaller --high, or another directory with --scratch"
+        "a volume of {} does not fit: the scratch directory has room for one of {} for {target}; \
+         give a smaller --high, or another directory with --scratch",
+        size(*high as f64, 4), size(*most as f64, 4)
     )]
     VolumeTooLarge {
         /// The target.
@@ -164,8 +166,9 @@ pub enum CliffError {
     },
     /// The smallest volume would not hold the file.
     #[error(
-        "a volume of {low} bytes is too small for a file of {file_bytes} bytes and what else it \
-         holds: give a --low of {least} bytes or more, or a smaller --working-set"
+        "a volume of {} is too small for a file of {} and what else it holds: give --low {}m or \
+         more, or a smaller --working-set",
+        size(*low as f64, 4), size(*file_bytes as f64, 4), least.div_ceil(1 << 20)
     )]
     VolumeTooSmall {
         /// The smallest volume.
