@@ -493,7 +493,7 @@ export type Verdict = ("real" | "real-size-unknown" | "not-told-apart" | "not-en
 /**
  * Why measuring ended.
  */
-export type EndReason = ("precision" | "blocks" | "budget" | "interrupted" | "nothing-left" | "busy" | "searched")
+export type EndReason = ("precision" | "blocks" | "budget" | "interrupted" | "nothing-left" | "busy" | "searched" | "full")
 /**
  * What a cache holds.
  */

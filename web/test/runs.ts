@@ -155,9 +155,9 @@ interface Line {
   pilots?: { cell: number }[];
 }
 
-/** A run as large as users make them, from the values of a smaller one: 4 targets of 60 benchmarks,
- * 20 blocks. */
-export function enlarged(run: string, name: string): string {
+/** A run as large as users make them, from the values of a smaller one: 4 targets of 60 benchmarks
+ * and so many blocks. */
+export function enlarged(run: string, name: string, blocks: number): string {
   const path = join(place, name);
   cpSync(run, path, { recursive: true });
   const manifest = withoutChecksum(readFileSync(join(run, "manifest.json"), "utf8"));
@@ -188,7 +188,7 @@ export function enlarged(run: string, name: string): string {
   const measured = journal.filter((line) => line.kind === "replicate");
   sources.forEach((source, cell) => {
     const own = measured.filter((line) => line.cell === source);
-    for (let block = 0; block < 20 && own.length > 0; block += 1) {
+    for (let block = 0; block < blocks && own.length > 0; block += 1) {
       const one = own[block % own.length] as Line;
       written.push({ ...one, cell, block, at_s: block * 10 + cell / 30 });
     }

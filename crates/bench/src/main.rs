@@ -4,11 +4,11 @@
 //! machine hits both sides; the table gives the median with its exact 95 % interval. The first
 //! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` (each
 //! with a budget and a number of runs behind it, if others are wanted), `budget` and `order` run
-//! the experiments of `docs/honesty.md` in its place, and `twelve`,
-//! `statistics`, `io-paths`, `io_uring`, `footprints`, `densefs` and `bonnie` measure those rows
-//! alone. Where a program that fsprism is compared with is missing, nothing is measured, and the
-//! exit status is 2.
+//! the experiments of `docs/honesty.md` in its place, and `twelve`, `warm`, `statistics`,
+//! `io-paths`, `io_uring`, `footprints`, `densefs` and `bonnie` measure those rows alone. Where a
+//! program that fsprism is compared with is missing, nothing is measured, and the exit status is 2.
 
+mod beside;
 mod bonnie;
 mod budget;
 mod densefs;
@@ -25,6 +25,7 @@ mod statistics;
 mod table;
 mod twelve;
 mod uring;
+mod warm;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -51,6 +52,7 @@ fn main() -> anyhow::Result<()> {
         }
         Some("statistics") => return alone(&std::env::temp_dir(), statistics::measure),
         Some("twelve") => return alone(&std::env::temp_dir(), |table, _| twelve::measure(table)),
+        Some("warm") => return alone(&std::env::temp_dir(), |table, _| warm::measure(table)),
         Some("io-paths") => return alone("/dev/shm".as_ref(), io_paths::measure),
         Some("io_uring") => return alone("/dev/shm".as_ref(), uring::measure),
         Some("bonnie") => return alone("/dev/shm".as_ref(), bonnie::measure),
@@ -68,6 +70,10 @@ fn main() -> anyhow::Result<()> {
             let scratch = std::env::args_os().nth(2).context("a directory is needed")?;
             return twelve::one_process(scratch.as_ref());
         }
+        Some(warm::ONE_PROCESS) => {
+            let scratch = std::env::args_os().nth(2).context("a directory is needed")?;
+            return warm::one_process(scratch.as_ref());
+        }
         Some(engine::ONE_PROCESS) => {
             let work = std::env::args_os().nth(2).context("a directory is needed")?;
             return engine::one_process(work.as_ref());
@@ -83,6 +89,7 @@ fn main() -> anyhow::Result<()> {
     engine::measure(&mut table, work.path())?;
     fio::measure(&mut table, work.path())?;
     twelve::measure(&mut table)?;
+    warm::measure(&mut table)?;
     io_paths::measure(&mut table, work.path())?;
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;
@@ -97,7 +104,7 @@ fn main() -> anyhow::Result<()> {
 /// The programs that the rows of an argument compare with; a directory, or none, asks for all.
 fn peers_of(word: Option<&str>) -> &'static [&'static str] {
     match word {
-        Some("twelve" | "io-paths" | "io_uring") => &["fio"],
+        Some("twelve" | "warm" | "io-paths" | "io_uring") => &["fio"],
         Some("bonnie") => &["bonnie++"],
         Some(
             "same"
@@ -110,6 +117,7 @@ fn peers_of(word: Option<&str>) -> &'static [&'static str] {
             | bonnie::ONE_PROCESS
             | engine::ONE_PROCESS
             | twelve::ONE_PROCESS
+            | warm::ONE_PROCESS
             | uring::ONE_PROCESS,
         ) => &[],
         _ => &["fio", "bonnie++"],

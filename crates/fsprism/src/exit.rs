@@ -35,7 +35,8 @@ impl Done {
             | EndReason::Blocks
             | EndReason::Budget
             | EndReason::NothingLeft
-            | EndReason::Searched => Self::Well,
+            | EndReason::Searched
+            | EndReason::Full => Self::Well,
         }
     }
 }
@@ -87,6 +88,7 @@ fn status_of(error: &anyhow::Error) -> u8 {
 /// The exit status of a command, after its error has been printed.
 pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
     match done {
+        Ok(Done::Well) if output::page::has_failed() => ExitCode::from(1),
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::WithFailures) => ExitCode::from(1),
         Ok(Done::As(status)) => ExitCode::from(status),

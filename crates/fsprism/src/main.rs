@@ -26,7 +26,11 @@ fn main() -> ExitCode {
         }
         ::lab::guest::init();
     }
-    let arguments = match misplaced::parse() {
+    let parsed = misplaced::parse().and_then(|arguments| {
+        session::start::check_calls()?;
+        Ok(arguments)
+    });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(refusal) => return exit::code(Err(refusal)),
     };

@@ -6,4 +6,5 @@
 pub mod describe;
 pub mod turn;
 
+pub use system_calls::refused_call;
 pub use turn::start_ticks;

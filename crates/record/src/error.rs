@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
 use thiserror::Error;
 
 /// A run directory cannot be made, read or continued.
@@ -83,8 +84,36 @@ pub enum RecordError {
         /// The file being written.
         path: PathBuf,
     },
+    /// The disk of the run directory has no room for a run to begin.
+    #[error(
+        "the disk of the run directory {path} is full, so no run was begun: free some space, or \
+         choose another disk with --out"
+    )]
+    NoRoom {
+        /// The file that was to be written.
+        path: PathBuf,
+    },
+    /// A file beside those of a run cannot be written; the run is whole without it.
+    #[error("{path} cannot be written: {source}")]
+    Beside {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// What was to be written could not be read again.
+    #[error(
+        "{path}: a line was not written, because it could not be read again ({why}); what was \
+         measured before is kept"
+    )]
+    NotReadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// Any other failure of reading or writing.
-    #[error("cannot {action} {path}: {source}; choose another run directory with --out")]
+    #[error("cannot {action} {path}: {source}{}", advice(.source))]
     Io {
         /// What was being done.
         action: &'static str,
@@ -93,6 +122,16 @@ pub enum RecordError {
         /// The system's answer.
         source: io::Error,
     },
+}
+
+/// What helps against a failure, as the end of a sentence; nothing where another place would fail
+/// alike.
+fn advice(source: &io::Error) -> &'static str {
+    match Errno::from_io_error(source) {
+        Some(Errno::MFILE | Errno::NFILE) => "; raise the limit on open files (`ulimit -n`)",
+        Some(Errno::NOMEM | Errno::INTR | Errno::NOSYS) => "",
+        _ => "; choose another run directory with --out",
+    }
 }
 
 /// Something cannot be taken into a run's directory.
@@ -119,5 +158,18 @@ impl RecordError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
             _ => Self::Io { action, path, source },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_directory_is_advised_only_where_it_would_help() {
+        let of = |errno: Errno| RecordError::io("make", "run")(errno.into()).to_string();
+        assert!(of(Errno::ACCESS).ends_with("--out"), "{}", of(Errno::ACCESS));
+        assert!(of(Errno::MFILE).ends_with("(`ulimit -n`)"), "{}", of(Errno::MFILE));
+        assert!(!of(Errno::NOMEM).contains("--out"), "{}", of(Errno::NOMEM));
     }
 }

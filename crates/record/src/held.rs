@@ -174,7 +174,7 @@ impl Held {
         Ok(file)
     }
 
-    /// Puts a whole file where `name` is, by way of `part`.
+    /// Puts a whole file where `name` is, by way of `part`, of which nothing stays.
     pub(crate) fn replace(&self, name: &str, part: &str, content: &[u8]) -> io::Result<()> {
         match unlinkat(&self.fd, part, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
@@ -182,8 +182,15 @@ impl Held {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | AS_IT_IS;
         let mut file = File::from(openat(&self.fd, part, flags, FILE_MODE)?);
-        file.write_all(content).and_then(|()| file.sync_all())?;
-        renameat(&self.fd, part, &self.fd, name)?;
+        let written = file
+            .write_all(content)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| Ok(renameat(&self.fd, part, &self.fd, name)?));
+        if written.is_err() {
+            // On a full disk it would take the room that somebody else needs.
+            let _already_failing = unlinkat(&self.fd, part, AtFlags::empty());
+        }
+        written?;
         self.sync()
     }
 
@@ -264,6 +271,14 @@ mod tests {
         assert_eq!(fs::read(path("other")).expect("ours"), b"theirs");
         assert_eq!(held.read("file", 3).expect("ours"), b"new");
         held.read("file", 2).expect_err("it has three bytes");
+    }
+
+    #[test]
+    fn what_cannot_be_put_leaves_no_part() {
+        let (directory, held) = held();
+        fs::create_dir_all(directory.path().join("file/below")).expect("ours");
+        held.replace("file", "file.part", b"new").expect_err("a directory has its name");
+        assert_eq!(held.names().expect("ours"), ["file"]);
     }
 
     #[test]

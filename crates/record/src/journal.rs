@@ -380,6 +380,8 @@ pub enum EndReason {
     Busy,
     /// Every search for cliffs has learned all that its probes allow.
     Searched,
+    /// The journal holds as much as can be read again.
+    Full,
 }
 
 #[cfg(test)]

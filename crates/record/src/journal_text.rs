@@ -21,7 +21,7 @@ const LINES_MAX: usize = 1_000_000_000;
 /// Damaged places after which a journal is not read on, and lines: those of the longest run have a
 /// fiftieth. Each takes memory, and a text may have one for each two bytes.
 const DAMAGE_MAX: usize = 1000;
-const LINES_READ_MAX: usize = 1 << 19;
+pub(crate) const LINES_READ_MAX: usize = 1 << 19;
 
 /// What of a journal cannot be believed.
 #[derive(Clone, Debug, PartialEq, Eq)]

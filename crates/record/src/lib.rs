@@ -71,6 +71,7 @@ pub use manifest::{
 pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use neighbours::{Busy, Neighbours};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
+pub use plausible::BLOCKS_MAX;
 pub use probe::{ProbeEvidence, Waits};
 pub use schema::SCHEMA_VERSION;
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};

@@ -281,7 +281,8 @@ fn is_final(reason: EndReason) -> bool {
         | EndReason::Blocks
         | EndReason::Budget
         | EndReason::NothingLeft
-        | EndReason::Searched => true,
+        | EndReason::Searched
+        | EndReason::Full => true,
     }
 }
 

@@ -60,6 +60,13 @@ pub enum Event<'a> {
         /// Widths of the intervals so far.
         width: Width,
     },
+    /// There is more time than room for what would be measured in it.
+    WillBeFull {
+        /// Blocks that the journal holds.
+        blocks: u32,
+        /// Blocks that the budget would allow, or that were asked for.
+        of: u32,
+    },
     /// A replicate was thrown away.
     Discarded {
         /// Its cell.

@@ -10,7 +10,7 @@ use workload::Workload;
 
 use crate::experiment::Experiment;
 use crate::need::processors;
-use crate::operations::{Layer, Length, Operations, Question};
+use crate::operations::{Layer, Length, Operations, Pages, Question};
 use crate::place::Place;
 
 /// One benchmark of a suite.
@@ -65,6 +65,7 @@ impl Benchmark {
                 layer: Layer::FileSystem,
                 question: Question::Time,
                 length: Length::default(),
+                pages: Pages::Dirty,
             }),
             baseline: None,
             floor: None,
@@ -82,6 +83,15 @@ impl Benchmark {
             operations.layer = Layer::Device;
         }
         benchmark
+    }
+
+    /// The same writes, to pages that are clean; an experiment has its own.
+    #[must_use]
+    pub(crate) fn with_clean_pages(mut self) -> Self {
+        if let Work::Operations(operations) = &mut self.work {
+            operations.pages = Pages::Clean;
+        }
+        self
     }
 
     /// The same, asked another question; an experiment answers its own only.

@@ -250,6 +250,10 @@ fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Opti
         let why = "its pages are the only copy of its files, so they are never cold";
         return Some(("cold reads and writes", why));
     }
+    if of.writes_clean_pages() {
+        let why = "its pages are the only copy of its files, so none is ever clean";
+        return Some(("first writes to clean pages", why));
+    }
     if of.workload.operation.syncs() {
         return Some(("append and fsync", "it has no device that fsync could write to"));
     }

@@ -36,6 +36,8 @@ pub(crate) fn benchmark(asked: &CustomWorkload) -> Benchmark {
             (false, _) => Access::Sequential,
             // No block twice: the second time it would not be cold, or something below may have it.
             (true, true) if operation == Operation::Read => Access::Shuffled,
+            // As fio does: all blocks in each pass, so that none is written first by a later one.
+            (true, false) if operation == Operation::Write => Access::Shuffled,
             (true, _) => Access::Uniform,
         },
         request_bytes: usize::try_from(request_bytes).unwrap_or(usize::MAX),

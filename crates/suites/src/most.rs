@@ -42,7 +42,9 @@ pub(crate) fn operations_max(
     match workload.operation.subject() {
         // The second time around, nothing would be cold.
         Subject::Data(DataOperation::Read) if state == CacheState::Cold => blocks.max(1),
-        // The second time around, no page would be clean.
+        // Again and again to the same pages.
+        Subject::Data(DataOperation::Write) if of.writes_dirty_pages(state) => u64::from(u32::MAX),
+        // The second time around, no page would be clean, or none to be taken in.
         Subject::Data(DataOperation::Write) => blocks.max(1),
         // The second time around, the name would be known to be missing.
         Subject::Names(_, Entries::Missed) => of.missing_names_per_thread(),

@@ -159,9 +159,17 @@ impl Operations {
             Subject::Data(DataOperation::Read | DataOperation::Mixed { .. }) => {
                 self.need_of_copies(pass, request_bytes)
             }
+            Subject::Data(DataOperation::Write) if self.writes_clean_pages() => {
+                let why = "the whole file once, from its first write to a clean page to its last";
+                Need::counted(0, pass, why)
+            }
+            Subject::Data(DataOperation::Write) if self.writes_dirty_pages(cache_state) => {
+                let why = "each page has been written since the last sync, so that none is clean";
+                let operations = within(COPIES, COPIED_BYTES / request_bytes);
+                Need { time_wanted: Some(TIME_WANTED), ..Need::counted(pass, operations, why) }
+            }
             Subject::Data(DataOperation::Write) => {
-                let why = "each page is changed once; the first changes prepare what neighbours \
-                           share and come before the others";
+                let why = "each page is taken in once; the first find the processor's caches cold";
                 Need::once(pass, within(WRITES, DIRTIED_BYTES / request_bytes), why)
             }
             Subject::Growing(GrowingOperation::Append) => {

@@ -2,7 +2,8 @@
 
 use measure::{Clock, Histogram};
 use record::{
-    CacheEvidence, CourseRecord, LatencySummary, Neighbours, Spent, TimelineRecord, Warning,
+    CacheEvidence, CacheState, CourseRecord, LatencySummary, Neighbours, Spent, TimelineRecord,
+    Warning,
 };
 use runner::Measured;
 use workload::{Course, Outcome, Stretch};
@@ -14,6 +15,10 @@ use crate::written::Written;
 
 /// Slices of a replicate's timeline that the journal keeps.
 const SLICES_MAX: usize = 32;
+
+/// One of so many bytes that a start wrote may go to the device while its pages count as dirty: a
+/// journal, what others write.
+const WRITTEN_BACK_SHARE: u64 = 8;
 
 /// One execution as it was observed.
 pub(crate) struct Observed {
@@ -64,6 +69,14 @@ impl Observed {
         if written_bytes > 0 && !of.changes_anything() {
             let what = format!("{written_bytes} bytes were written while nothing was changed");
             warnings.push(Warning::BackgroundWork { what });
+        }
+        let start = outcome.course.whole_start().operations * of.workload.request_bytes as u64;
+        let is_warm = self.evidence.resident_before.is_some_and(|pages| pages > 0);
+        let stays_dirty = written_bytes <= start / WRITTEN_BACK_SHARE;
+        if is_warm && of.writes_dirty_pages(CacheState::Warm) && !stays_dirty {
+            let what = "it wrote dirty pages back while they were written to again, so that some \
+                        were clean";
+            warnings.push(Warning::BackgroundWork { what: what.to_owned() });
         }
         if let Some(bytes) = self.others_read_bytes {
             let what = format!("{bytes} bytes were read by others while nothing needed to be read");

@@ -36,6 +36,17 @@ pub struct Operations {
     pub question: Question,
     /// How long a replicate lasts, where somebody asked for it.
     pub length: Length,
+    /// In which state warm writes find the pages.
+    pub pages: Pages,
+}
+
+/// In which state warm writes find pages, which all are in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// All have been written since the last sync: what a write prepares for later ones is there.
+    Dirty,
+    /// None has: each is written once, so that all of it is first writes.
+    Clean,
 }
 
 /// How long a replicate lasts where somebody asked for it.
@@ -45,8 +56,7 @@ pub struct Length {
     pub time: Option<Duration>,
     /// Whether operations go on before them until their rate is steady.
     pub until_steady: bool,
-    /// Whether each block of the file may be written more than once: then it is not only the first
-    /// change of a clean page that is measured.
+    /// Whether each block of the file may be written more than once, by direct writes too.
     pub repeats: bool,
 }
 
@@ -163,6 +173,24 @@ impl Operations {
             || self.workload.directory_sync == DirectorySync::EachOperation
             || (cache_state == CacheState::Cold && (reads || self.place.directories().is_some()));
         if waits { Pinning::Off } else { Pinning::EachToOneProcessor }
+    }
+
+    /// Whether it writes again and again to pages in memory, which have all been written before.
+    pub(crate) fn writes_dirty_pages(&self, cache_state: CacheState) -> bool {
+        cache_state == CacheState::Warm
+            && self.pages == Pages::Dirty
+            && self.workload.operation == Operation::Write
+            && !self.passes_the_cache_by()
+    }
+
+    /// Whether it writes once to each of the pages in memory, of which none is dirty.
+    pub(crate) fn writes_clean_pages(&self) -> bool {
+        self.pages == Pages::Clean
+    }
+
+    /// Whether the page cache has no part in it.
+    fn passes_the_cache_by(&self) -> bool {
+        self.is_direct() || self.queue_depth().is_some() || self.layer == Layer::Device
     }
 
     /// Whether all that it writes lies in memory at once: what it writes back on the device, and
@@ -294,6 +322,11 @@ impl Operations {
                 put("working_set_bytes", json!(span_bytes));
             }
             put("access", json!(access_name(self.workload.access)));
+            if self.writes_dirty_pages(cache_state) {
+                put("pages", json!("dirty"));
+            } else if self.writes_clean_pages() {
+                put("pages", json!("clean"));
+            }
             if let Access::Mixed { sequential_percent } = self.workload.access {
                 put("sequential_percent", json!(sequential_percent));
             }

@@ -289,7 +289,7 @@ mod tests {
     }
 
     fn claim(state: CacheState) -> Claim {
-        Claim { state, read_bytes: 4096, reads: 0, written_bytes: 0, is_of_names: false }
+        Claim { state, read_bytes: 4096, ..Claim::cold_reads(0) }
     }
 
     #[test]

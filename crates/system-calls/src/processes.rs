@@ -53,7 +53,7 @@ pub fn fork_blocking_signals(body: impl FnOnce() -> i32) -> io::Result<Pid> {
     let error = io::Error::last_os_error();
     // SAFETY: `before` was initialised by the first call.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
-    Pid::from_raw(pid).filter(|_| pid > 0).ok_or(error)
+    if pid > 0 { Pid::from_raw(pid).ok_or(error) } else { Err(error) }
 }
 
 /// Closes every descriptor from 3 up but those in `kept`.

@@ -5,9 +5,30 @@ use std::path::PathBuf;
 
 use densefs_process::ArenaError;
 use file_system::FileSystem;
+use rustix::io::Errno;
 
+use crate::filtered::ADVICE;
 use crate::scratch::device::DeviceError;
 use crate::spec::availability::Unavailable;
+
+/// What to do where that which every target needs cannot be set up.
+fn how_to_prepare(source: &io::Error) -> &'static str {
+    match Errno::from_io_error(source) {
+        Some(Errno::MFILE | Errno::NFILE) => "raise the limit on open files (`ulimit -n`)",
+        Some(Errno::AGAIN) => "raise the limit on processes (`ulimit -u`)",
+        Some(Errno::PERM | Errno::NOSYS) => ADVICE,
+        _ => "check that /proc and /run are usable, and the limits (`ulimit -n`, `ulimit -u`)",
+    }
+}
+
+/// What to do where mkfs failed: nothing about the image, if it could not even begin.
+fn how_to_format(message: &str) -> &'static str {
+    if message.contains("Too many open files") {
+        "raise the limit on open files (`ulimit -n`)"
+    } else {
+        "change mkfs= or size="
+    }
+}
 
 /// Why a target could not be made, changed or removed.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +47,7 @@ pub enum TargetError {
         threads: usize,
     },
     /// What every target needs could not be set up.
-    #[error("targets cannot be prepared: {doing}: {source}; check that /proc and /run are usable")]
+    #[error("targets cannot be prepared: {doing}: {source}; {}", how_to_prepare(source))]
     Workshop {
         /// What was tried.
         doing: &'static str,
@@ -41,6 +62,16 @@ pub enum TargetError {
         directory: PathBuf,
         /// What the kernel said.
         source: io::Error,
+    },
+    /// The kernel has a loop device that `/dev` does not show.
+    #[error(
+        "the kernel's next free loop device is number {number}, but there is no /dev/loop{number}, \
+        as in a container with a /dev of its own; make it with `mknod /dev/loop{number} b 7 \
+        {number}`, or give a directory on a mounted file system instead"
+    )]
+    NoLoopNode {
+        /// The device's number.
+        number: u32,
     },
     /// An image cannot be allocated for good where the host writes every block to a new place.
     #[error("image=allocated has no effect in {directory}, because {why}; name another directory \
@@ -66,7 +97,7 @@ pub enum TargetError {
     #[error(transparent)]
     Arena(#[from] ArenaError),
     /// mkfs failed.
-    #[error("`{command}` failed: {message}; change mkfs= or size=")]
+    #[error("`{command}` failed: {message}; {}", how_to_format(message))]
     Mkfs {
         /// The command line.
         command: String,

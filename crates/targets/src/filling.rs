@@ -14,8 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{FallocateFlags, StatVfs, fallocate, statvfs, syncfs};
+use rustix::fs::{FallocateFlags, StatVfs, fallocate, statvfs};
 use rustix::io::Errno;
+
+use crate::filtered;
 
 /// In the root, where file systems spread directories out (`find_group_orlov` of ext4).
 const DIRECTORY: &str = "filled-";
@@ -102,7 +104,7 @@ pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Fil
             taken_bytes += bytes;
             number += 1;
         }
-        syncfs(File::open(root)?)?;
+        filtered::sync(root)?;
         room = statvfs(root)?;
     }
     let reserved_bytes = if manner.reserves() { taken_bytes } else { 0 };

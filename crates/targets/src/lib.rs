@@ -19,6 +19,7 @@ mod conditions;
 mod error;
 mod facts;
 mod filling;
+mod filtered;
 mod guardian;
 mod live;
 mod passing;

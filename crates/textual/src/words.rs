@@ -1,5 +1,9 @@
 //! Words: enumerations, plurals, and the name that was meant.
 
+use std::path::Path;
+
+use crate::plain_path;
+
 /// `a`, `a and b`, `a, b and c`.
 #[must_use]
 pub fn list(items: &[String], and: &str) -> String {
@@ -43,6 +47,12 @@ pub fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A path as one word of a shell's command line.
+#[must_use]
+pub fn shell_path(path: &Path) -> String {
+    shell_word(&plain_path(path))
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/measure/src/tsc.rs", "the time stamp counter's instructions"),
     ("crates/system-calls/src/lib.rs", "system calls that no library wraps"),
     ("crates/system-calls/src/processes.rs", "the same, of processes and threads"),
+    ("crates/system-calls/src/refused.rs", "the same, of those that libraries take to succeed"),
     ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
     ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
     ("crates/workload/src/uring/ring/mod.rs", "buffers that the kernel knows by address"),

@@ -13,6 +13,16 @@ use crate::direct::DirectAlignment;
 use crate::io_path::CallFlags;
 use crate::uring::UringRefusal;
 
+/// What may be done where a call is refused that others are allowed.
+fn advice(source: &io::Error) -> &'static str {
+    match Errno::from_io_error(source) {
+        Some(Errno::PERM | Errno::NOSYS) => {
+            "; where a container's filter of system calls refuses it, allow it there"
+        }
+        _ => "",
+    }
+}
+
 /// Why a file set could not be made or a workload could not be run to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -158,7 +168,7 @@ pub enum EngineError {
         alignment: DirectAlignment,
     },
     /// Any other refusal by the kernel.
-    #[error("{operation} {}: {source}", path.display())]
+    #[error("{operation} {}: {source}{}", path.display(), advice(source))]
     System {
         /// The system call that failed.
         operation: &'static str,

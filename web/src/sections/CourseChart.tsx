@@ -5,7 +5,7 @@ import { LineChart } from "../charts/line/LineChart";
 import type { LineChartModel, LineSeries, Marker } from "../charts/line/line-model";
 import type { Benchmark, CellView } from "../data/model";
 import { floats } from "../data/payload";
-import { count, nanoseconds } from "../format/units";
+import { count, nanoseconds, percent } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
 
 export function CourseChart({ benchmark }: { benchmark: Benchmark }) {
@@ -17,14 +17,15 @@ export function CourseChart({ benchmark }: { benchmark: Benchmark }) {
       model={model}
       theme={view.theme}
       file={`${benchmark.name}-course`}
-      summary="Mean time of an operation by its number since the state was made: medians over blocks, with their intervals as bands. The operations after the start are those measured; lower is better."
+      summary="Mean time of an operation by what had been done since the state was made: medians over blocks, with their intervals as bands. The operations after the start are those measured; lower is better."
     />
   );
 }
 
 export function courseModel(view: View, benchmark: Benchmark): LineChartModel | null {
+  const operationsOfPass = passOf(benchmark);
   const drawn = benchmark.cells.flatMap((cell) => {
-    const points = pointsOf(view.report.block, cell);
+    const points = pointsOf(view.report.block, cell, operationsOfPass ?? 1);
     return points.length < 2 ? [] : [{ cell, points }];
   });
   if (drawn.length === 0) return null;
@@ -41,23 +42,52 @@ export function courseModel(view: View, benchmark: Benchmark): LineChartModel | 
   const end =
     course && starts > 0 ? floats(view.report.block, course.operation)[starts - 1] : undefined;
   const markers: Marker[] =
-    end === undefined ? [] : [{ from: end, label: "end of the start", colour: view.theme.muted }];
+    end === undefined
+      ? []
+      : [
+          {
+            from: end / (operationsOfPass ?? 1),
+            label: "end of the start",
+            colour: view.theme.muted,
+          },
+        ];
   return {
     title: `${benchmark.title}: the first operations and the rest`,
-    x: { label: "operation", kind: "log10", format: (value) => count(value) },
+    x:
+      operationsOfPass === null
+        ? { label: "operation", kind: "log10", format: (value) => count(value) }
+        : {
+            label: "share of the working set gone over",
+            kind: "log10",
+            format: (value) => percent(value),
+          },
     y: { label: "time of an operation", kind: "log10", format: nanoseconds },
     series,
     markers,
   };
 }
 
-function pointsOf(block: ArrayBuffer, { page }: CellView): LineSeries["points"] {
+/** Operations that go over the working set once, where they read or write one: what a file's
+ * pages and the processor's caches have met depends on that, and not on a count. */
+function passOf(benchmark: Benchmark): number | null {
+  const report = benchmark.cells[0]?.report;
+  const request = report?.parameters.request_bytes;
+  const bytes = report?.working_set?.bytes;
+  if (typeof request !== "number" || bytes === undefined || bytes < request) return null;
+  return bytes / request;
+}
+
+function pointsOf(
+  block: ArrayBuffer,
+  { page }: CellView,
+  operationsOfPass: number,
+): LineSeries["points"] {
   if (page.course == null) return [];
   const { operation, time_ns, time_low_ns, time_high_ns } = page.course;
   const [x, y] = [floats(block, operation), floats(block, time_ns)];
   const [low, high] = [floats(block, time_low_ns), floats(block, time_high_ns)];
   const all = Array.from(x, (at, index) => ({
-    x: at,
+    x: at / operationsOfPass,
     y: y[index] as number,
     low: low[index],
     high: high[index],

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use stats::scalability::Errors;
 
 use crate::arguments::values;
 
@@ -133,6 +134,9 @@ pub(crate) enum Meaning {
 
 #[derive(Debug, Args)]
 pub(crate) struct ScalabilityOptions {
+    /// What errors are taken for
+    #[arg(long, value_enum, default_value_t = FitErrors::Proportional)]
+    pub(crate) fit: FitErrors,
     /// A comma-separated table with the columns n (workers) and x (throughput); - is standard
     /// input
     #[arg(value_name = "FILE")]
@@ -149,6 +153,24 @@ pub(crate) struct AnswerOptions {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]
     pub(crate) format: AnswerFormat,
+}
+
+/// What a fit takes the errors of throughputs for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FitErrors {
+    /// A share of the throughput, as measurements of storage have them
+    Proportional,
+    /// Of one size at every number of workers, as Gunther's own fits and R's package usl have them
+    Absolute,
+}
+
+impl From<FitErrors> for Errors {
+    fn from(errors: FitErrors) -> Self {
+        match errors {
+            FitErrors::Proportional => Self::InProportion,
+            FitErrors::Absolute => Self::OfOneSize,
+        }
+    }
 }
 
 /// A form of output of what is no run.

@@ -1,6 +1,7 @@
 //! A command line that begins with a target or a suite where a command belongs.
 
-use std::env;
+use std::io::{self, Write};
+use std::{env, process};
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -9,6 +10,7 @@ use textual::shell_word;
 
 use crate::arguments::Arguments;
 use crate::exit::Blame;
+use crate::output;
 
 /// Parses the command line.
 ///
@@ -20,9 +22,22 @@ pub(crate) fn parse() -> anyhow::Result<Arguments> {
             env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
         match instead(&error, &words) {
             Some(sentence) => Err(anyhow::anyhow!(sentence)).blame_input(),
-            None => error.exit(),
+            None => end(&error),
         }
     })
+}
+
+/// Prints help, the version or what is wrong, and ends the process; unlike [`clap::Error::exit`],
+/// not as if all were well where help that was asked for could not be written.
+fn end(error: &clap::Error) -> ! {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        Err(why) if !error.use_stderr() && why.kind() != io::ErrorKind::BrokenPipe => {
+            output::say(&format!("fsprism: cannot write to standard output: {why}"));
+            process::exit(1)
+        }
+        _ => process::exit(error.exit_code()),
+    }
 }
 
 /// What to run instead, where that is clear.

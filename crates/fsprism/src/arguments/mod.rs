@@ -172,7 +172,8 @@ pub(crate) struct Measuring {
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
     pub(crate) confidence: f64,
     /// Measure exactly this many blocks, however long they take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(record::BLOCKS_MAX)))]
     pub(crate) blocks: Option<u32>,
     /// Measure N runs in sequence, each in its own process on newly made targets, and compare the
     /// targets over all runs
@@ -337,7 +338,8 @@ pub(crate) struct ReproduceOptions {
     pub(crate) run: Option<PathBuf>,
     /// How many times to run each point, for papers that are measured; by default 8, or 40 for
     /// memory-rich-microbenchmarks, which takes a few seconds for each
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(record::BLOCKS_MAX)))]
     pub(crate) blocks: Option<u32>,
     /// Size of Bonnie's file, for bonnie-anova; by default 320m, as published
     #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "run")]

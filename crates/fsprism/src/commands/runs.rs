@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use record::{EndReason, Line, Run};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use textual::{Layout, plain_text, widest};
 
 use crate::arguments::RunsOptions;
@@ -20,6 +20,7 @@ struct Runs {
 /// A run directory.
 #[derive(Debug, Serialize)]
 struct Found {
+    #[serde(serialize_with = "as_text")]
     path: PathBuf,
     /// When it began, in UTC; none if it cannot be read.
     started: Option<String>,
@@ -99,6 +100,11 @@ fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
     let mut found: Vec<Found> = paths.into_iter().filter(is_run).map(Found::of).collect();
     found.sort_by(|a, b| (&a.started, &a.path).cmp(&(&b.started, &b.path)));
     Ok(found)
+}
+
+/// A path as text, whatever its bytes are: one that is not text is no reason to list none.
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 fn blocks(run: &Run) -> usize {

@@ -102,7 +102,7 @@ fn steady_state(options: &SeriesOptions) -> anyhow::Result<Done> {
 fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Done> {
     let input = Input::read(&options.file)?;
     let (n, x) = pairs(&input.name, &input.text, "n", "x").blame_input()?;
-    let answer = ScalabilityAnswer::new(&n, &x, options.confidence);
+    let answer = ScalabilityAnswer::new(&n, &x, options.fit.into(), options.confidence);
     let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
     output::print_answer(options.output.format, &answer, || {
         answer.text(output::terminal_options().width)

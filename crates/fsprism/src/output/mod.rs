@@ -12,7 +12,7 @@ use ::report::{Load, Options, Source};
 use network_suite::break_even;
 use record::{Document, Run, RunDirectory, Warning, WarningReport};
 use serde::Serialize;
-use textual::{plain_json, plain_path, plain_text};
+use textual::{plain_json, plain_path, plain_text, shell_path};
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
@@ -24,12 +24,22 @@ const WIDTH_MAX: usize = 120;
 /// Columns where there is no terminal and `COLUMNS` says nothing.
 const WIDTH_UNKNOWN: usize = 100;
 
+/// Whether the terminal understands more than text: one that says so by its name, and whose user
+/// did not ask for none of it.
+pub(crate) fn takes_escapes() -> bool {
+    let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    said("TERM").is_some_and(|terminal| terminal != "dumb")
+}
+
 /// Options of the terminal's report, from the terminal and `NO_COLOR`.
 pub(crate) fn terminal_options() -> Options {
     let is_terminal = io::stdout().is_terminal();
     let columns = terminal_columns().unwrap_or(WIDTH_UNKNOWN);
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    Options { width: columns.clamp(WIDTH_MIN, WIDTH_MAX), colour: is_terminal && !no_colour }
+    Options {
+        width: columns.clamp(WIDTH_MIN, WIDTH_MAX),
+        colour: is_terminal && !no_colour && takes_escapes(),
+    }
 }
 
 /// The form of a run's report.
@@ -165,7 +175,7 @@ pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
         let page = if page.is_file() { shown(&page) } else { String::new() };
         let full = match form.is_full {
             true => String::new(),
-            false => format!("All: fsprism report --terminal --full {}", shown(path)),
+            false => format!("All: fsprism report --terminal --full {}\n", shell_path(path)),
         };
         let gap = if form.is_full { "\n" } else { "" };
         return print(&format!("{gap}{full}{page}{}", shown(path)));

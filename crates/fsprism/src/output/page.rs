@@ -1,6 +1,7 @@
 //! The page: `report.html` in a run directory, or wherever several runs are put together.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::report::{Source, page::HEAD, render_html};
 use record::RunDirectory;
@@ -11,8 +12,16 @@ use crate::output::{self, destination::Destination};
 /// The page's name in a run directory.
 pub(crate) const FILE: &str = "report.html";
 
+/// Whether the page of a run could not be written, on which no command ends.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a page that belongs to a run could not be written.
+pub(crate) fn has_failed() -> bool {
+    HAS_FAILED.load(Ordering::Relaxed)
+}
+
 /// Writes the page of a run that has just been measured into its directory. Without room for it
-/// the run stays whole, so that is only said.
+/// the run stays whole, so that is only said, and by the exit status.
 pub(crate) fn write_into(directory: &RunDirectory, source: &Source<'_>) {
     let path = directory.path();
     let there = directory.beginning(FILE, HEAD.len());
@@ -25,7 +34,10 @@ pub(crate) fn write_into(directory: &RunDirectory, source: &Source<'_>) {
 
 fn say_failure(written: anyhow::Result<()>) {
     if let Err(error) = written {
-        output::say(&format!("{error:#}: `fsprism report` writes it again"));
+        HAS_FAILED.store(true, Ordering::Relaxed);
+        output::say(&format!(
+            "{error}; the run itself is whole: `fsprism report` writes its page once it can"
+        ));
     }
 }
 

@@ -29,7 +29,8 @@ impl Progress {
     /// Progress of a run of `cells` within `budget`.
     pub(crate) fn new(cells: &[Cell], budget: Duration) -> Self {
         let names = cells.iter().map(|cell| format!("{}: {}", cell.target, cell.title)).collect();
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let is_drawn = std::io::stderr().is_terminal() && output::takes_escapes();
+        let bar = is_drawn.then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S);
             let length = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
             let bar = ProgressBar::with_draw_target(Some(length), target);
@@ -86,6 +87,25 @@ impl Progress {
         bar.tick();
     }
 
+    fn block_done(&mut self, block: u32, cells: usize, blocks: u32, width: &Width) {
+        self.blocks_planned = Some(blocks);
+        self.intervals = intervals(width);
+        if self.bar.is_none() {
+            let number = block + 1;
+            let of_all =
+                if blocks > number { format!(" of about {blocks}") } else { String::new() };
+            // Later blocks hold the widest alone.
+            let part = if cells < width.of {
+                format!(" with {cells} of {} cells", width.of)
+            } else {
+                String::new()
+            };
+            let widest = widest(width, &self.names);
+            let intervals = &self.intervals;
+            self.say(&format!("block {number} done{part}{of_all}{intervals}{widest}"));
+        }
+    }
+
     fn show(&self, block: Option<u32>, done: usize, of: usize, used: Duration, doing: &str) {
         let Some(bar) = &self.bar else { return };
         let left = self.budget.saturating_sub(used).as_secs();
@@ -127,22 +147,15 @@ impl Observer for Progress {
                 }
             }
             Event::BlockDone { block, cells, blocks, width } => {
-                self.blocks_planned = Some(blocks);
-                self.intervals = intervals(&width);
-                if self.bar.is_none() {
-                    let number = block + 1;
-                    let of_all =
-                        if blocks > number { format!(" of about {blocks}") } else { String::new() };
-                    // Later blocks hold the widest alone.
-                    let part = if cells < width.of {
-                        format!(" with {cells} of {} cells", width.of)
-                    } else {
-                        String::new()
-                    };
-                    let widest = widest(&width, &self.names);
-                    let intervals = &self.intervals;
-                    self.say(&format!("block {number} done{part}{of_all}{intervals}{widest}"));
-                }
+                self.block_done(block, cells, blocks, &width);
+            }
+            Event::WillBeFull { blocks, of } => {
+                let runs = of.div_ceil(blocks.max(1));
+                self.say(&format!(
+                    "one run holds some {} of all that is measured, fewer than the {of} that \
+                     there is time for, and then it ends; to use the rest, give --runs {runs}",
+                    plural(blocks as usize, "block")
+                ));
             }
             Event::Discarded { cell, why } => {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);

@@ -39,6 +39,16 @@ static TURN: OnceLock<Turn> = OnceLock::new();
 /// How often a run that waits looks whether its turn has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
+/// Refuses to begin where a filter of system calls refuses one that nothing works without.
+pub(crate) fn check_calls() -> anyhow::Result<()> {
+    let Some((call, why)) = machine::refused_call() else { return Ok(()) };
+    Err(anyhow::anyhow!(
+        "{call}(2) is refused here ({why}): allow it in the container's filter of system calls \
+         (seccomp), or run fsprism outside"
+    ))
+    .blame_input()
+}
+
 /// Lets signals ask for an orderly end instead of killing the process, waits until no other run
 /// measures, then makes the targets.
 pub(crate) fn make(

@@ -10,6 +10,7 @@ use measure::{ClockReport, SystemClock};
 use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
 use runner::{Ledger, OnBusy, Plan, RunContext, conduct};
 use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testbed};
+use textual::shell_path;
 use workload::Verification;
 
 use crate::arguments::Measuring;
@@ -190,7 +191,7 @@ impl Session {
         let closed = Testbed::close(self.laboratory.into_targets(), self.workshop);
         let reason = || {
             let reason = ended?;
-            let path = self.directory.path().display();
+            let path = shell_path(self.directory.path());
             start::check_guarded(is_guarded, &format!("continue with --resume {path}"))?;
             if let Some(full) = full {
                 anyhow::bail!(

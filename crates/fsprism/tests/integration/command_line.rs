@@ -142,7 +142,8 @@ fn a_resumed_run_takes_no_option_that_it_would_ignore() {
 fn an_output_that_cannot_be_written_is_a_failure_and_a_closed_one_is_not() {
     let place = Place::new();
     let full = fs::File::options().write(true).open("/dev/full").expect("it is there");
-    for arguments in ["machine", "man", "completions bash"] {
+    for arguments in ["machine", "man", "completions bash", "--help", "survey --help", "--version"]
+    {
         let mut command = place.fsprism(arguments);
         let output = command.stdout(full.try_clone().expect("a file")).output().expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

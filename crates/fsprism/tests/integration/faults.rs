@@ -1,11 +1,12 @@
 //! Things that fail while a run goes on: it says so, keeps what it has, and leaves nothing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::process::Command;
 
 use crate::documents::assert_valid;
-use crate::place::Place;
+use crate::place::{Place, names_in};
 use crate::process::Running;
 use crate::refusals::PrivateMounts;
 
@@ -172,6 +173,52 @@ fn a_full_disk_under_the_journal_ends_the_run_and_keeps_it() {
     let document = outcome.assert_code(0).document();
     let cells = document["cells"].as_array().expect("a list");
     assert!(cells.iter().all(|cell| cell["replicates"] == 24), "{document}");
+}
+
+/// On disks of each size up to one that holds a run: parts are gone or whole, and what is said is
+/// true.
+#[test]
+fn a_run_on_a_disk_of_any_size_leaves_no_part_and_says_what_is_kept() {
+    let name = "a_run_on_a_disk_of_any_size_leaves_no_part_and_says_what_is_kept";
+    let Some(place) = Place::as_root(name) else { return };
+    place.make("small");
+    place.make("data");
+    let small = place.text("small");
+    let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=4k none {small}"));
+    let run = mounts.path(&place, "small/run");
+    let mut seen = BTreeSet::new();
+    for kib in [4, 8, 12, 16, 20, 24, 28, 32, 48, 64, 128, 256, 512, 1024, 1536, 2048, 4096] {
+        mounts.do_there(&format!("rm -rf {small}/run && mount -o remount,size={kib}k {small}"));
+        let outcome = mounts.run(
+            &place,
+            "run survey/metadata data --benchmark stat-100 --blocks 2 --budget 1s --out small/run",
+        );
+        let names = names_in(&run);
+        let all = names.iter().cloned().chain(names_in(&run.join("histograms")));
+        let parts: Vec<String> = all.filter(|name| name.contains(".part")).collect();
+        assert_eq!(parts, [""; 0], "{kib} KiB: {outcome:?}");
+        let has = |name: &str| names.iter().any(|found| found == name);
+        match (has("manifest.json"), has("report.html")) {
+            (false, _) => {
+                assert_eq!(names, [""; 0], "{kib} KiB");
+                outcome.assert_refused(&["full, so no run was begun", "--out"]);
+            }
+            (true, false) => {
+                outcome.assert_code(1);
+                let said = ["kept; free some space", "the run itself is whole"];
+                assert!(said.iter().any(|words| outcome.stderr.contains(words)), "{outcome:?}");
+                let read = mounts.run(&place, "report small/run --terminal");
+                read.assert_code(0);
+            }
+            (true, true) => {
+                outcome.assert_code(0);
+                let page = fs::read_to_string(run.join("report.html")).expect("it is there");
+                assert!(page.trim_end().ends_with("</html>"), "{kib} KiB");
+            }
+        }
+        seen.insert((has("manifest.json"), has("report.html")));
+    }
+    assert_eq!(seen.len(), 3, "too small, too small for a page, and enough: {seen:?}");
 }
 
 #[test]

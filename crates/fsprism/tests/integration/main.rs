@@ -4,6 +4,7 @@
 //! machine: no mount, loop device, control group or file of that process may be left. Tests that
 //! make file systems need root and say so where they are not run as root.
 
+mod advice;
 mod answers;
 mod arenas;
 mod busy;
@@ -33,6 +34,7 @@ mod process;
 mod processors;
 mod rates;
 mod refusals;
+mod refused_calls;
 mod run_directory;
 mod shells;
 mod signals;

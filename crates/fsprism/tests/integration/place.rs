@@ -81,18 +81,25 @@ impl Place {
         command.args(arguments.split_whitespace()).current_dir(self.directory.path());
         // Other tests run beside it, and those that ask what happens then say so.
         command.env("FSPRISM_ON_BUSY", "measure");
-        command.env("COLUMNS", "100").env_remove("NO_COLOR").stdin(Stdio::null());
+        command.env("COLUMNS", "100").env("TERM", "xterm").env_remove("NO_COLOR");
+        command.stdin(Stdio::null());
         command
     }
 
     /// Runs a command to its end and looks at what it left.
-    pub(crate) fn finish(&self, mut command: Command) -> Outcome {
+    pub(crate) fn finish(&self, command: Command) -> Outcome {
+        let (outcome, left) = self.finish_with_rest(command);
+        assert!(left.is_empty(), "left behind: {left:?}");
+        outcome
+    }
+
+    /// Runs a command to its end, and gives what it left, too.
+    pub(crate) fn finish_with_rest(&self, mut command: Command) -> (Outcome, Vec<String>) {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child: Child = child.expect("it can be started");
         let pid = child.id();
         let output = child.wait_with_output().expect("it is ours");
-        self.assert_nothing_left(pid);
-        Outcome::of(output)
+        (Outcome::of(output), self.left_by(pid))
     }
 
     /// Runs a command beside another that still has things of its own here.
@@ -100,9 +107,15 @@ impl Place {
         Outcome::of(self.measure(arguments).output().expect("it can be started"))
     }
 
-    /// Everything on this machine that carries the process' name, or lies in the scratch directory.
+    /// That a process left nothing.
     #[track_caller]
     pub(crate) fn assert_nothing_left(&self, pid: u32) {
+        let left = self.left_by(pid);
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+
+    /// Everything on this machine that carries the process' name, or lies in the scratch directory.
+    fn left_by(&self, pid: u32) -> Vec<String> {
         let name = format!("fsprism-{pid}-");
         let scratch = self.path("scratch");
         let mut left = names_in(&scratch);
@@ -119,7 +132,7 @@ impl Place {
         let mounts = fs::read_to_string("/proc/self/mountinfo").expect("/proc is mounted");
         left.extend(mounts.lines().filter(|line| line.contains(&name)).map(str::to_owned));
         left.extend(loop_devices(&scratch));
-        assert!(left.is_empty(), "left behind: {left:?}");
+        left
     }
 }
 

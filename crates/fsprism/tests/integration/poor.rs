@@ -33,14 +33,14 @@ os.execv(sys.argv[4], sys.argv[4:])
 "#;
 
 /// The program under such a filter; `None`, visibly, where there is no Python for that.
-fn under(test: &str, filter: &str) -> Option<Command> {
+pub(crate) fn under(test: &str, filter: &str) -> Option<Command> {
     let there_is = Command::new("python3").arg("--version").output().is_ok();
     if !there_is || !cfg!(target_arch = "x86_64") {
         say_skipped(test, "it needs python3, and the numbers of x86-64's system calls");
         return None;
     }
     let mut command = Command::new("python3");
-    command.args(["-c", FILTER]).args(filter.split_whitespace());
+    command.args(["-S", "-E", "-c", FILTER]).args(filter.split_whitespace());
     command.arg(env!("CARGO_BIN_EXE_fsprism"));
     Some(command)
 }

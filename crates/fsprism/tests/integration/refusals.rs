@@ -36,7 +36,8 @@ impl PrivateMounts {
         command.args(["sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.path(""));
         command.arg(env!("CARGO_BIN_EXE_fsprism"));
         let mut command = place.here(command, arguments);
-        if !arguments.contains("--scratch") {
+        let measures = ["run", "survey", "cliff"].iter().any(|one| arguments.starts_with(one));
+        if measures && !arguments.contains("--scratch") {
             command.arg("--scratch").arg(place.path("scratch"));
         }
         command
@@ -101,6 +102,35 @@ fn paths_that_cannot_be_measured_are_refused() {
     }
     assert_eq!(names_in(&place.path("")), ["file", "read-only", "scratch", "tiny"]);
     assert!(names_in(&mounts.path(&place, "tiny")).is_empty());
+}
+
+/// As in a container that was given loop-control alone. What is advised helps.
+#[test]
+fn a_loop_device_without_a_file_is_said_and_can_be_made() {
+    let name = "a_loop_device_without_a_file_is_said_and_can_be_made";
+    let Some(place) = Place::as_root(name) else { return };
+    let mounts = PrivateMounts::new(
+        "mount -t tmpfs none /dev; mkdir /dev/shm; mknod /dev/null c 1 3; \
+         mknod /dev/urandom c 1 9; mknod /dev/loop-control c 10 237",
+    );
+    let run = |number: u32| {
+        mounts.run(
+            &place,
+            &format!(
+                "run survey/metadata ext4:size=512m --benchmark stat-100 --blocks 1 --out {number}"
+            ),
+        )
+    };
+    let mut last = run(0);
+    last.assert_code(1).assert_says(&["there is no /dev/loop", "mknod", "a directory"]);
+    // Others may take a device meanwhile, so that the next is another.
+    for number in 1..=16 {
+        let Some((_, advice)) = last.stderr.split_once("make it with `") else { break };
+        let command = advice.split('`').next().expect("it is quoted").to_owned();
+        mounts.do_there(&command);
+        last = run(number);
+    }
+    last.assert_code(0);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Run directories that are not as they should be.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -442,5 +444,11 @@ fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
     let text = runs(".").stdout;
     let line = text.lines().find(|line| line.contains("./run")).expect("it is listed");
     assert!(line.contains("survey/in-memory") && line.ends_with(" finished         2"), "{text}");
+    // A name that is not text is no reason to list none.
+    let odd = place.path("").join(OsStr::from_bytes(b"odd-\xff"));
+    fs::rename(place.path("cut"), odd).expect("they are ours");
+    let listed = runs(". --format json").assert_code(0).document();
+    let paths = listed["runs"].as_array().expect("they are listed").iter();
+    assert!(paths.clone().any(|one| one["path"] == "./odd-\u{fffd}"), "{listed}");
     runs("missing").assert_refused(&["missing", "name a directory of runs"]);
 }

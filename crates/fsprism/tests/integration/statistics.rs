@@ -46,6 +46,31 @@ fn assert_near(value: &Value, wanted: f64, tolerance: f64) {
 }
 
 #[test]
+fn tables_say_that_they_have_no_room() {
+    let place = place_with("rates.csv", RATES);
+    let at = |columns: &str| {
+        let mut command = place.fsprism(&format!("{ANOVA} --confidence 90%,95%,99%"));
+        command.env("COLUMNS", columns);
+        place.finish(command).assert_code(0).stdout.clone()
+    };
+    let said = "have no room for all their columns";
+    assert!(!at("120").contains(said), "{}", at("120"));
+    assert!(at("80").contains(said), "{}", at("80"));
+}
+
+#[test]
+fn squares_that_vanish_are_refused_as_those_that_overflow() {
+    for size in ["e-170", "e170"] {
+        let values: String = (10..30).map(|number| format!("{number}{size}\n")).collect();
+        let place = place_with("values.csv", &format!("v\n{values}"));
+        for analysis in ["interval", "changepoint"] {
+            let outcome = place.finish(place.fsprism(&format!("stats {analysis} values.csv")));
+            outcome.assert_refused(&["values.csv", "out of range: use another unit"]);
+        }
+    }
+}
+
+#[test]
 fn an_analysis_of_variance_is_that_of_the_book() {
     let place = place_with("rates.csv", RATES);
     let found = document(&place, ANOVA);
@@ -174,6 +199,23 @@ fn scalability_is_fitted_and_its_peak_told() {
     assert!(found["std_errors"]["beta"].is_number() && found["residual_std_error"].is_number());
     let text = place.finish(place.fsprism("stats scalability table.csv"));
     assert!(text.assert_code(0).stdout.contains("peaks at"), "{}", text.stdout);
+    assert_eq!(found["fit"], "proportional");
+    assert!(found["other_fit"].is_null(), "both say the same: {found}");
+    // SPEC SDM91 as in Gunther's book and in R's package usl, which fit errors of one size.
+    let table = "n,x\n1,64.9\n18,995.9\n36,1652.4\n72,1853.2\n108,1828.9\n144,1775\n216,1702.2\n";
+    fs::write(place.path("sdm91.csv"), table).expect("the place is ours");
+    let found = document(&place, "stats scalability sdm91.csv --fit absolute");
+    assert_eq!(found["fit"], "absolute");
+    assert_near(&found["alpha"], 0.0277, 0.0001);
+    assert_near(&found["peak_n"], 96.5, 0.1);
+    let text = place.finish(place.fsprism("stats scalability sdm91.csv"));
+    let words = text.assert_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("for errors of one size at every n (--fit absolute), it is"), "{words}");
+    // Throughput that falls from the first has no peak.
+    let table = "n,x\n1,100\n2,60\n4,33\n8,17\n16,8.5\n32,4.2\n";
+    fs::write(place.path("falling.csv"), table).expect("the place is ours");
+    let found = document(&place, "stats scalability falling.csv");
+    assert!(found["peak_n"].is_null(), "{found}");
     fs::write(place.path("few.csv"), "n,x\n1,10\n1,11\n").expect("the place is ours");
     place.finish(place.fsprism("stats scalability few.csv")).assert_refused(&["few.csv"]);
 }

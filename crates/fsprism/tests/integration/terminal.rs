@@ -57,6 +57,16 @@ fn a_terminal_has_colour_unless_no_color_says_otherwise() {
     let plain = report(Some("1"));
     assert!(!plain.contains(ESCAPE), "{plain}");
     assert_eq!(report(Some("0")), plain, "whatever it is set to");
+    let on = |terminal: Option<&str>| {
+        let mut command = place.fsprism("report run --format terminal --full");
+        match terminal {
+            Some(name) => command.env("TERM", name),
+            None => command.env_remove("TERM"),
+        };
+        at_terminal(command, 100)
+    };
+    assert_eq!(on(Some("dumb")), plain);
+    assert_eq!(on(None), plain, "nobody says that it takes more than text");
     // Not at a terminal there is none either way.
     let piped = place.finish(place.fsprism("report run --format terminal --full"));
     assert_eq!(piped.assert_code(0).stdout, plain);

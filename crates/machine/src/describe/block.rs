@@ -41,7 +41,9 @@ fn below_at_depth(
     path: &Path,
     depth: u32,
 ) -> Result<Option<BlockDevice>, DescribeError> {
-    let metadata = fs::metadata(sources.path(path))
+    // On this machine a relative path begins where the process is, which only the kernel knows.
+    let real = if sources.is_this_machine() { path.to_owned() } else { sources.path(path) };
+    let metadata = fs::metadata(real)
         .map_err(|source| DescribeError::Read { path: path.to_owned(), source })?;
     let names_device = metadata.file_type().is_block_device();
     let number = number_of(if names_device { metadata.rdev() } else { metadata.dev() });
@@ -66,8 +68,10 @@ fn device_of_mount(
     let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
     if is_on_another(&mount.file_system) {
         // What is written goes to the upper directory. Inside a container it has no name.
+        // A relative one was so from where somebody mounted it.
         let upper = mount.super_option("upperdir").map(Path::new);
-        return match upper.filter(|upper| sources.path(upper).exists()) {
+        let is_there = |upper: &&Path| upper.is_absolute() && sources.path(upper).exists();
+        return match upper.filter(is_there) {
             Some(upper) => below_at_depth(sources, upper, depth),
             None => Ok(None),
         };

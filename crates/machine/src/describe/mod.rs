@@ -105,6 +105,13 @@ pub(crate) fn device_below(path: impl AsRef<Path>) -> Result<Option<BlockDevice>
     block::device_below(&Sources::default(), path.as_ref())
 }
 
+/// What the control groups of this process still let it take of memory, in bytes: the least of all
+/// levels, of either version; `None` without a limit. What the page cache can give up counts.
+#[must_use]
+pub fn memory_left_in_groups() -> Option<u64> {
+    cgroup::memory_left_bytes(&Reader::new(&Sources::default()))
+}
+
 /// What lies below `paths`; what cannot be found out is left out.
 #[must_use]
 pub fn storage<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<Storage> {

@@ -1,9 +1,11 @@
 //! The run directory: made once, appended to per replicate, readable to its last whole line.
 
+mod beginning;
 mod group;
 mod manifest_text;
 mod output;
 mod reserved;
+mod room;
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -34,9 +36,8 @@ const HISTOGRAMS: &str = "histograms";
 /// The directory, within a run's, of the traces that footprints were counted in: a file
 /// `LABEL.trace` for each target.
 pub const TRACES: &str = "footprint";
-/// Bytes that a journal has at most. Those of the longest runs have a hundredth.
+/// Bytes that a journal has at most; a run whose journal has nearly as many ends.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
-
 /// A run as it lies on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -58,6 +59,11 @@ impl Run {
     }
 }
 
+/// Metrics of the cell that a line adds, if it adds one.
+fn metrics_added(line: &Line) -> Option<usize> {
+    if let Line::CellAdded(added) = line { Some(added.definition.metrics.len()) } else { None }
+}
+
 /// A run directory open for appending; one process at a time.
 #[derive(Debug)]
 pub struct RunDirectory {
@@ -66,6 +72,10 @@ pub struct RunDirectory {
     journal: File,
     /// The number of the journal's last line.
     last_line: usize,
+    /// Bytes of the journal.
+    journal_bytes: u64,
+    /// Metrics of each cell, those that searches added among them.
+    metrics: Vec<usize>,
     /// Per cell, where its histogram log ends as far as the journal knows.
     log_ends: HashMap<u32, u64>,
 }
@@ -82,12 +92,24 @@ impl RunDirectory {
 
     /// Begins a run in a directory that was found empty and is locked by its journal.
     fn begin(held: Held, journal: File, manifest: &Manifest) -> Result<Self, RecordError> {
-        let histograms = held.make_below(HISTOGRAMS);
-        let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
-        let text = manifest_text::text_of(manifest);
-        held.replace(MANIFEST, MANIFEST_PART, text.as_bytes())
-            .map_err(RecordError::io("write", held.path_of(MANIFEST)))?;
-        Ok(Self { held, histograms, journal, last_line: 0, log_ends: HashMap::new() })
+        match beginning::begun(&held, manifest) {
+            Ok(histograms) => {
+                let metrics = manifest.cells.iter().map(|cell| cell.metrics.len()).collect();
+                Ok(Self {
+                    held,
+                    histograms,
+                    journal,
+                    last_line: 0,
+                    journal_bytes: 0,
+                    metrics,
+                    log_ends: HashMap::new(),
+                })
+            }
+            Err(error) => {
+                beginning::undo(&held);
+                Err(error)
+            }
+        }
     }
 
     /// Whether `path` is absent or empty, or holds only what a process that was killed before the
@@ -124,15 +146,21 @@ impl RunDirectory {
         let histograms = held.make_below(HISTOGRAMS);
         let histograms = histograms.map_err(RecordError::io("open", held.path_of(HISTOGRAMS)))?;
         let mut log_ends = HashMap::new();
+        let mut metrics: Vec<usize> =
+            manifest.cells.iter().map(|cell| cell.metrics.len()).collect();
         for line in &lines {
             if let Line::Replicate(replicate) = line
                 && let Some(location) = replicate.histogram
             {
                 log_ends.insert(replicate.cell, location.end_bytes());
             }
+            metrics.extend(metrics_added(line));
         }
         let run = Run { manifest, lines, damage: Vec::new() };
-        Ok((Self { held, histograms, journal, last_line: last, log_ends }, run))
+        let (last_line, journal_bytes) = (last, whole_bytes);
+        let directory =
+            Self { held, histograms, journal, last_line, journal_bytes, metrics, log_ends };
+        Ok((directory, run))
     }
 
     /// Where the run lies.
@@ -225,22 +253,31 @@ impl RunDirectory {
         let part = format!("{name}.part");
         self.held
             .replace(name, &part, content)
-            .map_err(RecordError::io("write", self.held.path_of(name)))
+            .map_err(|source| RecordError::Beside { path: self.held.path_of(name), source })
             .map_err(|error| self.removed().unwrap_or(error))
     }
 
     /// Appends a line; when this returns, it is on the disk.
     ///
     /// # Errors
-    /// When the disk is full or fails, or the directory was removed.
+    /// When the disk is full or fails, the directory was removed, or the line could not be read
+    /// again.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         if let Some(removed) = self.removed() {
             return Err(removed);
         }
+        let text = journal_text::text_of(line, self.last_line + 1);
+        self.check_readable(line, &text)
+            .map_err(|why| RecordError::NotReadable { path: self.held.path_of(JOURNAL), why })?;
+        self.metrics.extend(metrics_added(line));
+        self.write(&text)
+    }
+
+    fn write(&mut self, text: &[u8]) -> Result<(), RecordError> {
         self.last_line += 1;
-        let text = journal_text::text_of(line, self.last_line);
+        self.journal_bytes += text.len() as u64;
         self.journal
-            .write_all(&text)
+            .write_all(text)
             .and_then(|()| self.journal.sync_data())
             .map_err(RecordError::io("write", self.held.path_of(JOURNAL)))
     }

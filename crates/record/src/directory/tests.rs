@@ -54,6 +54,12 @@ pub(crate) fn start(used_s: f64) -> Line {
     Line::Start(Start { used_s, budget_s: None })
 }
 
+/// A line as another program, or a fault, may leave it.
+fn append_unchecked(directory: &mut RunDirectory, line: &Line) {
+    let text = journal_text::text_of(line, directory.last_line + 1);
+    directory.write(&text).expect("there is room");
+}
+
 #[test]
 fn what_was_appended_is_read_back_in_order() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
@@ -104,7 +110,7 @@ fn a_line_of_an_unknown_cell_is_left_out() {
     let path = temporary.path().join("run");
     let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
     let failed = CellFailed { cell: 3, block: 0, why: "none".to_owned() };
-    directory.append(&Line::CellFailed(failed)).expect("a line");
+    append_unchecked(&mut directory, &Line::CellFailed(failed));
     let run = Run::read(&path).expect("the rest of it");
     assert!(run.lines.is_empty() && run.damage[0].why.contains("cell 3"), "{:?}", run.damage);
 }
@@ -282,6 +288,28 @@ fn a_full_disk_has_a_sentence_of_its_own() {
     assert!(matches!(error, RecordError::DiskFull { .. }), "{error}");
 }
 
+#[test]
+fn what_could_not_be_read_again_is_not_written() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
+    directory.append(&start(0.0)).expect("it can be read");
+    let refused = directory.append(&start(1e10)).expect_err("thirty years").to_string();
+    assert!(refused.contains("used_s") && refused.contains("is kept"), "{refused}");
+    assert!(!directory.is_full());
+    directory.journal_bytes = JOURNAL_BYTES_MAX / 16 * 15;
+    assert!(directory.is_full());
+    directory.append(&start(1.0)).expect("there is room for the end");
+    directory.journal_bytes = JOURNAL_BYTES_MAX - 10;
+    let refused = directory.append(&start(2.0)).expect_err("too long").to_string();
+    assert!(refused.contains("at most 134217728 bytes"), "{refused}");
+    directory.journal_bytes = 0;
+    directory.last_line = journal_text::LINES_READ_MAX;
+    directory.append(&start(2.0)).expect_err("too many lines");
+    let run = directory.read().expect("what was written is sound");
+    assert_eq!((run.lines.len(), run.damage.len()), (2, 0));
+}
+
 fn added(cell: u32) -> Line {
     let definition = Cell {
         target: "ext4".to_owned(),
@@ -311,12 +339,12 @@ fn cells_that_a_search_adds_count_from_their_line_on() {
     let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
     let failed = |cell| Line::CellFailed(CellFailed { cell, block: 0, why: String::new() });
     for line in [added(0), failed(0), added(1), failed(1), failed(0)] {
-        directory.append(&line).expect("a line");
+        append_unchecked(&mut directory, &line);
     }
     let run = Run::read(&path).expect("a run");
     let names: Vec<&str> = run.cells().iter().map(|cell| cell.benchmark.as_str()).collect();
     assert_eq!(names, ["read-0", "read-1"]);
-    directory.append(&failed(2)).expect("a line");
+    append_unchecked(&mut directory, &failed(2));
     let damage = Run::read(&path).expect("the rest of it").damage;
     assert!(matches!(damage.as_slice(), [Damage { line: 6, .. }]), "nobody added it: {damage:?}");
 }
@@ -326,7 +354,7 @@ fn a_cell_that_is_added_out_of_turn_is_damage() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
     let mut directory = RunDirectory::create(&path, &manifest()).expect("a new run");
-    directory.append(&added(1)).expect("a line");
+    append_unchecked(&mut directory, &added(1));
     let damage = Run::read(&path).expect("the rest of it").damage;
     assert!(damage[0].line == 1 && damage[0].why.contains("next is cell 0"), "{damage:?}");
 }

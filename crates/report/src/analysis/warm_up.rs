@@ -10,7 +10,7 @@
 //! by a tenth makes the whole slower by about one fortieth). Runs of before courses were recorded
 //! have timelines, whose slices say the same less exactly.
 
-use record::{CourseRecord, Replicate};
+use record::{Cell, CourseRecord, Replicate};
 
 use super::{Gathered, Summary, estimates};
 
@@ -24,11 +24,20 @@ const SLICES_LEAST: usize = 8;
 const OPERATIONS_LEAST: u64 = 64;
 
 /// Time per operation in the first quarter over that in the rest, over all replicates; none where
-/// no replicate has recorded how its operations went.
+/// no replicate has recorded how its operations went, and of what is a course as a whole: the first
+/// writes to all clean pages of a file, of which those to a folio that has none yet take longer.
 pub(crate) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<Summary> {
+    if is_whole_course(gathered.cell) {
+        return None;
+    }
     let ratios: Vec<f64> =
         gathered.replicates.values().filter_map(|replicate| ratio(replicate)).collect();
     estimates::summary(&ratios, level)
+}
+
+/// Whether its figure is that of a course from its first operation to its last.
+pub(crate) fn is_whole_course(cell: &Cell) -> bool {
+    cell.parameters.get("pages").is_some_and(|pages| pages == "clean")
 }
 
 /// Whether such a ratio is surely above one.

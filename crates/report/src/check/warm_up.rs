@@ -9,7 +9,7 @@
 use super::cells::{Checked, CheckedCell};
 use super::text::{by_target, figure};
 use super::{Evidence, Finding, Looked, pairs};
-use crate::analysis::{BLOCKS_LEAST, Summary, first_over_rest, is_warm_up};
+use crate::analysis::{BLOCKS_LEAST, Summary, first_over_rest, is_warm_up, is_whole_course};
 use textual::plural;
 
 pub(super) fn look(checked: &Checked<'_>) -> Looked {
@@ -36,7 +36,10 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
     }
     let is_told = |one: &CheckedCell<'_>| {
-        courses.iter().any(|(other, _)| other.is(one)) || drops_its_first(one) || is_repeated(one)
+        courses.iter().any(|(other, _)| other.is(one))
+            || drops_its_first(one)
+            || is_repeated(one)
+            || is_whole_course(one.cell())
     };
     let untold: Vec<_> = checked.cells.iter().filter(|one| !is_told(one)).collect();
     Looked {

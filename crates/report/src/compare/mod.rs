@@ -13,6 +13,7 @@ mod stories;
 mod text;
 mod verdict;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use record::{Line, Run, WarningReport};
@@ -20,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::dependence::Dependence;
 use tables::answer::AnovaAnswer;
-use textual::plain_path;
+use textual::{list, plain_path};
 
 use crate::analysis::MARGIN;
 use crate::analysis::busy_of_run;
@@ -141,12 +142,20 @@ pub enum CompareError {
          compare two single runs, use `fsprism compare A B`"
     )]
     OneRunASide,
-    /// Runs that have no cell in common.
+    /// Runs that have no target in common.
     #[error(
-        "the runs share no benchmark on a target of the same name: give targets the same labels \
-         (LABEL=TARGET)"
+        "the runs share no target of the same name: give targets the same labels (LABEL=TARGET)"
     )]
-    NothingBetween,
+    NoTargetBetween,
+    /// Runs that have no benchmark in common on the targets that they share.
+    #[error(
+        "the runs share no benchmark on {target}: measure the same suite, or the same benchmarks, \
+         in each"
+    )]
+    NoBenchmarkBetween {
+        /// The targets that they share.
+        target: String,
+    },
 }
 
 /// The result of comparing runs.
@@ -304,10 +313,23 @@ fn questions<'a>(
     if questions.is_empty() && !over_runs {
         return Err(match runs {
             [only] => CompareError::NothingWithin { run: only.name.clone() },
-            _ => CompareError::NothingBetween,
+            _ => nothing_between(runs),
         });
     }
     Ok(questions)
+}
+
+/// Why several runs have nothing to compare.
+fn nothing_between(runs: &[NamedRun]) -> CompareError {
+    let labels = |named: &NamedRun| -> BTreeSet<String> {
+        named.run.manifest.targets.iter().map(|target| target.label.clone()).collect()
+    };
+    let shared = runs.iter().map(labels).reduce(|all, more| &all & &more).unwrap_or_default();
+    if shared.is_empty() {
+        return CompareError::NoTargetBetween;
+    }
+    let shared: Vec<String> = shared.into_iter().collect();
+    CompareError::NoBenchmarkBetween { target: list(&shared, "and") }
 }
 
 fn check(runs: &[NamedRun], options: &CompareOptions) -> Result<(), CompareError> {
@@ -408,6 +430,8 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
     ))
 }
 
+#[cfg(test)]
+mod common_tests;
 #[cfg(test)]
 mod count_tests;
 #[cfg(test)]

@@ -109,7 +109,7 @@ fn series(
     Some(Series {
         run,
         target: cell.target.clone(),
-        suite: cell.suite.clone(),
+        suite: whole_suite(&cell.suite).to_owned(),
         benchmark: cell.benchmark.clone(),
         title: cell.title.clone(),
         dimension: cell.dimension.name().to_owned(),
@@ -118,6 +118,11 @@ fn series(
         cell: cell.clone(),
         values,
     })
+}
+
+/// The suite that a part of one (`survey/metadata`) is of: its benchmarks are the same.
+fn whole_suite(suite: &str) -> &str {
+    suite.split_once('/').map_or(suite, |(whole, _)| whole)
 }
 
 /// What is compared with what: series of one run each, or of several runs on either side.

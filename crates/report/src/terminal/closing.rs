@@ -254,6 +254,9 @@ pub(super) fn end(document: &Document) -> String {
                 continues(run)
             )
         }
+        EndReason::Full => {
+            "Measuring ended because one run holds no more; --runs measures several.".to_owned()
+        }
         EndReason::NothingLeft | EndReason::Searched => {
             "Measuring ended because no cell was left to measure.".to_owned()
         }

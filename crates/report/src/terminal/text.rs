@@ -131,6 +131,11 @@ impl Page {
         self.pieces(&[Piece { text: line.to_owned(), style }]);
     }
 
+    /// One line that is to be copied, and so is never cut.
+    pub(crate) fn command(&mut self, line: &str, style: Style) {
+        self.pieces(&[Piece { text: line.to_owned(), style }]);
+    }
+
     /// One line that is known to fit, of several parts; spaces at its end are left out.
     pub(crate) fn pieces(&mut self, pieces: &[Piece]) {
         let last = pieces.iter().rposition(|piece| !piece.text.trim_end().is_empty());

@@ -63,6 +63,7 @@ pub fn conduct<E: Executor>(
         pilots: BTreeMap::new(),
         lost: BTreeMap::new(),
         patience,
+        is_told_of_room: false,
     };
     let budget_s = plan.granted.map(|budget| budget.as_secs_f64());
     run.write(&Line::Start(Start { used_s: used_before.as_secs_f64(), budget_s }))?;
@@ -97,6 +98,8 @@ struct Conductor<'a, 'b, E> {
     /// Per cell, the last block in which no attempt was as asked.
     lost: BTreeMap<u32, u32>,
     patience: Patience,
+    /// Whether somebody knows that the journal will be full before the end.
+    is_told_of_room: bool,
 }
 
 impl<E: Executor> Conductor<'_, '_, E> {
@@ -125,6 +128,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if self.plan.blocks.is_some_and(|blocks| block >= blocks) {
                 return Ok(EndReason::Blocks);
             }
+            if self.directory.is_full() || block >= record::BLOCKS_MAX {
+                return Ok(EndReason::Full);
+            }
             if self.used() >= self.limit(block) && self.plan.blocks.is_none() {
                 return Ok(EndReason::Budget);
             }
@@ -143,6 +149,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             self.plan_again(block)?;
             let width = self.ledger.width(self.plan);
             let blocks = self.forecast(block + 1);
+            self.tell_of_room(block + 1);
             self.tell(&Event::BlockDone { block, cells: cells.len(), blocks, width });
             let narrow = width.widest.is_some_and(|widest| widest <= self.plan.precision);
             narrow_looks = if narrow { narrow_looks + 1 } else { 0 };
@@ -272,7 +279,18 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     /// How many blocks there will be, `done` of them behind us.
     fn forecast(&self, done: u32) -> u32 {
-        self.blocks_in_all(&self.ledger.live(self.plan), done)
+        let blocks = self.blocks_in_all(&self.ledger.live(self.plan), done);
+        blocks.min(self.directory.blocks_with_room(done))
+    }
+
+    /// Says, once, that the journal will be full before the end, so that nobody learns it then.
+    fn tell_of_room(&mut self, done: u32) {
+        let of = self.blocks_in_all(&self.ledger.live(self.plan), done);
+        let blocks = self.directory.blocks_with_room(done);
+        if of > blocks && !self.is_told_of_room {
+            self.is_told_of_room = true;
+            self.tell(&Event::WillBeFull { blocks, of });
+        }
     }
 
     /// The same, if these cells are measured.

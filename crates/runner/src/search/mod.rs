@@ -102,6 +102,9 @@ impl<P: Prober> Conductor<'_, '_, P> {
                 if self.told_to_stop() {
                     return Ok(EndReason::Interrupted);
                 }
+                if self.directory.is_full() {
+                    return Ok(EndReason::Full);
+                }
                 if self.used() >= self.budget {
                     return Ok(EndReason::Budget);
                 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Busy, CacheEvidence, CacheState, Cell, ClockRecord, Dimension, LatencySummary, Manifest,
-    Neighbours, Order, RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
+    Busy, CacheEvidence, CacheState, Cell, ClockRecord, CourseRecord, Dimension, LatencySummary,
+    Manifest, Neighbours, Order, RunRecord, SCHEMA_VERSION, Spent, StandardMetric, TimelineRecord,
+    Tool,
 };
 use runner::{
     Event, Executor, Failure, Measured, Observer, OnBusy, PilotMeasure, Plan, Request, Stopwatch,
@@ -34,6 +35,9 @@ pub(crate) struct Fake {
     pub(crate) slower_from_block: Option<(u32, u64)>,
     /// Raises the stop flag after so many replicates.
     pub(crate) stop_after: Option<usize>,
+    /// How the operations of each replicate went.
+    pub(crate) timeline: Option<TimelineRecord>,
+    pub(crate) course: Option<CourseRecord>,
     /// What was asked for.
     pub(crate) requests: Vec<Request>,
     pub(crate) state: u64,
@@ -53,6 +57,8 @@ impl Fake {
             broken_from_block: None,
             slower_from_block: None,
             stop_after: None,
+            timeline: None,
+            course: None,
             requests: Vec::new(),
             state: seed,
             attempts: BTreeMap::new(),
@@ -158,8 +164,8 @@ impl Executor for Fake {
             busy_ns: request.operations * base_ns,
             latency: LatencySummary::default(),
             histogram,
-            timeline: None,
-            course: None,
+            timeline: self.timeline.clone(),
+            course: self.course.clone(),
             spent: Spent::default(),
             evidence: CacheEvidence::default(),
             steal_ns: 0,

@@ -2,6 +2,7 @@
 
 mod busy;
 mod fake;
+mod long;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -166,8 +166,8 @@ impl Standard {
 /// The mean of the squared correlations between different series, less what chance makes of it:
 /// 0 for series that have nothing in common, 1 for copies of one.
 ///
-/// The sum of the squared products of all pairs of series is that of all pairs of blocks, of which
-/// there are far fewer.
+/// The sum of the squared products of all pairs of series is that of all pairs of blocks: whichever
+/// are fewer are paired, so that a long run takes no longer by the square of its length.
 fn shared(series: &[Standard]) -> f64 {
     let count = series.len() as f64;
     if series.len() < 2 {
@@ -175,18 +175,28 @@ fn shared(series: &[Standard]) -> f64 {
     }
     let blocks: BTreeSet<u32> = series.iter().flat_map(|one| one.0.keys().copied()).collect();
     let places: BTreeMap<u32, usize> = blocks.into_iter().zip(0..).collect();
-    let mut products = vec![0.0; places.len() * places.len()];
-    for one in series {
-        let values: Vec<(usize, f64)> =
-            one.0.iter().map(|(block, value)| (places[block], *value)).collect();
-        for &(row, value) in &values {
-            for &(column, other) in &values {
-                products[row * places.len() + column] += value * other;
-            }
+    let is_long = places.len() > series.len();
+    let (rows, columns) =
+        if is_long { (series.len(), places.len()) } else { (places.len(), series.len()) };
+    let mut table = vec![0.0; rows * columns];
+    for (number, one) in series.iter().enumerate() {
+        for (block, value) in &one.0 {
+            let (row, column) =
+                if is_long { (number, places[block]) } else { (places[block], number) };
+            table[row * columns + column] = *value;
         }
     }
+    let rows: Vec<&[f64]> = table.chunks_exact(columns).collect();
+    let product = |one: &[f64], other: &[f64]| -> f64 {
+        one.iter().zip(other).map(|(one, other)| one * other).sum()
+    };
+    let squares = |(number, one): (usize, &&[f64])| -> f64 {
+        let of_others: f64 = rows[..number].iter().map(|other| product(one, other).powi(2)).sum();
+        2.0 * of_others + product(one, one).powi(2)
+    };
+    let products: f64 = rows.iter().enumerate().map(squares).sum();
     // Each series goes with itself by 1.
-    let others = products.iter().map(|product| product * product).sum::<f64>() - count;
+    let others = products - count;
     let mean = others / (count * (count - 1.0));
     let by_chance = series.iter().map(|one| 1.0 / (one.n() - 1.0)).sum::<f64>() / count;
     ((mean - by_chance) / (1.0 - by_chance)).clamp(0.0, 1.0)

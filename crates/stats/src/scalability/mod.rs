@@ -150,7 +150,8 @@ pub struct Scalability {
 ///
 /// A model needs one distinct concurrency more than it has parameters: two for the linear one,
 /// three for Amdahl's law, four for the Universal Scalability Law. A model short of that is
-/// refused alone. A peak is refused unless the interval of the full law's beta lies above 0.
+/// refused alone. A peak is refused unless the interval of the full law's beta lies above 0, and
+/// where it would lie below all concurrencies.
 ///
 /// # Errors
 /// Refuses a `level` outside 0 to 1, series that differ in length, values that are not finite,
@@ -322,6 +323,10 @@ impl<'a> Data<'a> {
             Some(_) => {}
         }
         let n = ((1.0 - curve.alpha) / curve.beta).sqrt();
+        let least = self.n.iter().copied().fold(f64::INFINITY, f64::min);
+        if n < least {
+            return refused("throughput falls from the fewest workers on");
+        }
         let df = fit.degrees_of_freedom as f64;
         let t = student::quantile(f64::midpoint(1.0, self.level), df);
         let (variance, unit) = (fit.optimum.squares / df, fit.optimum.unit);
@@ -330,13 +335,12 @@ impl<'a> Data<'a> {
         let of_ln_n = [0.0, -0.5 / (1.0 - curve.alpha), -0.5 / curve.beta];
         let factor = error(of_ln_n).exp();
         let x = fit.throughput(n);
-        let least = self.n.iter().copied().fold(f64::INFINITY, f64::min);
         Ok(Peak {
             n,
             n_interval: Interval { low: n / factor, high: n * factor, level: self.level },
             x,
             x_interval: around(x, error(curve.gradient(n)) * unit, self.level),
-            within_range: least <= n && n <= largest(self.n),
+            within_range: n <= largest(self.n),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Reads and writes of one data file: which dimension they isolate in which cache state.
 //!
 //! Reads and writes come warm (served from memory, the device is not read) and cold (no page of the
-//! file is resident; its attributes and extents are). A write changes each page once only, so that
-//! the first change of a clean page is what is measured, not a mix with later ones.
+//! file is resident; its attributes and extents are). A warm write finds pages that have been
+//! written since the last sync; the first write to a clean page is a benchmark of its own, which
+//! writes each once, for on some file systems it prepares what later ones find.
 
 use record::{CacheState, Dimension};
 use workload::{Access, Operation, Workload};
@@ -24,6 +25,19 @@ pub(super) fn four(operation: Operation, cache_state: CacheState) -> Vec<Benchma
     all
 }
 
+/// First writes to pages that are in memory and clean, at random.
+pub(super) fn first_writes() -> Vec<Benchmark> {
+    let first = |request_bytes| {
+        let write = data_benchmark(Operation::Write, true, request_bytes, CacheState::Warm);
+        Benchmark {
+            name: write.name.replace("-warm", "-clean"),
+            title: write.title.replace(", warm", ", clean pages"),
+            ..write.with_clean_pages()
+        }
+    };
+    [4 * KIB, MIB].map(first).into()
+}
+
 fn data_benchmark(
     operation: Operation,
     random: bool,
@@ -39,7 +53,8 @@ fn data_benchmark(
     let access = match (random, operation, cache_state) {
         (false, ..) => Access::Sequential,
         (true, Operation::Read, CacheState::Warm) => Access::Uniform,
-        // No block twice: the second time it would not be cold, or not be clean.
+        // No block twice: the second time it would not be cold, or not be clean. All blocks in
+        // each pass: what the first leaves out would be written first by a later one.
         (true, ..) => Access::Shuffled,
     };
     Benchmark {

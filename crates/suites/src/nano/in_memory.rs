@@ -16,6 +16,7 @@ use crate::place::{Files, Place};
 pub(crate) fn quick() -> Vec<Benchmark> {
     let mut all = data::four(Operation::Read, CacheState::Warm);
     all.extend(data::four(Operation::Write, CacheState::Warm));
+    all.extend(data::first_writes());
     all
 }
 
@@ -24,7 +25,8 @@ const ALIGNMENTS: [(Alignment, &str, &str); 2] =
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    [reads_by_request(), writes_by_request(), reads_by_working_set()].concat()
+    [reads_by_request(), writes_by_request(), first_writes_by_request(), reads_by_working_set()]
+        .concat()
 }
 
 fn benchmark(workload: Workload, place: Place) -> Benchmark {
@@ -50,8 +52,6 @@ fn reads_by_request() -> Vec<Benchmark> {
     ALIGNMENTS.into_iter().flat_map(curve).collect()
 }
 
-/// Each page once, so that all are changed for the first time; a request smaller than a page would
-/// change it several times.
 fn writes_by_request() -> Vec<Benchmark> {
     let curve = Curve {
         name: "random-write-warm-by-request",
@@ -60,10 +60,24 @@ fn writes_by_request() -> Vec<Benchmark> {
         unit: "bytes",
     };
     let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
-    curve.points(&requests, |bytes| {
-        let write = Workload { access: Access::Shuffled, ..Workload::new(Operation::Write) };
-        benchmark(Workload { request_bytes: usize_of(bytes), ..write }, Place::Data)
-    })
+    curve.points(&requests, |bytes| benchmark(write_of(bytes), Place::Data))
+}
+
+/// To clean pages, each once; a request smaller than a page would write it several times.
+fn first_writes_by_request() -> Vec<Benchmark> {
+    let curve = Curve {
+        name: "random-write-clean-by-request",
+        title: "random write, clean pages",
+        axis: "request size",
+        unit: "bytes",
+    };
+    let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
+    curve.points(&requests, |bytes| benchmark(write_of(bytes), Place::Data).with_clean_pages())
+}
+
+fn write_of(request_bytes: u64) -> Workload {
+    let write = Workload { access: Access::Shuffled, ..Workload::new(Operation::Write) };
+    Workload { request_bytes: usize_of(request_bytes), ..write }
 }
 
 /// From less than any first cache to more than most last ones. Up to the usual size of data files
@@ -128,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn no_page_is_written_twice() {
-        for one in writes_by_request() {
+    fn all_pages_are_written_in_each_pass() {
+        for one in [writes_by_request(), first_writes_by_request()].concat() {
             let operations = one.operations().expect("it is one of operations");
             let blocks = operations.blocks_per_thread(64 << 20);
             assert_eq!(blocks * operations.workload.request_bytes as u64, 64 << 20);

@@ -234,7 +234,7 @@ fn exercised(operation: Operation) -> Dimension {
 
 fn workload(shared: Shared, threads: usize) -> Workload {
     let Shared { operation, sharing, span_bytes, .. } = shared;
-    // Each page once, so that all are changed for the first time.
+    // All pages in each pass, so that no page is written first by a later one.
     let is_write = operation == Operation::Write;
     let access = if is_write { Access::Shuffled } else { Access::Uniform };
     Workload { access, threads, sharing, span_bytes, ..of(operation) }

@@ -16,18 +16,28 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     let model = format!("{} model: {}", answer.model, answer.why);
     let mut text = capitalised(&answer.design) + "\n";
     text += &paragraph("  ", "  ", &model, width);
+    let mut needed = 0;
+    let mut fitted =
+        |table: &dyn Fn(Shown) -> String| fitting(width, levels(answer), &mut needed, table);
     text += "\nAnalysis of variance\n";
-    text += &fitting(width, levels(answer), |shown| variance(answer, shown));
+    text += &fitted(&|shown| variance(answer, shown));
     text += "\nEffects";
     text += if answer.is_multiplicative() { " (factors of the geometric mean)\n" } else { "\n" };
-    text += &fitting(width, levels(answer), |shown| effects(answer, shown));
+    text += &fitted(&|shown| effects(answer, shown));
     if !answer.contrasts.is_empty() {
         text += if answer.is_multiplicative() {
             "\nRatios of levels (unadjusted intervals; p adjusted for all pairs by Tukey)\n"
         } else {
             "\nDifferences of levels (unadjusted intervals; p adjusted for all pairs by Tukey)\n"
         };
-        text += &fitting(width, levels(answer), |shown| differences(answer, shown));
+        text += &fitted(&|shown| differences(answer, shown));
+    }
+    if needed > width {
+        let left_out = format!(
+            "these tables have no room for all their columns: they take {needed}, and --format \
+             json has them, too"
+        );
+        text += &paragraph("! ", "  ", &left_out, width);
     }
     text.push('\n');
     for sentence in sentences(answer) {
@@ -58,12 +68,19 @@ struct Shown {
 }
 
 /// A table with as many columns as `width` has room for: the lower confidence levels go first,
-/// then the standard errors.
-fn fitting(width: usize, levels: usize, table: impl Fn(Shown) -> String) -> String {
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+/// then the standard errors. `needed` grows to what all columns take.
+fn fitting(
+    width: usize,
+    levels: usize,
+    needed: &mut usize,
+    table: impl Fn(Shown) -> String,
+) -> String {
+    let width_of = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    *needed = width_of(&table(Shown { levels, errors: true })).max(*needed);
     let with_errors = (1..=levels).rev().map(|levels| Shown { levels, errors: true });
     let least = Shown { levels: levels.min(1), errors: false };
-    with_errors.map(&table).find(fits).unwrap_or_else(|| table(least))
+    let mut tables = with_errors.map(&table);
+    tables.find(|text| width_of(text) <= width).unwrap_or_else(|| table(least))
 }
 
 /// The last `shown` of `all`.

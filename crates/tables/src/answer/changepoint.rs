@@ -2,10 +2,14 @@
 
 use serde::Serialize;
 use stats::Refusal;
-use stats::changepoint::{Segment, divisive, pelt, warmup};
+use stats::changepoint::{Segment, correlation_of_neighbours, divisive, pelt, warmup};
 use stats::design::Refused;
 
+use super::check_squares;
 use textual::{Columns, figure};
+
+/// Correlations of up to so many standard errors are there by chance (one in a hundred is not).
+const CHANCE: f64 = 2.33;
 
 /// How changes are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,6 +41,11 @@ pub struct ChangepointAnswer {
     /// Without a change, the least shift of the mean from the middle on that would be found in four
     /// of five series like this one.
     pub least_shift: Option<f64>,
+    /// Rank correlation of neighbours in what is left without the changes, 0 to 1.
+    pub correlation: f64,
+    /// Whether there are enough values to tell a change from a slow swing of values that depend on
+    /// their neighbours so; none by PELT, which supposes that they do not.
+    pub can_tell: Option<bool>,
 }
 
 /// A stretch of a series.
@@ -70,12 +79,16 @@ impl ChangepointAnswer {
         better: warmup::BetterValues,
         method: Method,
     ) -> Result<Self, Refusal> {
+        check_squares(values)?;
         let is_short = values.len() <= divisive::LENGTH_MAX;
+        let mut can_tell = None;
         let (name, found, least_shift) = match method {
             Method::ByLength if is_short => {
                 let options = divisive::Options::default();
-                let found = divisive::e_divisive(values, options)?.segmentation;
-                let is_flat = found.changepoints.is_empty();
+                let divided = divisive::e_divisive(values, options)?;
+                let found = divided.segmentation;
+                can_tell = Some(divided.can_tell);
+                let is_flat = found.changepoints.is_empty() && divided.can_tell;
                 let least = if is_flat { divisive::least_shift(values, options)? } else { None };
                 ("e-divisive", found, least)
             }
@@ -88,13 +101,24 @@ impl ChangepointAnswer {
         if found.segments.iter().any(|one| !(one.mean.is_finite() && one.variance.is_finite())) {
             return Err(Refused::OutOfRange.into());
         }
+        let correlation = correlation_of_neighbours(values, &found.changepoints);
         let options = warmup::Options { better, ..warmup::Options::default() };
-        let start = warmup::classify(&found, options);
-        let class_refused = start.as_ref().err().map(ToString::to_string);
+        let start = match can_tell {
+            Some(false) => Err(format!(
+                "values depend on their neighbours (rank correlation {}), and {} are too few to \
+                 tell a change from a slow swing",
+                figure(correlation),
+                values.len()
+            )),
+            _ => warmup::classify(&found, options).map_err(|refusal| refusal.to_string()),
+        };
+        let class_refused = start.as_ref().err().cloned();
         let start = start.ok();
         Ok(Self {
             method: name.to_owned(),
             least_shift,
+            correlation,
+            can_tell,
             segments: found.segments.iter().map(Into::into).collect(),
             changepoints: found.changepoints,
             class: start.map(|start| start.class.to_string()),
@@ -117,6 +141,7 @@ impl ChangepointAnswer {
             ]);
         }
         let changes = match self.changepoints.len() {
+            0 if self.can_tell == Some(false) => "no change can be told".to_owned(),
             0 => format!("no change was found{}", self.least()),
             1 => "1 change".to_owned(),
             more => format!("{more} changes"),
@@ -131,7 +156,21 @@ impl ChangepointAnswer {
             (None, Some(why)) => format!("no class: {why}"),
             (None, None) => "no class".to_owned(),
         };
-        format!("{changes}; values are counted from 0\n{}{class}\n", columns.render())
+        let doubt = self.doubt().unwrap_or_default();
+        format!("{changes}; values are counted from 0\n{}{class}\n{doubt}", columns.render())
+    }
+
+    /// PELT's supposition, where it does not hold.
+    fn doubt(&self) -> Option<String> {
+        let values = self.segments.last()?.end as f64;
+        let is_by_chance = self.correlation <= CHANCE / values.sqrt();
+        (self.can_tell.is_none() && !is_by_chance).then(|| {
+            format!(
+                "! values depend on their neighbours (rank correlation {}), which PELT takes for \
+                 changes:\n  some of these may be none\n",
+                figure(self.correlation)
+            )
+        })
     }
 
     /// `; a shift of the mean by 0.5, halfway through, would be found four times in five`.

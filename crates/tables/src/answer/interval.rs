@@ -3,11 +3,10 @@
 
 use serde::Serialize;
 use stats::autocorrelation::{self, BATCHES};
-use stats::design::Refused;
 use stats::outliers::{self, Severity};
 use stats::{Refusal, Sample, interval, order};
 
-use super::IntervalDocument;
+use super::{IntervalDocument, check_squares};
 use textual::{Columns, figure, paragraph, percent, plural};
 
 /// Outliers named in a warning; more are counted.
@@ -105,12 +104,7 @@ impl IntervalAnswer {
     pub fn new(values: &[f64], question: &IntervalQuestion) -> Result<Self, Refusal> {
         let sample = Sample::new(values)?;
         let level = question.level;
-        // Squares that leave the range of numbers would make any spread infinite.
-        if let Ok(deviation) = sample.standard_deviation()
-            && !(deviation.is_finite() && sample.mean().is_finite())
-        {
-            return Err(Refused::OutOfRange.into());
-        }
+        check_squares(values)?;
         let quantile = |&q: &f64| -> Result<QuantileAnswer, Refusal> {
             let estimate = sample.quantile(q)?;
             let (interval, refused) = match order::quantile_interval(&sample, q, level) {

@@ -9,6 +9,8 @@ mod steady_state;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use stats::Refusal;
+use stats::design::Refused;
 
 pub use anova::{
     AnovaAnswer, ContrastDocument, DiagnosticDocument, EffectDocument, EstimateDocument,
@@ -34,4 +36,18 @@ impl From<stats::Interval> for IntervalDocument {
     fn from(interval: stats::Interval) -> Self {
         Self { level: interval.level, low: interval.low, high: interval.high }
     }
+}
+
+/// Refuses values whose squares leave the range of numbers, upwards or downwards: their spread
+/// would be infinite, or nothing.
+fn check_squares(values: &[f64]) -> Result<(), Refusal> {
+    /// Squares from here on have all their digits.
+    const LEAST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let square = (most - least).powi(2) * values.len() as f64;
+    if values.len() < 2 || most == least || (LEAST..f64::INFINITY).contains(&square) {
+        return Ok(());
+    }
+    Err(Refused::OutOfRange.into())
 }

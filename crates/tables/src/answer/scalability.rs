@@ -5,11 +5,16 @@ use stats::Refusal;
 use stats::scalability::{Errors, Fit, Model, ParameterEstimate, Scalability, scalability};
 
 use super::IntervalDocument;
-use textual::{Columns, figure, p_equation, paragraph, percent};
+use textual::{Columns, figure, list, p_equation, paragraph, percent};
 
 /// The law that the values support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScalabilityAnswer {
+    /// What errors were taken for: a share of the throughput (`proportional`), or of one size at
+    /// every number of workers (`absolute`).
+    pub fit: &'static str,
+    /// What the other of the two says, where an estimate of it lies outside the interval of this.
+    pub other_fit: Option<OtherFit>,
     /// The smallest law that describes the values: `linear`, `amdahl`, `coherency` or `usl`. The
     /// estimates are those of the last, where concurrencies are enough for it.
     pub model: String,
@@ -39,6 +44,21 @@ pub struct ScalabilityAnswer {
     pub third_parameter_p: Option<f64>,
 }
 
+/// The estimates of the other fit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OtherFit {
+    /// Which it is.
+    pub fit: &'static str,
+    /// Throughput of one worker.
+    pub gamma: f64,
+    /// Cost of waiting.
+    pub alpha: Option<f64>,
+    /// Cost of agreeing.
+    pub beta: Option<f64>,
+    /// Number of workers at which throughput is highest.
+    pub peak_n: Option<f64>,
+}
+
 /// Standard errors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StdErrors {
@@ -66,11 +86,37 @@ impl ScalabilityAnswer {
     ///
     /// # Errors
     /// What [`scalability`] refuses.
-    pub fn new(n: &[f64], x: &[f64], level: f64) -> Result<Self, Refusal> {
-        Ok(Self::of(&scalability(n, x, Errors::InProportion, level)?))
+    pub fn new(n: &[f64], x: &[f64], errors: Errors, level: f64) -> Result<Self, Refusal> {
+        let other = match errors {
+            Errors::InProportion => Errors::OfOneSize,
+            Errors::OfOneSize => Errors::InProportion,
+        };
+        let mut answer = Self::of(&scalability(n, x, errors, level)?, errors);
+        let other = scalability(n, x, other, level).map(|found| Self::of(&found, other));
+        answer.other_fit =
+            other.ok().filter(|other| answer.excludes(other)).map(|other| OtherFit {
+                fit: other.fit,
+                gamma: other.gamma,
+                alpha: other.alpha,
+                beta: other.beta,
+                peak_n: other.peak_n,
+            });
+        Ok(answer)
     }
 
-    fn of(found: &Scalability) -> Self {
+    /// Whether an estimate of the other fit lies outside its interval here.
+    fn excludes(&self, other: &Self) -> bool {
+        let is_outside = |value: Option<f64>, interval: Option<IntervalDocument>| {
+            let both = value.zip(interval);
+            both.is_some_and(|(value, ends)| value < ends.low || ends.high < value)
+        };
+        is_outside(Some(other.gamma), Some(self.intervals.gamma))
+            || is_outside(other.alpha, self.intervals.alpha)
+            || is_outside(other.beta, self.intervals.beta)
+            || is_outside(other.peak_n, self.peak_n_interval)
+    }
+
+    fn of(found: &Scalability, errors: Errors) -> Self {
         // What alpha and beta may be is known by the law that has both.
         let Fit { gamma, alpha, beta, residual_std_error, .. } =
             found.full.as_ref().unwrap_or(&found.chosen);
@@ -82,6 +128,8 @@ impl ScalabilityAnswer {
         let peak = found.peak.as_ref().ok();
         let refused = [found.usl.as_ref().err(), found.peak.as_ref().err()];
         Self {
+            fit: fit_name(errors),
+            other_fit: None,
             model: name(found.chosen.model).to_owned(),
             gamma: gamma.value,
             alpha: value(alpha),
@@ -132,25 +180,67 @@ impl ScalabilityAnswer {
         if let Some(p) = self.third_parameter_p {
             text += &format!("  third parameter: {}\n", p_equation(p));
         }
-        if let (Some(n), Some(x), Some(interval)) = (self.peak_n, self.peak_x, self.peak_n_interval)
-        {
-            let beyond = if self.peak_is_extrapolated == Some(true) {
-                ", beyond what was measured"
-            } else {
-                ""
-            };
-            text += &format!(
-                "throughput peaks at {} workers [{}, {}] with {}{beyond}\n",
-                figure(n),
-                figure(interval.low),
-                figure(interval.high),
-                figure(x)
-            );
+        text += &paragraph("", "  ", &self.fit_in_words(), width);
+        let peak = self.peak_in_words();
+        let is_guess = self.peak_is_extrapolated == Some(true);
+        if let Some(peak) = peak.as_ref().filter(|_| !is_guess) {
+            text += &paragraph("", "  ", peak, width);
         }
         for why in &self.refused {
             text += &paragraph("! ", "  ", why, width);
         }
+        if let Some(peak) = peak.filter(|_| is_guess) {
+            text +=
+                &paragraph("", "  ", &format!("a guess, beyond what was measured: {peak}"), width);
+        }
         text
+    }
+
+    fn peak_in_words(&self) -> Option<String> {
+        let interval = self.peak_n_interval?;
+        Some(format!(
+            "throughput peaks at {} workers [{}, {}] with {}",
+            figure(self.peak_n?),
+            figure(interval.low),
+            figure(interval.high),
+            figure(self.peak_x?)
+        ))
+    }
+
+    /// What errors were taken for, and what the other fit says where it says something else.
+    fn fit_in_words(&self) -> String {
+        let of = |fit: &str| match fit {
+            ABSOLUTE => "errors of one size at every n (--fit absolute)",
+            _ => "errors that are a share of the throughput (--fit proportional)",
+        };
+        let mut text = format!("fitted for {}", of(self.fit));
+        if let Some(other) = &self.other_fit {
+            let told = [
+                ("gamma", Some(other.gamma)),
+                ("alpha", other.alpha),
+                ("beta", other.beta),
+                ("the peak at n", other.peak_n),
+            ];
+            let told: Vec<String> = told
+                .iter()
+                .filter_map(|(name, value)| Some(format!("{name} {}", figure((*value)?))))
+                .collect();
+            text += &format!(
+                "; for {}, it is {}, not all within these intervals",
+                of(other.fit),
+                list(&told, "and")
+            );
+        }
+        text
+    }
+}
+
+const ABSOLUTE: &str = "absolute";
+
+fn fit_name(errors: Errors) -> &'static str {
+    match errors {
+        Errors::InProportion => "proportional",
+        Errors::OfOneSize => ABSOLUTE,
     }
 }
 

@@ -25,6 +25,8 @@ use record::Ageing;
 
 use plan::{AfterWrite, AgeingStep, DIRECTORIES, Plan};
 
+use crate::filtered;
+
 /// Below this directory of the target's root the files lie.
 const DIRECTORY: &str = "aged";
 /// Content is taken from a buffer of random bytes, which no file system can make smaller.
@@ -116,7 +118,7 @@ impl Hand {
 
     fn sync(&mut self, root: &Path) -> io::Result<()> {
         self.open.clear();
-        Ok(rustix::fs::syncfs(File::open(root)?)?)
+        filtered::sync(root)
     }
 
     fn path(&self, file: u64) -> PathBuf {

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, fadvise};
 
 use crate::cache::residency::resident_pages;
+use crate::filtered;
 
 /// A read of this size costs little memory and few calls.
 const READ_BYTES: usize = 1 << 20;
@@ -169,7 +170,7 @@ pub fn evict_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P, IntoIter: Clone>,
     patience: Duration,
 ) -> io::Result<Residency> {
-    rustix::fs::syncfs(File::open(root)?)?;
+    filtered::sync(root)?;
     let paths = paths.into_iter();
     let began = Instant::now();
     loop {
@@ -235,7 +236,8 @@ fn drop_pages(file: &File) -> io::Result<Residency> {
         if left.is_none() {
             break;
         }
-        fadvise(file, 0, None, Advice::DontNeed)?;
+        let dropped = fadvise(file, 0, None, Advice::DontNeed).map_err(io::Error::from);
+        dropped.map_err(filtered::named("posix_fadvise"))?;
         left = residency(file)?;
     }
     Ok(left)

@@ -18,6 +18,7 @@ use rustix::fs::{Access, AtFlags, accessat};
 
 use crate::cache::cache_state::Residency;
 pub use crate::cache::page_map::PageMap;
+use crate::filtered::{ADVICE, is_refused};
 use system_calls::{self, FileMapping};
 
 /// Pages asked of at a time: bounds memory, and costs a call per 256 MiB of file.
@@ -27,6 +28,10 @@ const FOWNER: u32 = 3;
 /// What the kernel shows for an owner that has no number here
 /// (/proc/sys/kernel/overflowuid by default): nobody's capabilities reach that file.
 const OVERFLOW_USER: u32 = 65534;
+
+fn how_to_look_up(source: &io::Error) -> &'static str {
+    if is_refused(source) { ADVICE } else { "check that it can be read" }
+}
 
 /// Why it cannot be said which pages of a file are resident.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +53,7 @@ pub enum ResidencyError {
     )]
     NotSeen,
     /// The file could not be looked at.
-    #[error("cannot look up the pages of a file: {source}; check that it can be read")]
+    #[error("cannot look up the pages of a file: {source}; {}", how_to_look_up(source))]
     Io {
         /// What the kernel said.
         #[from]

@@ -20,15 +20,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, readlinkat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use file_system::{Devices, FileSystem};
 
 use crate::facts::DeviceNumbers;
-use crate::guardian::work_directory;
 use crate::guardian::{Guardian, Kind};
+use crate::guardian::{removal, work_directory};
 use machine::describe::Sources;
 use machine::describe::mounts::entry_of;
 
@@ -192,7 +192,7 @@ pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     if let Some(noted) = of_note(Path::new(OsStr::from_bytes(noted.to_bytes()))) {
         restore(noted)?;
     }
-    Ok(unlinkat(&parent, name, AtFlags::empty())?)
+    removal::unlink_in(&parent, name, AtFlags::empty())
 }
 
 /// As [`put_back`], of a note at that path.

@@ -9,11 +9,11 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::path::Arg;
 
 use crate::conditions::read_ahead;
-use crate::guardian::work_directory;
+use crate::guardian::{removal, work_directory};
 
 /// What the names of all things that fsprism leaves lying for a while hold.
 const PREFIX: &str = "fsprism-";
@@ -127,10 +127,10 @@ pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
         }
         let _stays_if_it_must = match leftover {
             Leftover::MountArea | Leftover::Cgroup => {
-                unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from)
+                removal::unlink_in(&parent, name, AtFlags::REMOVEDIR)
             }
             Leftover::WorkDirectory => work_directory::remove(&parent, name),
-            Leftover::Arena => unlinkat(&parent, name, AtFlags::empty()).map_err(io::Error::from),
+            Leftover::Arena => removal::unlink_in(&parent, name, AtFlags::empty()),
             // Images lose their names while their owner lives, or by its guardian.
             Leftover::Image => Ok(()),
             Leftover::Setting => read_ahead::put_back(&parent, name),

@@ -1,25 +1,41 @@
 //! Removing directories of ours without ever touching what is not ours.
 //!
 //! A tree is walked by descriptors: no symbolic link is followed and no mount point is entered
-//! (`openat2` with `RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV`), so that whatever was linked or
-//! mounted inside, or put in the tree's place, keeps its content.
+//! (`openat2` with `RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV`; where a container's filter refuses that
+//! call, `O_NOFOLLOW` name by name, and a look at whether the directory is a mount's root), so that
+//! whatever was linked or mounted inside, or put in the tree's place, keeps its content.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, openat2, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags, fstat,
+    openat, openat2, statx, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::filtered::is_refused;
 
 /// Names taken from a directory at a time: bounds memory, whatever the directory holds.
 const NAMES_AT_A_TIME: usize = 4096;
 /// Each level holds a descriptor; no tree of ours is deeper.
 const LEVELS: usize = 200;
 
+/// How directories are opened.
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
 /// Removes an empty directory, a cgroup too; one that is gone already is removed.
 pub(crate) fn remove_empty(path: &Path) -> io::Result<()> {
-    gone_is_fine(fs::remove_dir(path))
+    let removed = match fs::remove_dir(path) {
+        Err(error) if is_refused(&error) => Ok(unlinkat(CWD, path, AtFlags::REMOVEDIR)?),
+        removed => removed,
+    };
+    gone_is_fine(removed)
 }
 
 /// Removes a file; one that is gone already is removed.
@@ -51,6 +67,19 @@ pub(crate) fn is_empty(directory: &OwnedFd) -> io::Result<bool> {
     Ok(some_entries(directory)?.is_empty())
 }
 
+/// Removes a name in a directory; by another call where this one is refused.
+pub(crate) fn unlink_in(parent: impl AsFd, name: &CStr, flags: AtFlags) -> io::Result<()> {
+    let refused = match unlinkat(&parent, name, flags).map_err(io::Error::from) {
+        Err(error) if is_refused(&error) => error,
+        done => return done,
+    };
+    let parent = format!("/proc/self/fd/{}", parent.as_fd().as_raw_fd());
+    let path = Path::new(&parent).join(OsStr::from_bytes(name.to_bytes()));
+    let is_directory = flags.contains(AtFlags::REMOVEDIR);
+    let done = if is_directory { fs::remove_dir(path) } else { fs::remove_file(path) };
+    done.map_err(|_| refused)
+}
+
 pub(crate) fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -59,12 +88,37 @@ pub(crate) fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
 }
 
 fn remove_directory(parent: impl AsFd, name: &CStr, levels: usize) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
-    let directory = openat2(&parent, name, flags, Mode::empty(), resolve)?;
+    let directory = open_directory(&parent, name)?;
     empty_levels(&directory, levels)?;
-    unlinkat(&parent, name, AtFlags::REMOVEDIR)?;
-    Ok(())
+    unlink_in(&parent, name, AtFlags::REMOVEDIR)
+}
+
+/// Opens a directory in `parent` that lies on the same mount and is no link.
+fn open_directory(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
+    match openat2(&parent, name, DIRECTORY, Mode::empty(), resolve) {
+        // Kernels before 5.6, and filters of system calls.
+        Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(parent, name),
+        opened => Ok(opened?),
+    }
+}
+
+/// The same without `openat2`.
+fn open_step_by_step(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
+    if name.to_bytes().contains(&b'/') || matches!(name.to_bytes(), b"." | b"..") {
+        return Err(Errno::XDEV.into());
+    }
+    let directory = openat(&parent, name, DIRECTORY, Mode::empty())?;
+    // A mount of the same file system has the same device; only the kernel tells it apart, from
+    // Linux 5.8 on.
+    let seen = statx(&directory, c"", AtFlags::EMPTY_PATH, StatxFlags::empty());
+    let is_mounted = seen.is_ok_and(|seen| {
+        (seen.stx_attributes_mask & seen.stx_attributes).contains(StatxAttributes::MOUNT_ROOT)
+    });
+    if is_mounted || fstat(&directory)?.st_dev != fstat(&parent)?.st_dev {
+        return Err(Errno::XDEV.into());
+    }
+    Ok(directory)
 }
 
 fn empty_levels(directory: &OwnedFd, levels: usize) -> io::Result<()> {
@@ -80,7 +134,7 @@ fn empty_levels(directory: &OwnedFd, levels: usize) -> io::Result<()> {
             if is_directory(directory, &name, kind)? {
                 remove_directory(directory, &name, levels - 1)?;
             } else {
-                unlinkat(directory, &name, AtFlags::empty())?;
+                unlink_in(directory, &name, AtFlags::empty())?;
             }
         }
     }
@@ -119,6 +173,23 @@ mod tests {
         let place = std::env::temp_dir().join(format!("removal-{name}-{}", std::process::id()));
         fs::create_dir_all(&place).expect("temporary directory");
         place
+    }
+
+    #[test]
+    fn without_openat2_links_and_mounts_are_left_alone_too() {
+        let place = place("steps");
+        fs::create_dir_all(place.join("plain")).expect("fresh");
+        symlink(&place, place.join("link")).expect("fresh");
+        fs::write(place.join("file"), "x").expect("fresh");
+        let parent = File::open(&place).expect("fresh");
+        open_step_by_step(&parent, c"plain").expect("a directory");
+        for other in [c"link", c"file", c"..", c"plain/.", c"gone"] {
+            open_step_by_step(&parent, other).expect_err("it is no directory of ours");
+        }
+        // Memory is mounted there on every Linux.
+        let devices = File::open("/dev").expect("there are devices");
+        open_step_by_step(&devices, c"shm").expect_err("it is a mount");
+        fs::remove_dir_all(&place).expect("it is ours");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, IFlags, Mode, OFlags, fchmod, fstat, ioctl_getflags, ioctl_setflags,
-    mkdirat, openat, renameat, statat, unlinkat,
+    mkdirat, openat, renameat, statat,
 };
 use rustix::io::Errno;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
@@ -112,7 +112,7 @@ fn fill(parent: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     let marker = openat(&top, MARKER, flags, Mode::from_raw_mode(0o666))?;
     // Whoever this process is taken for here, it is taken for the same one twice.
     if fstat(&top)?.st_uid != fstat(&marker)?.st_uid {
-        unlinkat(&top, MARKER, AtFlags::empty())?;
+        removal::unlink_in(&top, MARKER, AtFlags::empty())?;
         return Err(replaced());
     }
     // Whatever the umask, or what the directory around it gives to others (acl(5)): who can write
@@ -183,7 +183,7 @@ pub(crate) fn remove(parent: impl AsFd, name: &CStr) -> io::Result<()> {
         removal::remove_tree(&top, ROOT)?;
         removal::empty(&top)?;
     }
-    removal::gone_is_fine(unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(io::Error::from))
+    removal::gone_is_fine(removal::unlink_in(&parent, name, AtFlags::REMOVEDIR))
 }
 
 #[cfg(test)]

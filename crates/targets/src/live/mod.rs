@@ -3,19 +3,18 @@
 mod history;
 mod room;
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use densefs_process::DenseFs;
 use file_system::Feature;
-use rustix::fs::syncfs;
 
 use crate::conditions::control_groups::{Cgroups, Entered};
 use crate::conditions::read_ahead::ReadAheadInForce;
 use crate::error::TargetError;
 use crate::facts::{DeviceNumbers, TargetFacts};
+use crate::filtered;
 use crate::guardian::Kind;
 use crate::guardian::removal;
 use crate::scratch::device::NamedDevice;
@@ -168,8 +167,7 @@ impl Target {
         if let Home::Arena(_) = &self.home {
             return Ok(());
         }
-        let synced = fs::File::open(self.root()).and_then(|root| Ok(syncfs(root)?));
-        synced.map_err(self.io_error())
+        filtered::sync(self.root()).map_err(self.io_error())
     }
 
     /// Makes it afresh and empty: scratch file systems are formatted again on zeroed space, a

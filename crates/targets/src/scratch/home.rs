@@ -12,7 +12,7 @@ use crate::guardian::owner::{Leftover, sweep};
 use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
-use crate::scratch::loop_device::{LoopDevice, make_image, never_in_place, write_holes};
+use crate::scratch::loop_device::{LoopDevice, NotBound, make_image, never_in_place, write_holes};
 use crate::spec::{ScratchSpec, Unavailable};
 use crate::workshop::Shop;
 
@@ -115,7 +115,11 @@ pub(crate) fn make_scratch(
             }
             write_holes(&image).map_err(failed)?;
         }
-        let image = Arc::new(LoopDevice::bind(image).map_err(failed)?);
+        let image = LoopDevice::bind(image).map_err(|why| match why {
+            NotBound::NoNode { number } => TargetError::NoLoopNode { number },
+            NotBound::Failed(source) => failed(source),
+        })?;
+        let image = Arc::new(image);
         shop.note_image(&image, shop.surroundings.booked_bytes(scratch, size_bytes));
         Source::Image(image)
     };

@@ -20,6 +20,21 @@ use crate::guardian::{Guardian, Kind};
 /// How often another process may take the device we were offered before we give up.
 const ATTEMPTS: u32 = 64;
 
+/// Why an image was not bound to a loop device.
+#[derive(Debug)]
+pub(crate) enum NotBound {
+    /// The kernel offers a device that has no file here.
+    NoNode { number: u32 },
+    /// Something else.
+    Failed(io::Error),
+}
+
+impl From<io::Error> for NotBound {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// A loop device of ours.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
@@ -32,13 +47,18 @@ pub(crate) struct LoopDevice {
 
 impl LoopDevice {
     /// Binds `image` to a free loop device.
-    pub(crate) fn bind(image: File) -> io::Result<Self> {
+    pub(crate) fn bind(image: File) -> Result<Self, NotBound> {
         let size_bytes = image.metadata()?.len();
         let control = File::options().read(true).write(true).open("/dev/loop-control")?;
         for _ in 0..ATTEMPTS {
             let number = system_calls::loop_get_free(&control)?;
             let path = device_path(number);
-            let device = File::options().read(true).write(true).open(&path)?;
+            let device = match File::options().read(true).write(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(NotBound::NoNode { number });
+                }
+                device => device?,
+            };
             match system_calls::loop_configure(&device, &image) {
                 Ok(()) => {
                     let holder = File::open(&path)?;
@@ -47,10 +67,10 @@ impl LoopDevice {
                 }
                 // Somebody else was faster.
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
-        Err(io::Error::other("other programs took every free loop device"))
+        Err(io::Error::other("other programs took every free loop device").into())
     }
 
     /// `/dev/loop<number>`.

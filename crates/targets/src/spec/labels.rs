@@ -9,6 +9,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path};
 
+use textual::plain_text;
+
 use crate::spec::{Location, SpecError, TargetSpec};
 
 /// The label of a target that is described by `text`, its path first, if the path ends in no name.
@@ -79,7 +81,8 @@ fn with_names(spec: &TargetSpec, count: usize) -> Option<String> {
 /// [`SpecError::DuplicateLabel`] names the first label that comes again.
 pub fn refuse_duplicate_labels(specs: &[TargetSpec]) -> Result<(), SpecError> {
     let mut seen = HashSet::new();
-    match specs.iter().find(|spec| !seen.insert(&spec.label)) {
+    // As readers see them: what no terminal shows tells nothing apart.
+    match specs.iter().find(|spec| !seen.insert(plain_text(&spec.label))) {
         Some(spec) => Err(SpecError::DuplicateLabel {
             label: spec.label.clone(),
             target: spec.specification(),
@@ -136,5 +139,10 @@ mod tests {
         let specs = ["a=tmpfs", "a=ext4"].map(|text| text.parse::<TargetSpec>().expect(text));
         let refused = refuse_duplicate_labels(&specs).expect_err("one label").to_string();
         assert!(refused.contains("`other=ext4`"), "{refused}");
+        let mut specs = ["tmpfs", "ext4"].map(|text| text.parse::<TargetSpec>().expect(text));
+        for (spec, label) in specs.iter_mut().zip(["a b", "a\nb"]) {
+            label.clone_into(&mut spec.label);
+        }
+        refuse_duplicate_labels(&specs).expect_err("readers see one label");
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod labels;
 pub(crate) mod options;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -149,6 +150,17 @@ pub enum SpecError {
         given: String,
         /// The known name that is most like it, if one is.
         suggestion: String,
+    },
+    /// Something of that name is there, and cannot be looked at.
+    #[error(
+        "`{given}` is no file system that fsprism makes, and what has that name here cannot be \
+         looked at ({why}): give another directory, or make this one accessible"
+    )]
+    Unseen {
+        /// The name as given.
+        given: String,
+        /// What the kernel says.
+        why: String,
     },
     /// A file system that is known and not made.
     #[error("fsprism does not make {given}: {why}; {instead}")]
@@ -309,9 +321,7 @@ impl FromStr for TargetSpec {
                 }
                 Err(UnknownName) => {
                     let (path, _) = split_path(rest);
-                    if !Path::new(path).is_dir() {
-                        return Err(no_file_system(name));
-                    }
+                    look_at(path).map_err(|why| why.unwrap_or_else(|| no_file_system(name)))?;
                     directory(rest)?
                 }
             }
@@ -362,6 +372,20 @@ fn is_called_as_library(location: &Location) -> bool {
     match location {
         Location::Scratch(scratch) => scratch.file_system.is_called_as_library(),
         Location::Directory(_) => false,
+    }
+}
+
+/// Whether a name is that of a directory; why not, unless there is simply none of that name.
+fn look_at(path: &str) -> Result<(), Option<SpecError>> {
+    match std::fs::metadata(path) {
+        Ok(seen) if seen.is_dir() => Ok(()),
+        Ok(_) => Err(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(None)
+        }
+        Err(error) => {
+            Err(Some(SpecError::Unseen { given: path.to_owned(), why: error.to_string() }))
+        }
     }
 }
 
@@ -427,6 +451,19 @@ mod tests {
         assert_eq!(label("dense=densefs:size=64m"), "dense (by library call)");
         assert_eq!(label("densefs:size=64m"), "densefs:size=64m (by library call)");
         assert_eq!(label("tmpfs"), "tmpfs");
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_is_said_to_be_there() {
+        let place = tempfile::tempdir().expect("a directory");
+        let link = place.path().join("loop");
+        std::os::unix::fs::symlink(&link, &link).expect("it is ours");
+        let seen = look_at(link.to_str().expect("plain text"));
+        let Err(Some(refused @ SpecError::Unseen { .. })) = seen else { panic!("{seen:?}") };
+        assert!(refused.to_string().contains("cannot be looked at"), "{refused}");
+        assert_eq!(look_at("nowhere"), Err(None));
+        assert_eq!(look_at("Cargo.toml/x"), Err(None));
+        assert_eq!(look_at("src"), Ok(()));
     }
 
     #[test]

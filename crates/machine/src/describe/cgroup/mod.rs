@@ -148,6 +148,30 @@ fn memory_limit(reader: &Reader<'_>, controller: &Controller) -> Option<u64> {
     }
 }
 
+/// What the groups of this process still let it take of memory, at whichever level is the tightest;
+/// `None` without a limit. What can be thrown out of the page cache counts as left.
+pub(crate) fn memory_left_bytes(reader: &Reader<'_>) -> Option<u64> {
+    let controller = Hierarchies::read(reader).controller(reader, "memory")?;
+    let (limit, usage, prefix) = match controller.version {
+        CgroupVersion::V1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+        CgroupVersion::V2 | CgroupVersion::Hybrid => ("memory.max", "memory.current", ""),
+    };
+    let left = |directory: &PathBuf| {
+        let number = |file: &str| unless_max(&reader.text(directory.join(file))?);
+        let limit_bytes = number(limit).filter(|&bytes| bytes < V1_UNLIMITED_BYTES)?;
+        let counted = reader.text(directory.join("memory.stat")).unwrap_or_default();
+        let of = |name: &str| {
+            let mut lines = counted.lines().filter_map(|line| line.split_once(' '));
+            let found = lines.find(|(key, _)| key.strip_prefix(prefix) == Some(name));
+            found.and_then(|(_, value)| value.parse::<u64>().ok()).unwrap_or(0)
+        };
+        // Files in memory, which have no other copy, are on neither list.
+        let kept_bytes = number(usage)?.saturating_sub(of("inactive_file") + of("active_file"));
+        Some(limit_bytes.saturating_sub(kept_bytes))
+    };
+    controller.directories.iter().filter_map(left).min()
+}
+
 fn cpu_quota_cores(reader: &Reader<'_>, controller: &Controller) -> Option<f64> {
     let quota = |directory: &PathBuf| {
         if let CgroupVersion::V1 = controller.version {

@@ -101,6 +101,29 @@ fn a_hybrid_machine_has_its_limits_in_version_1() {
 }
 
 #[test]
+fn what_is_left_is_the_least_of_all_levels_without_what_can_be_thrown_out() {
+    let left = |machine: &Fixture| memory_left_bytes(&Reader::new(&machine.sources()));
+    let two = nested_v2();
+    two.add(&[
+        ("sys/fs/cgroup/a.slice/memory.current", "1000000000\n"),
+        ("sys/fs/cgroup/a.slice/memory.stat", "anon 5\ninactive_file 7000\nactive_file 3000\n"),
+        ("sys/fs/cgroup/a.slice/b.service/memory.current", "2000000000\n"),
+    ]);
+    assert_eq!(left(&two), Some((1 << 30) - 1_000_000_000 + 10_000));
+    let one = hybrid();
+    assert_eq!(left(&one), None, "nobody says how much is used");
+    one.add(&[
+        ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "67000000\n"),
+        (
+            "sys/fs/cgroup/memory/job/memory.stat",
+            "inactive_file 9\ntotal_inactive_file 60000\ntotal_active_file 40000\n",
+        ),
+        ("sys/fs/cgroup/memory/job/42/memory.usage_in_bytes", "1\n"),
+    ]);
+    assert_eq!(left(&one), Some((64 << 20) - 66_900_000));
+}
+
+#[test]
 fn without_limits_there_are_none() {
     let machine = hybrid();
     machine.add(&[

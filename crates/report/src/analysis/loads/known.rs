@@ -27,7 +27,7 @@ fn database() -> Load {
         must_last: true,
         operations: vec![
             transfer("reads", 19.0, Transfer::RandomReadCold, 8 * KIB),
-            transfer("writes", 10.0, Transfer::RandomWriteWarm, 8 * KIB),
+            transfer("writes", 10.0, Transfer::RandomWriteClean, 8 * KIB),
             each("fsync", 1.0, "append-fsync-4k"),
         ],
         validation: Some(Validation {

@@ -76,8 +76,10 @@ pub(crate) enum Transfer {
     RandomReadCold,
     /// Sequential writes to pages in memory.
     SequentialWriteWarm,
-    /// Writes anywhere to pages in memory.
+    /// Writes anywhere to pages in memory that have been written before.
     RandomWriteWarm,
+    /// First writes anywhere to pages in memory.
+    RandomWriteClean,
     /// Files in memory that are opened, read whole and closed.
     ReadFile,
     /// Files that are created, written and closed.
@@ -85,13 +87,14 @@ pub(crate) enum Transfer {
 }
 
 impl Transfer {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::SequentialReadWarm,
         Self::SequentialReadCold,
         Self::RandomReadWarm,
         Self::RandomReadCold,
         Self::SequentialWriteWarm,
         Self::RandomWriteWarm,
+        Self::RandomWriteClean,
         Self::ReadFile,
         Self::NewFile,
     ];
@@ -105,6 +108,7 @@ impl Transfer {
             Self::RandomReadCold => "random-read-cold",
             Self::SequentialWriteWarm => "sequential-write-warm",
             Self::RandomWriteWarm => "random-write-warm",
+            Self::RandomWriteClean => "random-write-clean",
             Self::ReadFile => "read-file",
             Self::NewFile => "new-file",
         }
@@ -118,7 +122,10 @@ impl Transfer {
             | Self::RandomReadWarm
             | Self::RandomReadCold
             | Self::ReadFile => true,
-            Self::SequentialWriteWarm | Self::RandomWriteWarm | Self::NewFile => false,
+            Self::SequentialWriteWarm
+            | Self::RandomWriteWarm
+            | Self::RandomWriteClean
+            | Self::NewFile => false,
         }
     }
 
@@ -131,7 +138,8 @@ impl Transfer {
             | Self::RandomReadWarm
             | Self::RandomReadCold
             | Self::SequentialWriteWarm
-            | Self::RandomWriteWarm => 1_048_576.0,
+            | Self::RandomWriteWarm
+            | Self::RandomWriteClean => 1_048_576.0,
         }
     }
 
@@ -146,6 +154,7 @@ impl Transfer {
             Self::RandomReadCold => ["random-read-4k-cold", "random-read-1m-cold"],
             Self::SequentialWriteWarm => ["sequential-write-4k-warm", "sequential-write-1m-warm"],
             Self::RandomWriteWarm => ["random-write-4k-warm", "random-write-1m-warm"],
+            Self::RandomWriteClean => ["random-write-4k-clean", "random-write-1m-clean"],
         }
     }
 }

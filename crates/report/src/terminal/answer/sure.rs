@@ -7,16 +7,23 @@ use record::{Document, EndReason, Verdict, Warning};
 use super::super::text::{Page, Style, shortened};
 use super::super::{closing, heading, warnings};
 use crate::analysis::BLOCKS_LEAST;
-use textual::{percent, plain_text, plural};
+use textual::{percent, plural, shell_path};
 
 /// Confidence, what was left out, how many known mistakes there are if it is told, and what to do
 /// next.
 pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Path, Option<u32>)) {
-    let path = plain_text(&run.display().to_string()).into_owned();
-    let known = mistakes.map(|count| format!("Known mistakes: {count} (fsprism check {path})."));
-    let plain = [Some(confidence(document)), Some(left_out(document)), known];
-    let plain = plain.into_iter().flatten().map(|text| (text, Style::Plain));
-    for (text, style) in plain.chain([next(document, run)]) {
+    for text in [confidence(document), left_out(document)] {
+        page.line(&shortened(&text, page.width()), Style::Plain);
+    }
+    // Commands are to be copied, so nothing of them is cut.
+    if let Some(count) = mistakes {
+        let text = format!("Known mistakes: {count} (fsprism check {}).", shell_path(run));
+        page.command(&text, Style::Plain);
+    }
+    let (text, style) = next(document, run);
+    if text.contains("fsprism ") {
+        page.command(&text, style);
+    } else {
         page.line(&shortened(&text, page.width()), style);
     }
 }
@@ -93,6 +100,10 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
     let text = match reason {
         EndReason::Interrupted | EndReason::Busy => return (resume(document, run), Style::Doubt),
         EndReason::Precision => "Next: nothing; every interval is as narrow as asked.".to_owned(),
+        EndReason::Full => {
+            "Next: nothing; one run holds no more. For more, measure several with --runs."
+                .to_owned()
+        }
         EndReason::NothingLeft | EndReason::Searched => {
             "Next: nothing is left to measure.".to_owned()
         }
@@ -120,6 +131,5 @@ fn resume(document: &Document, run: &Path) -> String {
     if !document.run.can_be_resumed() {
         return "Next: run it anew; it cannot be resumed.".to_owned();
     }
-    let run = plain_text(&run.display().to_string()).into_owned();
-    format!("Continue: fsprism {} --resume {run}", document.run.command)
+    format!("Continue: fsprism {} --resume {}", document.run.command, shell_path(run))
 }

@@ -20,7 +20,7 @@ const LINES_MOST: usize = 22;
 /// btrfs in nanoseconds; on tmpfs 0 where it means nothing there.
 type Row = (&'static str, &'static str, Dimension, [f64; 4]);
 
-const ROWS: [Row; 21] = [
+const ROWS: [Row; 23] = [
     ("append-fsync-4k", "append 4 KiB and fsync", Dimension::Io, [0.0, 673e3, 436e3, 951e3]),
     ("random-read-4k-cold", "random read 4 KiB, cold", Dimension::Io, [0.0, 60e3, 63e3, 66e3]),
     ("random-read-1m-cold", "random read 1 MiB, cold", Dimension::Io, [0.0, 1.2e6, 1.3e6, 1.4e6]),
@@ -71,6 +71,18 @@ const ROWS: [Row; 21] = [
         "random write 1 MiB, warm",
         Dimension::InMemory,
         [60e3, 140e3, 74e3, 220e3],
+    ),
+    (
+        "random-write-4k-clean",
+        "random write 4 KiB, clean pages",
+        Dimension::InMemory,
+        [0.0, 5200.0, 1420.0, 5900.0],
+    ),
+    (
+        "random-write-1m-clean",
+        "random write 1 MiB, clean pages",
+        Dimension::InMemory,
+        [0.0, 190e3, 81e3, 260e3],
     ),
     ("create-100", "create, directory of 100", Dimension::Metadata, [6e3, 14e3, 14e3, 27e3]),
     (

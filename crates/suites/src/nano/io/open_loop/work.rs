@@ -18,7 +18,7 @@ use crate::counters::Happened;
 use crate::experiment::Site;
 use crate::live_target::LiveTarget;
 use crate::nano::io::commit::{self, Durably, Log};
-use crate::operations::{Layer, Length, Operations, Question};
+use crate::operations::{Layer, Length, Operations, Pages, Question};
 use crate::place::Place;
 use crate::replicate::failed;
 use crate::state::{self, Claim, Warming};
@@ -92,6 +92,7 @@ fn without_direct_reads(live: &LiveTarget) -> Option<String> {
         layer: Layer::FileSystem,
         question: Question::Time,
         length: Length::default(),
+        pages: Pages::Dirty,
     };
     live.trial().refuses(&read).map(|(_, why)| why)
 }

@@ -8,14 +8,17 @@
 //! change of all segments is kept if permuting values within the segments found so far rarely
 //! gives a larger one; then the search goes on within the two new segments.
 //!
+//! Values that depend on their neighbours change places in blocks, so that slow swings are not
+//! taken for changes.
+//!
 //! A search looks at every split and end, n^2 / 2 of them, in constant time each: the sums of the
 //! distances within a stretch grow from those within the stretch that starts one value later.
 
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::changepoint::Segmentation;
+use crate::changepoint::blocks::{Dependence, permuted};
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
 
@@ -61,6 +64,11 @@ pub struct Divided {
     pub segmentation: Segmentation,
     /// The changes in the order in which they were found.
     pub changes: Vec<Change>,
+    /// Rank correlation of neighbours, 0 to 1, in what is left without the changes.
+    pub correlation: f64,
+    /// Whether there are enough values to tell a change from a slow swing of values that depend on
+    /// their neighbours so; if not, there may be changes behind those that were found.
+    pub can_tell: bool,
 }
 
 /// Cuts `values`, which are in the order of their measurement, where their distribution changes.
@@ -74,10 +82,15 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
     let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
     let mut bounds = vec![0, values.len()];
     let mut changes = Vec::new();
+    let mut dependence = Dependence::of(values, &bounds);
     while let Some(best) = best_split(values, &bounds, options.length_min) {
+        dependence = Dependence::of(values, &with_split(&bounds, best));
+        if !dependence.can_tell(values.len()) {
+            break;
+        }
         let reached = (0..options.permutations)
             .filter(|_| {
-                let shuffled = permuted(values, &bounds, &mut random);
+                let shuffled = permuted(values, &bounds, dependence.block, &mut random);
                 let other = best_split(&shuffled, &bounds, options.length_min);
                 // Equal sums may differ by the rounding of another order.
                 other.is_some_and(|it| it.statistic >= best.statistic * (1.0 - 1e-12))
@@ -92,7 +105,20 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
         bounds.sort_unstable();
     }
     let inner = bounds[1..bounds.len() - 1].to_vec();
-    Ok(Divided { segmentation: Segmentation::cut(values, inner), changes })
+    Ok(Divided {
+        segmentation: Segmentation::cut(values, inner),
+        changes,
+        correlation: dependence.correlation,
+        can_tell: dependence.can_tell(values.len()),
+    })
+}
+
+/// The bounds with those of the stretch behind a split.
+fn with_split(bounds: &[usize], split: Split) -> Vec<usize> {
+    let mut all = [bounds, &[split.at, split.end]].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// How many times the standard deviation a shift is looked for up to.
@@ -120,6 +146,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
     }
     let bounds = [0, values.len()];
     let middle = values.len() / 2;
+    let Dependence { block, .. } = Dependence::of(values, &bounds);
     let statistic = |values: &[f64]| {
         best_split(values, &bounds, options.length_min).map_or(0.0, |best| best.statistic)
     };
@@ -131,7 +158,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
         let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
         let orders: Vec<Vec<f64>> = (0..ORDERS)
             .map(|_| {
-                let mut order = permuted(values, &bounds, &mut random);
+                let mut order = permuted(values, &bounds, block, &mut random);
                 order[middle..].iter_mut().for_each(|value| *value += shift);
                 order
             })
@@ -140,7 +167,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
             .iter()
             .cycle()
             .take(PERMUTATIONS_OF_SHIFT as usize)
-            .map(|order| statistic(&permuted(order, &bounds, &mut random)))
+            .map(|order| statistic(&permuted(order, &bounds, block, &mut random)))
             .collect();
         by_chance.sort_by(|one, other| other.total_cmp(one));
         let taken = by_chance[exceeding] * (1.0 + 1e-12);
@@ -181,18 +208,11 @@ fn check(values: &[f64], options: Options) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `values` in random order within each segment.
-fn permuted(values: &[f64], bounds: &[usize], random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
-    let mut shuffled = values.to_vec();
-    for pair in bounds.windows(2) {
-        shuffled[pair[0]..pair[1]].shuffle(random);
-    }
-    shuffled
-}
-
 #[derive(Clone, Copy)]
 struct Split {
     at: usize,
+    /// Where the stretch behind it ends.
+    end: usize,
     statistic: f64,
 }
 
@@ -200,7 +220,7 @@ struct Split {
 fn best_split(values: &[f64], bounds: &[usize], length_min: usize) -> Option<Split> {
     let splits = bounds.windows(2).filter_map(|pair| {
         let inner = split_of(&values[pair[0]..pair[1]], length_min)?;
-        Some(Split { at: pair[0] + inner.at, ..inner })
+        Some(Split { at: pair[0] + inner.at, end: pair[0] + inner.end, ..inner })
     });
     splits.max_by(|a, b| a.statistic.total_cmp(&b.statistic))
 }
@@ -210,7 +230,7 @@ fn split_of(values: &[f64], length_min: usize) -> Option<Split> {
     if n < 2 * length_min {
         return None;
     }
-    let mut best = Split { at: 0, statistic: 0.0 };
+    let mut best = Split { at: 0, end: n, statistic: 0.0 };
     let from_start = distances_from_start(values);
     // Of every value, the sum of its distances to those from `at` up to it.
     let mut to_earlier = vec![0.0; n];
@@ -225,7 +245,7 @@ fn split_of(values: &[f64], length_min: usize) -> Option<Split> {
             let sums = [from_start[at], within, from_start[end]];
             let statistic = scaled_distance(at as f64, (end - at) as f64, sums);
             if statistic > best.statistic {
-                best = Split { at, statistic };
+                best = Split { at, end, statistic };
             }
         }
     }
@@ -251,171 +271,4 @@ fn scaled_distance(m: f64, n: f64, [first, second, both]: [f64; 3]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::RngExt;
-    use rand_distr::{Distribution, Normal, StandardNormal, StudentT};
-
-    use super::*;
-
-    fn normal(seed: u64, n: usize, mean: f64, deviation: f64) -> Vec<f64> {
-        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Normal::new(mean, deviation).unwrap().sample_iter(random).take(n).collect()
-    }
-
-    /// The definition, with every pair of values looked at.
-    fn plain_distance(first: &[f64], second: &[f64]) -> f64 {
-        let mean_between = |a: &[f64], b: &[f64], pairs: usize| {
-            let sum: f64 = a.iter().flat_map(|x| b.iter().map(move |y| (x - y).abs())).sum();
-            sum / pairs as f64
-        };
-        let (m, n) = (first.len(), second.len());
-        let distance = 2.0 * mean_between(first, second, m * n)
-            - mean_between(first, first, m * (m - 1))
-            - mean_between(second, second, n * (n - 1));
-        (m * n) as f64 / (m + n) as f64 * distance
-    }
-
-    #[test]
-    fn the_split_is_the_best_by_definition() {
-        for seed in 0..20 {
-            let mut values = normal(seed, 14, 0.0, 1.0);
-            values.extend(normal(seed + 100, 9, 1.5, 0.5));
-            let mut best = (0, 0.0);
-            for at in 3..=20 {
-                for end in at + 3..=23 {
-                    let statistic = plain_distance(&values[..at], &values[at..end]);
-                    if statistic > best.1 {
-                        best = (at, statistic);
-                    }
-                }
-            }
-            let got = split_of(&values, 3).unwrap();
-            assert_eq!(got.at, best.0, "seed {seed}");
-            assert!((got.statistic - best.1).abs() < 1e-10, "seed {seed}");
-        }
-    }
-
-    #[test]
-    fn changes_of_mean_and_of_spread_are_found() {
-        let mut values = normal(1, 40, 10.0, 0.5);
-        values.extend(normal(2, 40, 12.0, 0.5));
-        values.extend(normal(3, 60, 12.0, 4.0));
-        let got = e_divisive(&values, Options::default()).unwrap();
-        let at = &got.segmentation.changepoints;
-        assert_eq!(at.len(), 2, "{at:?}");
-        assert!(at[0].abs_diff(40) <= 1 && at[1].abs_diff(80) <= 6, "{at:?}");
-        assert!(got.changes.iter().all(|it| it.p <= 0.05));
-    }
-
-    #[test]
-    fn the_seed_decides_and_nothing_else() {
-        let values = normal(9, 60, 0.0, 1.0);
-        let once = e_divisive(&values, Options::default()).unwrap();
-        assert_eq!(e_divisive(&values, Options::default()).unwrap(), once);
-    }
-
-    /// 200 series without a change at 0.05: 10 false ones expected, 28 at six deviations.
-    #[test]
-    fn false_changes_are_as_rare_as_stated() {
-        let options = Options { permutations: 39, ..Options::default() };
-        let found = (0..200)
-            .filter(|seed| {
-                let values = normal(1000 + seed, 24, 5.0, 1.0);
-                !e_divisive(&values, options).unwrap().changes.is_empty()
-            })
-            .count();
-        assert!((1..=28).contains(&found), "{found}");
-    }
-
-    /// 60 series of each kind at 0.05: 3 false ones expected, 12 at five deviations.
-    #[test]
-    fn false_changes_are_rare_whatever_the_noise_and_the_length() {
-        let options = Options { permutations: 39, ..Options::default() };
-        let heavy = StudentT::new(3.0).unwrap();
-        let of = |kind: usize, seed: u64, n: usize| -> Vec<f64> {
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-            let one = |random: &mut Xoshiro256PlusPlus| match kind {
-                0 => StandardNormal.sample(random),
-                1 => heavy.sample(random),
-                _ if random.random_bool(0.02) => 30.0,
-                _ => StandardNormal.sample(random),
-            };
-            (0..n).map(|_| one(&mut random)).collect()
-        };
-        for (kind, n) in [(0, 20), (1, 20), (2, 20), (0, 100), (1, 100), (2, 100)] {
-            let found = (0..60).filter(|seed| {
-                let values = of(kind, 100 * n as u64 + seed, n);
-                !e_divisive(&values, options).unwrap().changes.is_empty()
-            });
-            let found = found.count();
-            assert!(found <= 12, "{found} of 60, kind {kind}, {n} values");
-        }
-    }
-
-    #[test]
-    fn shifts_of_one_to_three_deviations_are_found_in_short_series() {
-        for (n, shift, least) in [(20, 3.0, 19), (60, 1.5, 19), (200, 1.0, 19)] {
-            let found = (0..20).filter(|seed| {
-                let mut values = normal(500 + seed, n / 2, 10.0, 1.0);
-                values.extend(normal(900 + seed, n / 2, 10.0 + shift, 1.0));
-                !e_divisive(&values, Options::default()).unwrap().changes.is_empty()
-            });
-            let found = found.count();
-            assert!(found >= least, "{found} of 20 shifts by {shift} in {n} values");
-        }
-    }
-
-    /// In other series with the same noise, four times in five.
-    #[test]
-    fn the_least_shift_is_seen_four_times_in_five() {
-        let options = Options { permutations: 39, ..Options::default() };
-        let is_found = |seed: u64| {
-            let n = 40;
-            let least = least_shift(&normal(seed, n, 10.0, 1.0), options).unwrap().unwrap();
-            let mut other = normal(7_000 + seed, n, 10.0, 1.0);
-            other[n / 2..].iter_mut().for_each(|value| *value += least);
-            !e_divisive(&other, options).unwrap().changes.is_empty()
-        };
-        let found = (0..200).filter(|&seed| is_found(seed)).count();
-        assert!((140..=180).contains(&found), "{found} of 200");
-    }
-
-    /// Values that lean to one side, and not enough for a change, tell no smaller shift than those
-    /// that do not.
-    #[test]
-    fn a_shift_that_was_not_seen_makes_the_least_no_smaller() {
-        let options = Options { permutations: 39, ..Options::default() };
-        let ratio = |seed: u64| {
-            let plain = normal(seed, 40, 10.0, 1.0);
-            let mut leaning = plain.clone();
-            leaning[20..].iter_mut().for_each(|value| *value += 0.6);
-            let least = |values: &[f64]| least_shift(values, options).unwrap().unwrap();
-            least(&leaning) / least(&plain)
-        };
-        let mean = (0..20).map(ratio).sum::<f64>() / 20.0;
-        assert!((0.95..1.25).contains(&mean), "{mean}");
-        assert_eq!(least_shift(&[4.0; 30], options).unwrap(), None);
-        assert_eq!(least_shift(&normal(4, 9, 10.0, 1.0), options).unwrap(), None);
-    }
-
-    #[test]
-    fn equal_values_hold_no_change() {
-        let got = e_divisive(&[4.0; 30], Options::default()).unwrap();
-        assert_eq!(got.segmentation.changepoints, []);
-    }
-
-    #[test]
-    fn what_cannot_be_tested_is_refused() {
-        let with = |options: Options| e_divisive(&[1.0; 20], options);
-        assert!(e_divisive(&[1.0; 4], Options::default()).is_err());
-        assert!(e_divisive(&[1.0; LENGTH_MAX + 1], Options::default()).is_err());
-        assert!(e_divisive(&[f64::NAN; 9], Options::default()).is_err());
-        assert!(with(Options { length_min: 1, ..Options::default() }).is_err());
-        assert!(
-            with(Options { significance: 0.01, permutations: 98, ..Options::default() }).is_err()
-        );
-        assert!(
-            with(Options { significance: 0.01, permutations: 99, ..Options::default() }).is_ok()
-        );
-    }
-}
+mod tests;

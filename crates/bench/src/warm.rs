@@ -1,0 +1,68 @@
+//! Every warm cell of a survey beside a loop by hand and fio in the same state, on each file
+//! system, with small files and with large ones.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::beside::{Beside, Cell, Does, KIB, MIB, Order, cell};
+use crate::new_process;
+use crate::table::Table;
+
+const ROUNDS: u64 = 8;
+const SIZES: [(u64, &str); 2] = [(64 << 20, "64 MiB"), (256 << 20, "256 MiB")];
+const SUITE: &str = "survey/in-memory";
+
+const CELLS: [Cell; 8] = [
+    cell("sequential-read-4k-warm", Order::Sequential, Does::Read, 4 * KIB),
+    cell("sequential-read-1m-warm", Order::Sequential, Does::Read, MIB),
+    cell("random-read-4k-warm", Order::Random, Does::Read, 4 * KIB),
+    cell("random-read-1m-warm", Order::Random, Does::Read, MIB),
+    cell("sequential-write-4k-warm", Order::Sequential, Does::Write, 4 * KIB),
+    cell("sequential-write-1m-warm", Order::Sequential, Does::Write, MIB),
+    cell("random-write-4k-warm", Order::Random, Does::Write, 4 * KIB),
+    cell("random-write-1m-warm", Order::Random, Does::Write, MIB),
+];
+/// Of file systems whose pages are clean once they have been written back.
+const CLEAN: [Cell; 2] = [
+    cell("random-write-4k-clean", Order::Random, Does::WriteFirst, 4 * KIB),
+    cell("random-write-1m-clean", Order::Random, Does::WriteFirst, MIB),
+];
+
+/// The argument that asks for the rows of one process.
+pub(crate) const ONE_PROCESS: &str = "warm-in-one-process";
+/// Where images lie: in memory, as those of the twelve.
+const SCRATCH: &str = "/dev/shm";
+const TARGETS: [&str; 4] = ["tmpfs:size=1g", "ext4:size=2g", "xfs:size=2g", "btrfs:size=2g"];
+
+/// Adds the rows of every warm cell.
+pub(crate) fn measure(table: &mut Table) -> anyhow::Result<()> {
+    new_process::add(table, new_process::rows(ONE_PROCESS, Path::new(SCRATCH))?);
+    Ok(())
+}
+
+/// What a new process does: measures every row on file systems of its own, and prints them. Called
+/// before it has a second thread.
+pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    for text in TARGETS {
+        let (name, _) = text.split_once(':').unwrap_or((text, ""));
+        let found = new_process::on_target(text, scratch.to_owned(), |work| of_target(name, work))?;
+        rows.extend(found.unwrap_or_else(|why| {
+            let what = format!("bare loop / fsprism, {name}, warm cells");
+            vec![json!({ "what": what, "bound": "0.95 to 1.05", "why_not": why })]
+        }));
+    }
+    println!("{}", Value::Array(rows));
+    Ok(())
+}
+
+fn of_target(name: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
+    let clean: &[Cell] = if name == "tmpfs" { &[] } else { &CLEAN };
+    let cells = [&CELLS, clean].concat();
+    let of_size = |&(file_bytes, size): &(u64, &str)| {
+        let prefix = format!("{name}, {size}, ");
+        Beside { work, file_bytes, rounds: ROUNDS, prefix: &prefix }.rows(SUITE, &cells)
+    };
+    Ok(SIZES.iter().map(of_size).collect::<anyhow::Result<Vec<_>>>()?.concat())
+}

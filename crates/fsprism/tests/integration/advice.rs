@@ -1,0 +1,160 @@
+//! What messages advise: for each kind of remedy, a fault that asks for it, and the remedy, taken
+//! from the message where it stands there, which works.
+
+use std::fs;
+use std::process::Command;
+
+use crate::place::{Place, say_skipped};
+use crate::process::Outcome;
+use crate::refusals::PrivateMounts;
+
+/// A run of a second on `targets`.
+fn brief(targets: &str, rest: &str) -> String {
+    format!("run survey/metadata {targets} --benchmark stat-100 --blocks 1 --size 1m {rest}")
+}
+
+/// The program started by a shell after some of its own commands.
+fn after(place: &Place, script: &str, arguments: &str) -> Outcome {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{script} && exec \"$0\" \"$@\"")]);
+    shell.arg(env!("CARGO_BIN_EXE_fsprism"));
+    place.finish(place.here(shell, arguments))
+}
+
+/// The words between two others of a text.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before}: {text}"));
+    rest.split_once(after).unwrap_or_else(|| panic!("no {after}: {text}")).0
+}
+
+#[test]
+fn a_budget_that_is_named_is_enough() {
+    let place = Place::new();
+    place.make("data");
+    let run = |budget: &str, out: &str| {
+        place.run(&format!(
+            "run survey/metadata data --benchmark stat-100 --size 1m --budget {budget} --out {out}"
+        ))
+    };
+    let refused = run("1ms", "short");
+    refused.assert_code(2).assert_says(&["is too short"]);
+    let budget = between(&refused.stderr, "use --budget ", " or more");
+    run(budget, "long").assert_code(0);
+}
+
+#[test]
+fn another_directory_helps_where_a_disk_is_full_and_so_does_a_smaller_image() {
+    let test = "another_directory_helps_where_a_disk_is_full_and_so_does_a_smaller_image";
+    let Some(place) = Place::as_root(test) else { return };
+    place.make("small");
+    let mounts =
+        PrivateMounts::new(&format!("mount -t tmpfs -o size=300m none {}", place.text("small")));
+    let run = |target: &str, rest: &str| mounts.run(&place, &brief(target, rest));
+    let asked = "ext4:size=500m,image=allocated";
+    let refused = run(asked, "--scratch small --out 1");
+    refused.assert_code(2).assert_says(&["a smaller size=", "another directory with --scratch"]);
+    run("ext4:size=200m,image=allocated", "--scratch small --out 2").assert_code(0);
+    run(asked, "--out 3").assert_code(0);
+}
+
+#[test]
+fn limits_that_are_named_are_those_to_raise() {
+    let test = "limits_that_are_named_are_those_to_raise";
+    let Some(place) = Place::as_root(test) else { return };
+    let arguments = |out: &str| brief("ext4:size=200m", &format!("--scratch scratch --out {out}"));
+    let refused = after(&place, "ulimit -f 1000", &arguments("1"));
+    refused.assert_code(2).assert_says(&["raise the file size limit (ulimit -f)"]);
+    after(&place, "ulimit -f unlimited", &arguments("2")).assert_code(0);
+    for least in 4..64 {
+        let outcome =
+            after(&place, &format!("ulimit -n {least}"), &arguments(&format!("n{least}")));
+        match outcome.code {
+            Some(0) => break,
+            // What a process needs to begin with is the loader's.
+            _ if outcome.stderr.contains("error while loading shared libraries") => {}
+            _ => outcome.assert_says(&["`ulimit -n`"]),
+        }
+        assert_ne!(least, 63, "{outcome:?}");
+    }
+}
+
+/// As a shell would run them: with a directory whose name has a space and a quote.
+#[test]
+fn commands_that_are_printed_work_when_they_are_copied() {
+    let place = Place::new();
+    place.make("data");
+    let odd = "my run's, which has a long name that no narrow terminal has room for";
+    let mut command = place.measure(&brief("data", ""));
+    command.env("COLUMNS", "60").arg("--out").arg(odd);
+    let outcome = place.finish(command);
+    outcome.assert_code(0);
+    let printed = |text: &str| -> Vec<String> {
+        let starts = ["fsprism report", "fsprism run", "fsprism check", "fsprism survey"];
+        let of = |line: &str| {
+            let at = starts.iter().filter_map(|start| line.find(start)).min()?;
+            // A sentence may end behind it, in brackets.
+            Some(line[at..].trim_end_matches(['.', ')']).to_owned())
+        };
+        text.lines().filter_map(of).collect()
+    };
+    let commands = [printed(&outcome.stdout), printed(&outcome.stderr)].concat();
+    assert!(!commands.is_empty(), "{outcome:?}");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_fsprism"));
+    let beside = program.parent().expect("it lies in a directory");
+    let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap_or_default());
+    for command in commands {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).env("PATH", &path);
+        let outcome = place.finish(place.here(shell, ""));
+        assert!(matches!(outcome.code, Some(0 | 1)), "{command}: {outcome:?}");
+        assert!(!outcome.stderr.contains("no such"), "{command}: {outcome:?}");
+    }
+}
+
+/// Debian's own register says in which package a program is.
+#[test]
+fn packages_that_are_named_have_the_programs() {
+    let test = "packages_that_are_named_have_the_programs";
+    let owner = |program: &str| {
+        let output = Command::new("dpkg").args(["-S", program]).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        text.split_once(':').map(|(package, _)| package.to_owned())
+    };
+    let mut known = 0;
+    let machine = {
+        let place = Place::new();
+        place.finish(place.fsprism("machine --format json")).assert_code(0).document()
+    };
+    for one in machine["file_systems"].as_array().expect("a list") {
+        let (Some(program), Some(package)) =
+            (one["mkfs"]["path"].as_str(), one["mkfs_package"].as_str())
+        else {
+            continue;
+        };
+        if let Some(found) = owner(program) {
+            assert_eq!(found, package, "{program}");
+            known += 1;
+        }
+    }
+    if known == 0 {
+        say_skipped(test, "no mkfs here is of a package of Debian's");
+    }
+}
+
+/// A relative directory lies where the process is, whatever has the same name elsewhere.
+#[test]
+fn a_relative_directory_is_described_with_the_device_below_it() {
+    let test = "a_relative_directory_is_described_with_the_device_below_it";
+    let Some(place) = Place::as_root(test) else { return };
+    place.make("mounted");
+    let here = place.text("");
+    let mounts = PrivateMounts::new(&format!(
+        "cd {here}; truncate -s 32m kept-image; mkfs.ext4 -q kept-image; \
+         mount -o loop kept-image mounted"
+    ));
+    let document = mounts.run(&place, "machine mounted --format json");
+    let document = document.assert_code(0).document().to_string();
+    assert!(document.contains("\"loop"), "{document}");
+    mounts.do_there(&format!("umount {here}mounted"));
+    fs::remove_file(place.path("kept-image")).expect("it is ours");
+}

@@ -1,0 +1,31 @@
+//! The beginning of a run's directory: all that every run has, or nothing.
+
+use std::fs;
+
+use rustix::fs::{AtFlags, unlinkat};
+
+use super::{HISTOGRAMS, JOURNAL, MANIFEST, MANIFEST_PART, manifest_text};
+use crate::error::RecordError;
+use crate::held::Held;
+use crate::manifest::Manifest;
+
+/// Puts into a directory what every run has, and holds that for its histograms.
+pub(super) fn begun(held: &Held, manifest: &Manifest) -> Result<Held, RecordError> {
+    let histograms = held.make_below(HISTOGRAMS);
+    let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
+    let text = manifest_text::text_of(manifest);
+    let written = held.replace(MANIFEST, MANIFEST_PART, text.as_bytes());
+    match written.map_err(RecordError::io("write", held.path_of(MANIFEST))) {
+        Ok(()) => Ok(histograms),
+        Err(RecordError::DiskFull { path }) => Err(RecordError::NoRoom { path }),
+        Err(other) => Err(other),
+    }
+}
+
+/// Takes away what was begun in a directory that held nothing.
+pub(super) fn undo(held: &Held) {
+    for (name, flags) in [(HISTOGRAMS, AtFlags::REMOVEDIR), (JOURNAL, AtFlags::empty())] {
+        let _already_failing = unlinkat(held, name, flags);
+    }
+    let _holds_something = fs::remove_dir(held.path());
+}
