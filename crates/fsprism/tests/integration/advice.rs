@@ -2,6 +2,7 @@
 //! from the message where it stands there, which works.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::place::{Place, say_skipped};
@@ -72,7 +73,7 @@ fn limits_that_are_named_are_those_to_raise() {
             Some(0) => break,
             // What a process needs to begin with is the loader's.
             _ if outcome.stderr.contains("error while loading shared libraries") => {}
-            _ => outcome.assert_says(&["`ulimit -n`"]),
+            _ => assert!(outcome.stderr.contains("`ulimit -n`"), "{outcome:?}"),
         }
         assert_ne!(least, 63, "{outcome:?}");
     }
@@ -99,7 +100,7 @@ fn commands_that_are_printed_work_when_they_are_copied() {
     };
     let commands = [printed(&outcome.stdout), printed(&outcome.stderr)].concat();
     assert!(!commands.is_empty(), "{outcome:?}");
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_fsprism"));
+    let program = Path::new(env!("CARGO_BIN_EXE_fsprism"));
     let beside = program.parent().expect("it lies in a directory");
     let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap_or_default());
     for command in commands {
@@ -157,4 +158,45 @@ fn a_relative_directory_is_described_with_the_device_below_it() {
     assert!(document.contains("\"loop"), "{document}");
     mounts.do_there(&format!("umount {here}mounted"));
     fs::remove_file(place.path("kept-image")).expect("it is ours");
+}
+
+/// As in a container with 96 MiB, in which whatever takes more is killed.
+#[test]
+fn a_target_in_memory_fits_into_what_the_control_group_allows() {
+    let test = "a_target_in_memory_fits_into_what_the_control_group_allows";
+    let Some(place) = Place::as_root(test) else { return };
+    let tops =
+        [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+    let found = tops.iter().find_map(|(top, limit)| {
+        let group = Path::new(top).join(format!("test-{}", std::process::id()));
+        fs::create_dir(&group).ok()?;
+        let is_set = fs::write(group.join(limit), "100663296").is_ok();
+        if !is_set {
+            fs::remove_dir(&group).expect("it is ours and empty");
+        }
+        is_set.then_some(group)
+    });
+    let Some(group) = found else {
+        say_skipped(test, "no control group here can be given a limit of memory");
+        return;
+    };
+    let enter = format!("echo $$ > {}/cgroup.procs", group.display());
+    let run = |size: &str, out: &str| {
+        after(
+            &place,
+            &enter,
+            &format!(
+                "run survey/in-memory memory=tmpfs shared=/dev/shm --size {size} --blocks 1 \
+                 --benchmark sequential-read-4k-warm --scratch scratch --out {out}"
+            ),
+        )
+    };
+    let (large, small) = (run("64m", "large"), run("4m", "small"));
+    // A process that has just ended may still be there.
+    while fs::remove_dir(&group).is_err() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(matches!(large.code, Some(1 | 2)), "{large:?}");
+    assert!(large.stderr.contains("--size"), "it says what would fit: {large:?}");
+    small.assert_code(0);
 }

@@ -27,7 +27,7 @@ fn a_run_is_tried_out_and_keeps_nothing() {
     let place = Place::new();
     let tried = place.run(&format!("{SMALL} --blocks 3 --dry-run"));
     let text = &tried.assert_code(0).stdout;
-    assert!(text.contains("8 benchmarks on") && text.contains("in about 3 blocks"), "{text}");
+    assert!(text.contains("10 benchmarks on") && text.contains("in about 3 blocks"), "{text}");
     assert!(text.contains("sequential read 4 KiB, warm"), "{text}");
     assert!(!place.path("fsprism-runs").exists());
 }
@@ -92,7 +92,7 @@ fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
     compare("before after --fail-above p99").assert_refused(&["a percentage, or a metric and"]);
     let summary = compare("before after");
     let said = &summary.assert_code(0).stdout;
-    assert!(said.contains("8 comparisons at 95 % confidence: "), "{said}");
+    assert!(said.contains("10 comparisons at 95 % confidence: "), "{said}");
     let all = compare("before after --full");
     assert!(all.assert_code(0).stdout.lines().count() > said.lines().count(), "{all:?}");
 }

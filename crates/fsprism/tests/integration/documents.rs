@@ -55,7 +55,7 @@ fn a_survey_says_one_document_and_its_report_the_same() {
     let outcome = small_survey(&place, "json");
     let document = outcome.document();
     assert_valid(&document);
-    assert_eq!(document["cells"].as_array().map(Vec::len), Some(47 + 34));
+    assert_eq!(document["cells"].as_array().map(Vec::len), Some(49 + 34));
     assert_eq!(document["end"]["reason"], "blocks");
     assert!(outcome.stderr.trim_end().ends_with("run-json"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("block 1 done"), "{}", outcome.stderr);

@@ -81,9 +81,11 @@ pub fn entry_of(sources: &Sources, path: &Path) -> Result<MountEntry, DescribeEr
     if !sources.is_this_machine() {
         return holding(&entries, path).cloned().ok_or_else(no_mount);
     }
+    // Only the kernel knows where a later mount hides an earlier one further down, or the one in
+    // which a relative path begins.
+    let id = mount_id(path);
     let path = path.canonicalize().map_err(unreadable(path))?;
-    // Only the kernel knows where a later mount hides an earlier one further down.
-    let known = mount_id(&path).and_then(|id| entries.iter().find(|entry| entry.id == id));
+    let known = id.and_then(|id| entries.iter().find(|entry| entry.id == id));
     known.or_else(|| holding(&entries, &path)).cloned().ok_or_else(no_mount)
 }
 
