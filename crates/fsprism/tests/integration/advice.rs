@@ -66,17 +66,15 @@ fn limits_that_are_named_are_those_to_raise() {
     let refused = after(&place, "ulimit -f 1000", &arguments("1"));
     refused.assert_code(2).assert_says(&["raise the file size limit (ulimit -f)"]);
     after(&place, "ulimit -f unlimited", &arguments("2")).assert_code(0);
-    for least in 4..64 {
+    for least in (4..24).step_by(3) {
         let outcome =
             after(&place, &format!("ulimit -n {least}"), &arguments(&format!("n{least}")));
-        match outcome.code {
-            Some(0) => break,
-            // What a process needs to begin with is the loader's.
-            _ if outcome.stderr.contains("error while loading shared libraries") => {}
-            _ => assert!(outcome.stderr.contains("`ulimit -n`"), "{outcome:?}"),
-        }
-        assert_ne!(least, 63, "{outcome:?}");
+        assert_ne!(outcome.code, Some(0), "{least} files are enough: {outcome:?}");
+        // What a process needs to begin with is the loader's.
+        let is_ours = !outcome.stderr.contains("error while loading shared libraries");
+        assert!(!is_ours || outcome.stderr.contains("`ulimit -n`"), "{outcome:?}");
     }
+    after(&place, "ulimit -n 1000", &arguments("many")).assert_code(0);
 }
 
 /// As a shell would run them: with a directory whose name has a space and a quote.
@@ -186,15 +184,15 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
             &place,
             &enter,
             &format!(
-                "run survey/in-memory memory=tmpfs shared=/dev/shm --size {size} --blocks 1 \
+                "run survey/in-memory /dev/shm --size {size} --blocks 1 \
                  --benchmark sequential-read-4k-warm --scratch scratch --out {out}"
             ),
         )
     };
-    let (large, small) = (run("64m", "large"), run("4m", "small"));
+    let (large, small) = (run("64m", "large"), run("1m", "small"));
     // A process that has just ended may still be there.
     while fs::remove_dir(&group).is_err() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::yield_now();
     }
     assert!(matches!(large.code, Some(1 | 2)), "{large:?}");
     assert!(large.stderr.contains("--size"), "it says what would fit: {large:?}");
