@@ -59,7 +59,7 @@ export function courseModel(view: View, benchmark: Benchmark): LineChartModel | 
         : {
             label: "share of the working set gone over",
             kind: "log10",
-            format: (value) => percent(value),
+            format: (value) => percent(Number(value.toPrecision(2))),
           },
     y: { label: "time of an operation", kind: "log10", format: nanoseconds },
     series,
