@@ -4,12 +4,12 @@
 //! distribution and tests each change by permutation, for short series such as one value per run;
 //! [`warmup`] classifies a series by its segments.
 
-mod blocks;
+mod dependent;
 pub mod divisive;
 pub mod pelt;
 pub mod warmup;
 
-pub use blocks::correlation_of_neighbours;
+pub use dependent::correlation_of_neighbours;
 
 /// A stretch of a series between two changes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,8 +8,8 @@
 //! change of all segments is kept if permuting values within the segments found so far rarely
 //! gives a larger one; then the search goes on within the two new segments.
 //!
-//! Values that depend on their neighbours change places in blocks, so that slow swings are not
-//! taken for changes.
+//! Of values that depend on their neighbours, what is new in each changes places, so that slow
+//! swings are not taken for changes.
 //!
 //! A search looks at every split and end, n^2 / 2 of them, in constant time each: the sums of the
 //! distances within a stretch grow from those within the stretch that starts one value later.
@@ -18,7 +18,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::changepoint::Segmentation;
-use crate::changepoint::blocks::{Dependence, permuted};
+use crate::changepoint::dependent::{can_tell, correlation, permuted};
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
 
@@ -82,15 +82,15 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
     let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
     let mut bounds = vec![0, values.len()];
     let mut changes = Vec::new();
-    let mut dependence = Dependence::of(values, &bounds);
+    let mut of_neighbours = correlation(values, &bounds);
     while let Some(best) = best_split(values, &bounds, options.length_min) {
-        dependence = Dependence::of(values, &with_split(&bounds, best));
-        if !dependence.can_tell(values.len()) {
+        of_neighbours = correlation(values, &with_split(&bounds, best));
+        if !can_tell(values.len(), of_neighbours) {
             break;
         }
         let reached = (0..options.permutations)
             .filter(|_| {
-                let shuffled = permuted(values, &bounds, dependence.block, &mut random);
+                let shuffled = permuted(values, &bounds, of_neighbours, &mut random);
                 let other = best_split(&shuffled, &bounds, options.length_min);
                 // Equal sums may differ by the rounding of another order.
                 other.is_some_and(|it| it.statistic >= best.statistic * (1.0 - 1e-12))
@@ -108,8 +108,8 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
     Ok(Divided {
         segmentation: Segmentation::cut(values, inner),
         changes,
-        correlation: dependence.correlation,
-        can_tell: dependence.can_tell(values.len()),
+        correlation: of_neighbours,
+        can_tell: can_tell(values.len(), of_neighbours),
     })
 }
 
@@ -146,7 +146,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
     }
     let bounds = [0, values.len()];
     let middle = values.len() / 2;
-    let Dependence { block, .. } = Dependence::of(values, &bounds);
+    let of_neighbours = correlation(values, &bounds);
     let statistic = |values: &[f64]| {
         best_split(values, &bounds, options.length_min).map_or(0.0, |best| best.statistic)
     };
@@ -158,7 +158,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
         let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
         let orders: Vec<Vec<f64>> = (0..ORDERS)
             .map(|_| {
-                let mut order = permuted(values, &bounds, block, &mut random);
+                let mut order = permuted(values, &bounds, of_neighbours, &mut random);
                 order[middle..].iter_mut().for_each(|value| *value += shift);
                 order
             })
@@ -167,7 +167,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
             .iter()
             .cycle()
             .take(PERMUTATIONS_OF_SHIFT as usize)
-            .map(|order| statistic(&permuted(order, &bounds, block, &mut random)))
+            .map(|order| statistic(&permuted(order, &bounds, of_neighbours, &mut random)))
             .collect();
         by_chance.sort_by(|one, other| other.total_cmp(one));
         let taken = by_chance[exceeding] * (1.0 + 1e-12);
