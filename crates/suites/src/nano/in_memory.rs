@@ -25,8 +25,7 @@ const ALIGNMENTS: [(Alignment, &str, &str); 2] =
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    [reads_by_request(), writes_by_request(), first_writes_by_request(), reads_by_working_set()]
-        .concat()
+    [reads_by_request(), writes_by_request(), reads_by_working_set()].concat()
 }
 
 fn benchmark(workload: Workload, place: Place) -> Benchmark {
@@ -52,32 +51,19 @@ fn reads_by_request() -> Vec<Benchmark> {
     ALIGNMENTS.into_iter().flat_map(curve).collect()
 }
 
+/// To pages that are dirty, again and again; and to clean ones, each once. A request smaller than a
+/// page would write that several times.
 fn writes_by_request() -> Vec<Benchmark> {
-    let curve = Curve {
-        name: "random-write-warm-by-request",
-        title: "random write, warm",
-        axis: "request size",
-        unit: "bytes",
-    };
     let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
-    curve.points(&requests, |bytes| benchmark(write_of(bytes), Place::Data))
-}
-
-/// To clean pages, each once; a request smaller than a page would write it several times.
-fn first_writes_by_request() -> Vec<Benchmark> {
-    let curve = Curve {
-        name: "random-write-clean-by-request",
-        title: "random write, clean pages",
-        axis: "request size",
-        unit: "bytes",
+    let write = |bytes| {
+        let write = Workload { access: Access::Shuffled, ..Workload::new(Operation::Write) };
+        benchmark(Workload { request_bytes: usize_of(bytes), ..write }, Place::Data)
     };
-    let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
-    curve.points(&requests, |bytes| benchmark(write_of(bytes), Place::Data).with_clean_pages())
-}
-
-fn write_of(request_bytes: u64) -> Workload {
-    let write = Workload { access: Access::Shuffled, ..Workload::new(Operation::Write) };
-    Workload { request_bytes: usize_of(request_bytes), ..write }
+    let curve = |name, title| Curve { name, title, axis: "request size", unit: "bytes" };
+    let again = curve("random-write-warm-by-request", "random write, warm");
+    let once = curve("random-write-clean-by-request", "random write, clean pages");
+    let first_write = |bytes| write(bytes).with_clean_pages();
+    [again.points(&requests, write), once.points(&requests, first_write)].concat()
 }
 
 /// From less than any first cache to more than most last ones. Up to the usual size of data files
@@ -143,7 +129,7 @@ mod tests {
 
     #[test]
     fn all_pages_are_written_in_each_pass() {
-        for one in [writes_by_request(), first_writes_by_request()].concat() {
+        for one in writes_by_request() {
             let operations = one.operations().expect("it is one of operations");
             let blocks = operations.blocks_per_thread(64 << 20);
             assert_eq!(blocks * operations.workload.request_bytes as u64, 64 << 20);

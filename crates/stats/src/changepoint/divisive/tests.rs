@@ -112,8 +112,8 @@ fn dependent(seed: u64, n: usize, share: f64) -> Vec<f64> {
     noise.into_iter().map(next).collect()
 }
 
-/// 40 series of each kind at 0.05: 2 false ones expected, 9 at five deviations. If values themselves
-/// changed places, most would be cut.
+/// 40 series of each kind at 0.05: 2 false ones expected, 9 at five deviations. If the values
+/// themselves changed places, most would be cut.
 #[test]
 fn values_that_depend_on_their_neighbours_hold_no_change() {
     let options = Options { permutations: 39, ..Options::default() };
