@@ -14,7 +14,7 @@ pub(crate) fn is_refused(error: &io::Error) -> bool {
 
 /// What to do about it.
 pub(crate) const ADVICE: &str =
-    "where a container's filter of system calls refuses it, allow it there";
+    "if a container's filter of system calls (seccomp) blocks it, allow it there";
 
 /// The error with the name of its call, and with what to do where it may be refused.
 pub(crate) fn named(call: &'static str) -> impl Fn(io::Error) -> io::Error {

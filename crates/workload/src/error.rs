@@ -17,7 +17,7 @@ use crate::uring::UringRefusal;
 fn advice(source: &io::Error) -> &'static str {
     match Errno::from_io_error(source) {
         Some(Errno::PERM | Errno::NOSYS) => {
-            "; where a container's filter of system calls refuses it, allow it there"
+            "; if a container's filter of system calls (seccomp) blocks it, allow it there"
         }
         _ => "",
     }

@@ -134,7 +134,7 @@ pub(crate) enum Meaning {
 
 #[derive(Debug, Args)]
 pub(crate) struct ScalabilityOptions {
-    /// What errors are taken for
+    /// How errors are assumed to depend on the throughput
     #[arg(long, value_enum, default_value_t = FitErrors::Proportional)]
     pub(crate) fit: FitErrors,
     /// A comma-separated table with the columns n (workers) and x (throughput); - is standard
@@ -158,9 +158,9 @@ pub(crate) struct AnswerOptions {
 /// What a fit takes the errors of throughputs for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FitErrors {
-    /// A share of the throughput, as measurements of storage have them
+    /// They grow with it, as is usual for storage
     Proportional,
-    /// Of one size at every number of workers, as Gunther's own fits and R's package usl have them
+    /// They are equally large everywhere, as in Gunther's fits and in R's package usl
     Absolute,
 }
 

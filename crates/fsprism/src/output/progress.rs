@@ -15,6 +15,8 @@ use textual::{plain_text, plural, size};
 use crate::output;
 
 const DRAWS_PER_S: u8 = 5;
+/// What `--runs` takes at most.
+const RUNS_MOST: u32 = 100;
 
 /// Shows a run as it goes: a live bar on a terminal, a line per block elsewhere.
 pub(crate) struct Progress {
@@ -150,10 +152,10 @@ impl Observer for Progress {
                 self.block_done(block, cells, blocks, &width);
             }
             Event::WillBeFull { blocks, of } => {
-                let runs = of.div_ceil(blocks.max(1));
+                let runs = of.div_ceil(blocks.max(1)).clamp(2, RUNS_MOST);
                 self.say(&format!(
-                    "one run holds some {} of all that is measured, fewer than the {of} that \
-                     there is time for, and then it ends; to use the rest, give --runs {runs}",
+                    "this run will end early, after about {}: one run holds no more, and there is \
+                     time for {of}; to use it, measure several runs (--runs {runs})",
                     plural(blocks as usize, "block")
                 ));
             }

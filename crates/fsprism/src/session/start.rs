@@ -43,8 +43,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub(crate) fn check_calls() -> anyhow::Result<()> {
     let Some((call, why)) = machine::refused_call() else { return Ok(()) };
     Err(anyhow::anyhow!(
-        "{call}(2) is refused here ({why}): allow it in the container's filter of system calls \
-         (seccomp), or run fsprism outside"
+        "{call}(2) is blocked here ({why}): allow it in the container's filter of system calls \
+         (seccomp), or run fsprism outside the container"
     ))
     .blame_input()
 }

@@ -255,7 +255,8 @@ pub(super) fn end(document: &Document) -> String {
             )
         }
         EndReason::Full => {
-            "Measuring ended because one run holds no more; --runs measures several.".to_owned()
+            "Measuring ended because one run holds no more; to measure more, make several (--runs)."
+                .to_owned()
         }
         EndReason::NothingLeft | EndReason::Searched => {
             "Measuring ended because no cell was left to measure.".to_owned()

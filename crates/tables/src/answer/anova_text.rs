@@ -34,8 +34,8 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     }
     if needed > width {
         let left_out = format!(
-            "these tables have no room for all their columns: they take {needed}, and --format \
-             json has them, too"
+            "some columns are left out for want of room: a terminal of {needed} columns shows \
+             them, and so does --format json"
         );
         text += &paragraph("! ", "  ", &left_out, width);
     }

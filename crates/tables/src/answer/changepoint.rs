@@ -141,7 +141,7 @@ impl ChangepointAnswer {
             ]);
         }
         let changes = match self.changepoints.len() {
-            0 if self.can_tell == Some(false) => "no change can be told".to_owned(),
+            0 if self.can_tell == Some(false) => "too few values to tell a change".to_owned(),
             0 => format!("no change was found{}", self.least()),
             1 => "1 change".to_owned(),
             more => format!("{more} changes"),

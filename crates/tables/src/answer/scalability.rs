@@ -210,23 +210,23 @@ impl ScalabilityAnswer {
     /// What errors were taken for, and what the other fit says where it says something else.
     fn fit_in_words(&self) -> String {
         let of = |fit: &str| match fit {
-            ABSOLUTE => "errors of one size at every n (--fit absolute)",
-            _ => "errors that are a share of the throughput (--fit proportional)",
+            ABSOLUTE => "are equally large at every n (--fit absolute)",
+            _ => "grow with the throughput (--fit proportional)",
         };
-        let mut text = format!("fitted for {}", of(self.fit));
+        let mut text = format!("this assumes that errors {}", of(self.fit));
         if let Some(other) = &self.other_fit {
             let told = [
-                ("gamma", Some(other.gamma)),
+                ("gamma is", Some(other.gamma)),
                 ("alpha", other.alpha),
                 ("beta", other.beta),
-                ("the peak at n", other.peak_n),
+                ("the peak at n =", other.peak_n),
             ];
             let told: Vec<String> = told
                 .iter()
                 .filter_map(|(name, value)| Some(format!("{name} {}", figure((*value)?))))
                 .collect();
             text += &format!(
-                "; for {}, it is {}, not all within these intervals",
+                "; if they {}, {}: not all of that lies within these intervals",
                 of(other.fit),
                 list(&told, "and")
             );

@@ -101,8 +101,7 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
         EndReason::Interrupted | EndReason::Busy => return (resume(document, run), Style::Doubt),
         EndReason::Precision => "Next: nothing; every interval is as narrow as asked.".to_owned(),
         EndReason::Full => {
-            "Next: nothing; one run holds no more. For more, measure several with --runs."
-                .to_owned()
+            "Next: nothing; this run is full. To measure more, make several (--runs).".to_owned()
         }
         EndReason::NothingLeft | EndReason::Searched => {
             "Next: nothing is left to measure.".to_owned()
