@@ -1,6 +1,6 @@
 // How fast a large page is: printed, since other work on the machine moves such numbers.
 
-import { statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -50,6 +50,19 @@ describe.skipIf(executable === undefined)("a large page", () => {
     for (const [what, change] of changes) say(`${what}: ${ms(await timed(page, change))}`);
     expect(troubles).toEqual([]);
     await page.context().close();
+  });
+
+  it("of a journal that is nearly full opens", async () => {
+    // 76,800 replicates: as many as one run holds.
+    const run = enlarged(join(place, "survey"), "longest", 320);
+    fsprism("report", "longest");
+    const file = join(run, "report.html");
+    const { page, troubles } = await open(browser, file);
+    say(`${(statSync(file).size / 1024).toFixed(0)} KiB`);
+    await drawAll(page);
+    expect(troubles).toEqual([]);
+    await page.context().close();
+    rmSync(run, { recursive: true });
   });
 
   it("with cachemaps and a flame graph draws and answers", async () => {

@@ -7,7 +7,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
@@ -192,9 +192,10 @@ impl Beside<'_> {
             .arg("--out")
             .arg(&out)
             .arg(&target)
-            .stderr(Stdio::null())
             .output()
             .context("fsprism could not be started")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(out.exists(), "fsprism measured nothing: {said}");
         std::fs::remove_dir_all(&out)?;
         std::fs::remove_dir_all(&target)?;
         let document: Value =

@@ -10,6 +10,9 @@ use crate::output;
 /// Exit status of a command that a signal ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// Exit status where the data do not tell what was asked.
+const UNDECIDED: u8 = 3;
+
 /// The end of a command that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -17,6 +20,8 @@ pub(crate) enum Done {
     Well,
     /// Something that was to be measured or checked failed; the output says what.
     WithFailures,
+    /// What was asked could not be told from the data; the output says what would tell.
+    Undecided,
     /// A signal ended it; what was measured is kept.
     Interrupted,
     /// As a guest's command ended.
@@ -91,6 +96,7 @@ pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
         Ok(Done::Well) if output::page::has_failed() => ExitCode::from(1),
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::WithFailures) => ExitCode::from(1),
+        Ok(Done::Undecided) => ExitCode::from(UNDECIDED),
         Ok(Done::As(status)) => ExitCode::from(status),
         Ok(Done::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) => {

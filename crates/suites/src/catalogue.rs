@@ -259,7 +259,11 @@ pub fn suites() -> Vec<Suite> {
 /// When there is none; the error names the nearest.
 pub fn suite(name: &str) -> Result<Suite, UnknownSuite> {
     let all = suites();
-    let suggestion = did_you_mean(name, all.iter().map(|suite| suite.name));
+    let has_it = |suite: &&Suite| suite.benchmarks.iter().any(|one| one.name == name);
+    let suggestion = match all.iter().find(has_it) {
+        Some(suite) => format!(": it is a benchmark, `run {} --benchmark {name}`", suite.name),
+        None => did_you_mean(name, all.iter().map(|suite| suite.name)),
+    };
     let found = all.into_iter().find(|suite| suite.name == name);
     found.ok_or_else(|| UnknownSuite { name: name.to_owned(), suggestion })
 }

@@ -24,7 +24,7 @@ const TIME_LEAST: Duration = Duration::from_micros(100);
 const TIME_WANTED: Duration = Duration::from_millis(8);
 /// The same of what waits for the device each time: a device has pauses of its own, which few
 /// operations meet, and it is those that a high percentile is about.
-const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(500);
+const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(250);
 /// What is counted out beyond the length asked for: operations are not equally fast in each block.
 const ASKED_MARGIN: f64 = 1.1;
 /// Share of the length asked for that a replicate has at least: a pilot is a little off.
@@ -332,7 +332,7 @@ mod tests {
     fn commits_go_on_until_pauses_of_the_device_are_among_them() {
         let commits = need("append-fsync-4k");
         assert_eq!((commits.start, commits.operations), (12, 96));
-        assert_eq!(commits.time_wanted, Some(Duration::from_millis(500)));
+        assert_eq!(commits.time_wanted, Some(Duration::from_millis(250)));
         assert_eq!(need("create-100").time_wanted, None);
     }
 

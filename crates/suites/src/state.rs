@@ -242,11 +242,19 @@ fn verify_cold_names(evidence: &CacheEvidence) -> Result<(), String> {
 fn verify_warm(evidence: &CacheEvidence) -> Result<(), String> {
     let pages = evidence.pages.unwrap_or(0);
     let least = [evidence.resident_before, evidence.resident_after].into_iter().flatten().min();
-    if let Some(resident) = least.filter(|&resident| resident < pages) {
-        return Err(format!(
-            "only {resident} of {pages} pages were resident in a warm replicate: the file does not \
-             stay in memory (try a smaller --size)"
-        ));
+    match least.filter(|&resident| resident < pages) {
+        Some(0) => {
+            return Err("no page of its file was resident in a warm replicate: the file system \
+                        passes the page cache by, as FUSE servers may"
+                .to_owned());
+        }
+        Some(resident) => {
+            return Err(format!(
+                "only {resident} of {pages} pages were resident in a warm replicate: the file does \
+                 not stay in memory (try a smaller --size)"
+            ));
+        }
+        None => {}
     }
     // What is first needed after a state was made is part of the start, and of nothing that is
     // measured: ext4, for one, takes other inodes than those freed just before.

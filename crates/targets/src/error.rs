@@ -197,7 +197,7 @@ pub enum TargetError {
         label: String,
     },
     /// The target's facts could not be read, or it could not be synced.
-    #[error("the target {label} does not respond: {source}; see the kernel log")]
+    #[error("the target {label} does not respond: {source}; {}", what_to_look_at(source))]
     Io {
         /// The target's label.
         label: String,
@@ -235,4 +235,12 @@ impl TargetError {
 
 fn with_options(options: &str) -> String {
     if options.is_empty() { String::new() } else { format!(" with the options `{options}`") }
+}
+
+/// Where the reason may be found of an error that a target answers with.
+fn what_to_look_at(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::NotFound {
+        return "was its directory moved, removed or unmounted meanwhile?";
+    }
+    "see the kernel log"
 }

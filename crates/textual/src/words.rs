@@ -25,7 +25,7 @@ pub fn plural(count: usize, noun: &str) -> String {
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let named = names.into_iter().map(|name| {
         let starts = !given.is_empty() && name.starts_with(given);
-        (!starts, strsim::levenshtein(given, name), name)
+        (!starts, strsim::osa_distance(given, name), name)
     });
     let nearer = |one: (bool, usize, &'a str), other: (bool, usize, &'a str)| {
         if (one.0, one.1) < (other.0, other.1) { one } else { other }
@@ -64,6 +64,7 @@ mod tests {
         let names = ["tmpfs", "ext2", "ext4", "xfs", "btrfs", "hfs"];
         for (given, meant) in [
             ("btfs", Some("btrfs")),
+            ("xsf", Some("xfs")),
             ("xf", Some("xfs")),
             ("ext", Some("ext4")),
             ("ext5", Some("ext4")),

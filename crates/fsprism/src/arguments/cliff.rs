@@ -61,7 +61,7 @@ pub(crate) struct CliffOptions {
     #[arg(long, value_name = "POSITION", value_parser = values::position)]
     pub(crate) high: Option<RangeEnd>,
     /// Interval width to reach: upper end over lower end, minus 1; for shares, in percentage points
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::width)]
     pub(crate) width: f64,
     /// Maximum number of probes for a target's highest cliff; half as many more for each further
     /// cliff

@@ -12,7 +12,8 @@ fn defaults() -> String {
 pub(super) fn loads_help() -> String {
     let names: Vec<String> = known_loads().into_iter().map(|load| load.name).collect();
     format!(
-        "Answer for these loads: {}, or your own in a file, MIX.toml; by default for all six",
+        "Answer for these loads, and measure only what they take: {}, or your own in a file, \
+         MIX.toml; by default for all six",
         names.join(", ")
     )
 }
@@ -135,3 +136,24 @@ Examples:
   fsprism man footprint trace | man -l -     one command
   fsprism man survey > fsprism-survey.1      a file to install
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What estimates of loads take is not what a short budget leaves out.
+    #[test]
+    fn a_survey_measures_first_what_loads_take() {
+        let survey = suites::suite("survey").expect("it is declared");
+        let rank_of = |name: &str| {
+            let found = survey.benchmarks.iter().find(|one| one.name == name);
+            found.unwrap_or_else(|| panic!("a survey has no {name}")).rank
+        };
+        let last = survey.benchmarks.iter().map(|one| one.rank).max().unwrap_or(0);
+        for load in known_loads() {
+            for name in load.benchmarks() {
+                assert!(rank_of(name) * 2 < last, "{name}, of {}", load.title);
+            }
+        }
+    }
+}

@@ -44,7 +44,7 @@ use crate::arguments::reports::{
 use crate::arguments::sizes::Sizes;
 use crate::exit::Blame;
 use crate::output::Form;
-use crate::session::loads;
+use crate::session::{loads, named};
 
 /// Time to spend measuring unless it is said.
 const BUDGET: Duration = Duration::from_secs(120);
@@ -166,7 +166,7 @@ pub(crate) struct Measuring {
     #[arg(long, value_name = "TIME", value_parser = values::budget)]
     pub(crate) budget: Option<Duration>,
     /// Stop early once every interval is at most this wide on each side: 2%
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::width)]
     pub(crate) precision: f64,
     /// Confidence level of all intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = values::confidence)]
@@ -209,8 +209,10 @@ pub(crate) struct Measuring {
     /// Make the targets and a pilot, print what would be measured, and keep nothing
     #[arg(long, conflicts_with_all = ["resume", "runs", "out", "full"])]
     pub(crate) dry_run: bool,
-    /// Resume an interrupted run, on the targets it started with; with --budget, any run
-    #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS)]
+    /// Resume an interrupted run, by default the latest, on the targets it started with; with
+    /// --budget, any run
+    #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS, num_args = 0..=1,
+        default_missing_value = named::LATEST, value_parser = named::resumed())]
     pub(crate) resume: Option<PathBuf>,
     #[arg(long = "for", value_name = "LOADS", value_delimiter = ',', help = loads_help())]
     pub(crate) loads: Vec<String>,

@@ -41,17 +41,18 @@ docs/check.md says what each mistake is, and when a run contains it.
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// A run directory
+    /// A run directory; by default the latest in ./fsprism-runs
     #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
+    pub(crate) run: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// Run directories; several are shown side by side on one page
-    #[arg(value_name = "RUN", required = true)]
+    /// Run directories; several are shown side by side on one page; by default the latest in
+    /// ./fsprism-runs
+    #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// File for the page; by default report.html in the run directory, or ./report.html for several
     /// runs
@@ -73,8 +74,9 @@ pub(crate) struct ReportOptions {
 #[derive(Debug, Args)]
 pub(crate) struct CompareOptions {
     /// Run directories: one to compare its targets, several to compare the later ones with the
-    /// first. A directory made by --runs stands for all its runs
-    #[arg(value_name = "RUN", required_unless_present = "a")]
+    /// first; by default the latest in ./fsprism-runs. A directory made by --runs stands for all
+    /// its runs
+    #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// One side: two or more runs, to show how much runs vary by themselves
     #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs")]
@@ -99,8 +101,9 @@ pub(crate) struct CompareOptions {
     /// Also compare benchmarks that the runs measured with different file sizes or other parameters
     #[arg(long)]
     pub(crate) unlike: bool,
-    /// End with status 1 if something is worse by more than this with its whole interval: 5% of
-    /// what is compared, p99:10% of another metric; several are separated by commas
+    /// End with status 1 if something is worse by more than this with its whole interval, with
+    /// status 3 if that could be so and not be seen: 5% of what is compared, p99:10% of another
+    /// metric; several are separated by commas
     #[arg(long, value_name = "LIMIT", value_delimiter = ',', value_parser = values::gate)]
     pub(crate) fail_above: Vec<Gate>,
     /// Print every comparison and the analysis of variance, not the largest differences only

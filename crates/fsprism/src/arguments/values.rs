@@ -94,6 +94,14 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How wide an interval may be on each side: below 100 %, where it would reach 0.
+pub(crate) fn width(text: &str) -> Result<f64, String> {
+    match percent(text)? {
+        percent if percent < 100.0 => Ok(percent),
+        _ => Err("an interval must be narrower than 100%".to_owned()),
+    }
+}
+
 /// How much worse something may become, in percent, and in which metric; where none is named, in
 /// the one that is compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,8 +118,17 @@ pub(crate) fn gate(text: &str) -> Result<Gate, String> {
     };
     let wrong = "a limit must be a percentage, or a metric and a percentage: 5% or p99:10%";
     match percent(limit) {
-        Ok(percent) if metric.as_deref() != Some("") => Ok(Gate { metric, percent }),
-        Ok(_) | Err(_) => Err(wrong.to_owned()),
+        Ok(percent) if metric.as_deref() == Some("") => Err(format!("{wrong}, not :{percent}%")),
+        // Whoever thinks in shares would have a gate of a hundredth of what was meant.
+        Ok(percent) if percent < 1.0 && !limit.ends_with('%') => Err(format!(
+            "{limit} could be a share or a percentage: give {}% or {limit}%",
+            percent * 100.0
+        )),
+        Ok(percent) => Ok(Gate { metric, percent }),
+        Err(_) if limit.trim_end_matches('%').parse::<f64>().is_ok() => {
+            Err("a limit must be above 0%".to_owned())
+        }
+        Err(_) => Err(wrong.to_owned()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `fsprism check`: which known benchmarking mistakes a run contains.
 
+use std::path::Path;
+
 use ::report::Source;
 use ::report::check::check as look;
 use record::Run;
@@ -8,13 +10,16 @@ use textual::plain_path;
 use crate::arguments::reports::CheckOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
+use crate::session::named;
 
 /// Reads a run and prints its known mistakes. That it contains some is no failure of the command.
 pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Done> {
-    let run = Run::read(&options.run).blame_input()?;
+    let named = named::single_runs_or_latest(options.run.as_slice())?;
+    let path = named.first().map_or(Path::new("."), |path| path.as_path());
+    let run = Run::read(path).blame_input()?;
     output::say_left_out(&run);
-    let source = Source::new(&run, &options.run);
-    let document = look(&source, &plain_path(&options.run)).blame_input()?;
+    let source = Source::new(&run, path);
+    let document = look(&source, &plain_path(path)).blame_input()?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &document, || document.text(width))
 }

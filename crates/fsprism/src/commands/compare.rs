@@ -16,7 +16,7 @@ use crate::arguments::reports::CompareOptions;
 use crate::arguments::values::Gate;
 use crate::exit::{Blame, Done};
 use crate::output;
-use crate::session::runs;
+use crate::session::{named, runs};
 
 /// Reads the runs and prints how they compare.
 pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
@@ -48,11 +48,11 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         true => document.text(width),
         false => document.summary(width),
     })?;
-    let failures: Vec<String> = gated.iter().filter_map(|one| one.failure(&document)).collect();
-    for said in gated.iter().filter_map(Gated::hole).chain(failures.clone()) {
-        output::say(&said);
+    let mut ends = done;
+    for one in &gated {
+        ends = one.judge(&document, ends);
     }
-    Ok(if failures.is_empty() { done } else { Done::WithFailures })
+    Ok(ends)
 }
 
 /// What may not get worse, and what became of it.
@@ -81,17 +81,20 @@ impl<'a> Gated<'a> {
         Ok(Self { gate, own: Some(document) })
     }
 
-    /// `2 comparisons of p99 worse by more than 10 %; the worst is ...`, if any is.
-    fn failure(&self, shown: &CompareDocument) -> Option<String> {
-        let limit = self.gate.percent;
-        let worse = self.own.as_ref().unwrap_or(shown).worse_by_more_than(limit / 100.0);
-        let worst = worse.first()?;
-        let of = self.gate.metric.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
-        let (title, target, run) = (&worst.title, &worst.second, &worst.second_run);
-        Some(format!(
-            "{}{of} worse by more than {limit} %; the worst is {title}, {target} in {run}",
-            plural(worse.len(), "comparison")
-        ))
+    /// Says what became of it, and how the command ends now: a failure outweighs what is not known.
+    fn judge(&self, shown: &CompareDocument, before: Done) -> Done {
+        let answer = self.own.as_ref().unwrap_or(shown).gate(self.gate.percent / 100.0);
+        let of = self.gate.metric.as_ref().map_or_else(String::new, |name| format!("{name}: "));
+        let (failure, blindness) = (answer.failure(), answer.blindness());
+        let said = failure.iter().chain(&blindness).map(|said| format!("{of}{said}"));
+        for said in self.hole().into_iter().chain(said) {
+            output::say(&said);
+        }
+        match (failure, blindness) {
+            (Some(_), _) => Done::WithFailures,
+            (None, Some(_)) if before == Done::Well => Done::Undecided,
+            (None, _) => before,
+        }
     }
 
     /// What the gate does not see, if it has a metric of its own.
@@ -131,7 +134,7 @@ impl Asked {
         match twice {
             Some(place) => {
                 let name = self.paths[place].display();
-                Err(anyhow!("{name} is named twice: each run counts once, on one side"))
+                Err(anyhow!("{name} is named twice: each run counts once"))
             }
             None => Ok(self),
         }
@@ -146,11 +149,11 @@ fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
         paths.extend(all_of(&options.b));
         return Asked { paths, first_side }.once();
     }
-    let groups: Vec<Option<Vec<PathBuf>>> =
-        options.runs.iter().map(|path| runs::of_group(path)).collect();
+    let named = named::runs_or_latest(&options.runs)?;
+    let groups: Vec<Option<Vec<PathBuf>>> = named.iter().map(|path| runs::of_group(path)).collect();
     let of_group = groups.iter().flatten().count();
     match (of_group, groups.len()) {
-        (0, _) => Ok(Asked { paths: options.runs.clone(), first_side: None }),
+        (0, _) => Asked { paths: named, first_side: None }.once(),
         (1, 1) | (2, 2) => {
             let mut sides = groups.into_iter().flatten();
             let mut paths = sides.next().unwrap_or_default();

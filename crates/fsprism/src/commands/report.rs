@@ -7,11 +7,12 @@ use crate::arguments::Format;
 use crate::arguments::reports::ReportOptions;
 use crate::exit::{Blame, Done};
 use crate::output::{self, Form, page};
-use crate::session::loads;
+use crate::session::{loads, named};
 
 /// Writes the page of run directories, or prints them in another form.
 pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
-    let runs = options.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
+    let paths = named::single_runs_or_latest(&options.runs)?;
+    let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = runs.blame_input()?;
     let format = options.format.or(options.terminal.then_some(Format::Terminal));
     if runs.len() > 1 && format.is_some_and(|format| format != Format::Html) {
@@ -28,7 +29,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
     loads::check_known(&loads, &runs)?;
     let form = Form { format: Format::Html, is_full: options.full, loads };
     let sources: Vec<Source<'_>> =
-        options.runs.iter().zip(&runs).map(|(path, run)| form.source(run, path)).collect();
+        paths.iter().zip(&runs).map(|(path, run)| form.source(run, path)).collect();
     match (format, sources.as_slice()) {
         (Some(Format::Html), _) => output::print(&::report::render_html(&sources))?,
         (Some(format), sources) => {
@@ -36,7 +37,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
             sources.iter().try_for_each(|source| output::print_report(source, &form))?;
         }
         (None, sources) => {
-            let page = match (&options.out, options.runs.as_slice()) {
+            let page = match (&options.out, paths.as_slice()) {
                 (Some(out), _) => out.clone(),
                 (None, [only]) => only.join(page::FILE),
                 (None, _) => page::FILE.into(),

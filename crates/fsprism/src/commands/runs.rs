@@ -122,7 +122,9 @@ fn is_finished(run: &Run) -> bool {
 
 fn text(runs: &Runs, directory: &Path) -> String {
     if runs.runs.is_empty() {
-        return format!("no runs in {}\n", plain_text(&directory.to_string_lossy()));
+        let directory = plain_text(&directory.to_string_lossy()).into_owned();
+        let how = format!("`fsprism survey` makes one, in ./{}", runner::RUNS);
+        return format!("no runs in {directory}; {how}\n");
     }
     let heading = ["run", "suite", "targets", "state", "blocks"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(runs.runs.iter().map(Found::row)).collect();

@@ -149,7 +149,10 @@ fn measure(
             let length = measuring.replicate_length(asked.until_steady)?;
             let suite = suite.lasting(length.as_ref()).blame_input()?;
             let suite = if asked.are_sizes_placed { suite.placing_sizes() } else { suite };
-            let suite = suite.matching(&measuring.benchmarks).blame_input()?;
+            let suite = match measuring.benchmarks.as_slice() {
+                [] => loads::only_what_they_take(&form.loads, suite)?,
+                names => suite.matching(names).blame_input()?,
+            };
             loads::check(&form.loads, &suite)?;
             let what = (&suite, Choice::for_suite(&suite, texts)?);
             if measuring.dry_run {

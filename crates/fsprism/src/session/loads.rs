@@ -67,6 +67,13 @@ pub(crate) fn check_known(loads: &[Load], runs: &[Run]) -> anyhow::Result<()> {
     Err(refusal).blame_input()
 }
 
+/// The suite's benchmarks that the loads take; all of them where no load was named.
+pub(crate) fn only_what_they_take(loads: &[Load], suite: Suite) -> anyhow::Result<Suite> {
+    check(loads, &suite)?;
+    let taken = loads.iter().flat_map(Load::benchmarks).map(str::to_owned);
+    suite.matching(&taken.collect::<Vec<_>>()).blame_input()
+}
+
 /// Refuses loads whose operations the suite does not measure.
 pub(crate) fn check(loads: &[Load], suite: &Suite) -> anyhow::Result<()> {
     let names: Vec<&str> = suite.benchmarks.iter().map(|one| one.name.as_str()).collect();

@@ -3,6 +3,7 @@
 
 pub(crate) mod input;
 pub(crate) mod loads;
+pub(crate) mod named;
 pub(crate) mod runs;
 pub(crate) mod start;
 pub(crate) mod targets;

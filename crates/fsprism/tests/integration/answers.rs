@@ -76,13 +76,24 @@ fn loads_are_chosen_by_name_or_by_file() {
 #[test]
 fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
     let place = Place::new();
-    for name in ["before", "after"] {
+    for name in ["before", "after", "again", "last"] {
         place.run(&format!("{SMALL} --blocks 6 --out {name}")).assert_code(0);
     }
     let compare = |arguments: &str| place.finish(place.fsprism(&format!("compare {arguments}")));
-    compare("before after --fail-above 100000%").assert_code(0);
+    compare("--a before after --b again last --fail-above 100000%").assert_code(0);
+    // What single runs differ by is no answer, nor is what differs more than the limit.
+    let of_single_runs = compare("before after --fail-above 100000%");
+    let said = &of_single_runs.assert_code(3).stderr;
+    assert!(said.contains("10 of 10 comparisons are of one run a side"), "{said}");
+    assert!(said.contains("--runs 4"), "{said}");
+    let blind = compare("--a before after --b again last --fail-above 0.001%");
+    assert!(matches!(blind.code, Some(1 | 3)), "{blind:?}");
+    compare("before before --fail-above 5%").assert_refused(&["before is named twice"]);
+    compare("before after --fail-above 0.05").assert_refused(&["give 5% or 0.05%"]);
+    compare("before after --fail-above=-1%").assert_refused(&["above 0%"]);
     compare("before --fail-above 5%").assert_refused(&["--fail-above", "name two"]);
-    compare("before after --fail-above 100000%,time_per_operation:100000%").assert_code(0);
+    compare("--a before after --b again last --fail-above 1e5%,time_per_operation:1e5%")
+        .assert_code(0);
     let of_metric = compare("before after --metric time_per_operation --format json");
     assert_eq!(of_metric.assert_code(0).document()["metric"], "time_per_operation");
     for unknown in ["--metric p75", "--fail-above 5%,p75:5%"] {

@@ -99,7 +99,11 @@ fn wrong_words_are_refused_with_the_nearest_right_one() {
         ("survey ext4:mem=1g", &["`memory=`"]),
         ("survey tmpfs:read_bps=1m", &["read_bps=", "leave it out"]),
         ("run", &["SUITE"]),
-        ("report", &["<RUN>"]),
+        ("report", &["no run is named", "fsprism-runs"]),
+        ("survey --resume", &["no run is named"]),
+        ("survey xsf", &["`xfs`"]),
+        ("survey ext4:noatime", &["`mount=noatime`"]),
+        ("run random-read-4k-warm .", &["`run survey --benchmark random-read-4k-warm`"]),
         ("survey tmpfs --resume run", &["--resume"]),
     ] {
         place.finish(place.fsprism(arguments)).assert_refused(words);

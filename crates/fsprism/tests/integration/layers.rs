@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::place::Place;
+use crate::refusals::PrivateMounts;
 
 fn cells<'a>(document: &'a Value, target: &str, benchmark: &str) -> Vec<&'a Value> {
     let all = document["cells"].as_array().expect("a list").iter();
@@ -110,4 +111,27 @@ fn how_a_file_was_written_shows_in_how_it_lies_and_all_of_it_is_read_from_the_de
         }
     }
     assert!(says_skipped(&document, "tmpfs: read of a file", "only copy"));
+}
+
+/// An overlay on a file system in memory, as live systems and containers have: what it is asked to
+/// drop stays, as it does on the one below it, and nothing waits for it to go.
+#[test]
+fn what_lies_on_memory_is_never_cold() {
+    let Some(place) = Place::as_root("what_lies_on_memory_is_never_cold") else { return };
+    for name in ["below", "upper", "merged"] {
+        place.make(name);
+    }
+    let at = |name: &str| place.text(name);
+    let mounts = PrivateMounts::new(&format!(
+        "mount -t tmpfs -o size=200m none {upper} && mkdir {upper}/files {upper}/work && mount -t \
+         overlay -o lowerdir={below},upperdir={upper}/files,workdir={upper}/work none {merged}",
+        below = at("below"),
+        upper = at("upper"),
+        merged = at("merged"),
+    ));
+    let arguments = "run survey merged --benchmark random-read-4k-cold,random-read-4k-warm \
+                     --size 1m --blocks 1 --format json";
+    let document = mounts.run(&place, arguments).assert_code(0).document();
+    assert!(says_skipped(&document, "merged", "the only copy"), "{document}");
+    assert_eq!(cells(&document, "merged", "random-read-4k-warm").len(), 1, "{document}");
 }

@@ -5,6 +5,7 @@
 //! make file systems need root and say so where they are not run as root.
 
 mod advice;
+mod advised_values;
 mod answers;
 mod arenas;
 mod busy;

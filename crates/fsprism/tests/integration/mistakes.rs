@@ -60,5 +60,5 @@ fn an_array_has_no_calls_and_no_random_phases() {
 fn what_is_no_run_is_refused_in_a_sentence() {
     let place = Place::new();
     place.finish(place.fsprism("check nothing")).assert_refused(&["not a run directory"]);
-    place.finish(place.fsprism("check")).assert_refused(&["<RUN>"]);
+    place.finish(place.fsprism("check")).assert_refused(&["no run is named"]);
 }

@@ -162,7 +162,7 @@ fn a_scratch_directory_without_room_is_refused() {
     let nameless = mounts.run(&place, "survey ext4");
     nameless.assert_refused(&["does not fit", "67108864 bytes", "--scratch"]);
     assert!(!nameless.stderr.contains("size="), "{}", nameless.stderr);
-    mounts.run(&place, "survey ext4:size=8m").assert_refused(&["needs at least 67108864 bytes"]);
+    mounts.run(&place, "survey ext4:size=8m").assert_refused(&["needs at least 64 MiB"]);
     assert!(names_in(&mounts.path(&place, "scratch")).is_empty());
 }
 

@@ -1,6 +1,5 @@
 //! What a comparison comes to: how many differences there are, and the largest.
 
-use record::Better;
 use textual::{paragraph, percent, plural};
 
 use super::{CompareDocument, Comparison, RunVerdict};
@@ -25,32 +24,13 @@ impl Comparison {
     /// By how much the second is worse than the first: above 1 where it is, at the end of the
     /// interval that is nearer to 1. None where no difference was found, or where neither
     /// direction is better.
-    fn worsening(&self) -> Option<f64> {
-        let interval = self.interval.as_ref().filter(|_| self.verdict.is_different())?;
-        let (low, high) = match self.better {
-            Better::Lower => (interval.low, interval.high),
-            Better::Higher => (1.0 / interval.high, 1.0 / interval.low),
-            Better::Neither => return None,
-        };
+    fn worse_by(&self) -> Option<f64> {
+        let (low, high) = self.worsening().filter(|_| self.verdict.is_different())?;
         Some(if low > 1.0 { low } else { high })
     }
 }
 
 impl CompareDocument {
-    /// Comparisons of which the second run or side is worse than the first by more than `share`,
-    /// with the whole of the interval, the worst first.
-    #[must_use]
-    pub fn worse_by_more_than(&self, share: f64) -> Vec<&Comparison> {
-        let mut worse: Vec<(f64, &Comparison)> = self
-            .comparisons
-            .iter()
-            .filter_map(|one| Some((one.worsening()?, one)))
-            .filter(|(worsening, _)| *worsening > 1.0 + share)
-            .collect();
-        worse.sort_by(|left, right| right.0.total_cmp(&left.0));
-        worse.into_iter().map(|(_, one)| one).collect()
-    }
-
     /// What it comes to, for people: the counts in a line and the largest differences.
     #[must_use]
     pub fn summary(&self, width: usize) -> String {
@@ -100,8 +80,8 @@ impl CompareDocument {
         let untested = count(&|one| one.verdict == RunVerdict::NotEnoughData);
         let mut facts = Vec::new();
         if self.runs.len() > 1 && self.sides() != 1 {
-            let worse = count(&|one| one.worsening().is_some_and(|by| by > 1.0));
-            let better = count(&|one| one.worsening().is_some_and(|by| by < 1.0));
+            let worse = count(&|one| one.worse_by().is_some_and(|by| by > 1.0));
+            let better = count(&|one| one.worse_by().is_some_and(|by| by < 1.0));
             facts.extend([format!("{worse} worse"), format!("{better} better")]);
             let neither = different - worse - better;
             facts.extend((neither > 0).then(|| format!("{neither} different")));
@@ -128,7 +108,7 @@ fn nearest_to_1(comparison: &Comparison) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{named, options, verdicts};
-    use super::super::{Comparison, RunVerdict, compare};
+    use super::super::{RunVerdict, compare};
     use crate::sample::{Sample, around, noisy};
 
     #[test]
@@ -161,10 +141,9 @@ mod tests {
         assert!(fast.is_some() && fast < slow, "the largest first: {text}");
         assert!(!text.contains("alike:"), "{text}");
         let titles = |share: f64| -> Vec<&str> {
-            document.worse_by_more_than(share).iter().map(|one| one.title.as_str()).collect()
+            document.gate(share).worse.iter().map(|one| one.title.as_str()).collect()
         };
-        assert_eq!(titles(0.05), ["slow"]);
-        assert_eq!(titles(0.6), [""; 0]);
+        assert_eq!(titles(0.05), [""; 0], "of single runs");
     }
 
     #[test]
@@ -173,14 +152,12 @@ mod tests {
             let times = noisy(time, 0.01, 3, 12);
             Sample::new(&["ext4"]).throughput_first().benchmark("create", &[&times])
         };
-        let runs = [named("before", run(1000.0)), named("after", run(1500.0))];
-        let document = compare(&runs, &options()).unwrap();
-        assert_eq!(document.worse_by_more_than(0.05).len(), 1);
-        let runs = [named("before", run(1500.0)), named("after", run(1000.0))];
-        assert_eq!(
-            compare(&runs, &options()).unwrap().worse_by_more_than(0.05),
-            [] as [&Comparison; 0]
-        );
+        let counts = |before, after| {
+            let runs = [named("before", run(before)), named("after", run(after))];
+            compare(&runs, &options()).unwrap().counts()
+        };
+        assert!(counts(1000.0, 1500.0).contains("1 worse"), "{}", counts(1000.0, 1500.0));
+        assert!(counts(1500.0, 1000.0).contains("1 better"), "{}", counts(1500.0, 1000.0));
     }
 
     #[test]

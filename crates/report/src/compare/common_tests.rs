@@ -22,3 +22,17 @@ fn a_part_of_a_suite_is_compared_with_the_whole() {
     let runs = [named("one", run("survey")), named("two", run("survey/metadata"))];
     assert_eq!(compare(&runs, &options()).unwrap().comparisons.len(), 1);
 }
+
+#[test]
+fn what_only_some_runs_measured_is_counted() {
+    let with = |names: &[&str]| {
+        let sample = Sample::new(&["a"]);
+        names.iter().fold(sample, |sample, name| sample.benchmark(name, &[&around(1.0, 8)]))
+    };
+    let all = ["create", "stat", "rename", "unlink", "mkdir"];
+    let runs = [named("one", with(&all)), named("two", with(&all[..1]))];
+    let document = compare(&runs, &options()).unwrap();
+    let said = "4 benchmarks not measured in every run, so not compared: mkdir, rename, stat and 1 \
+                other";
+    assert!(document.warnings.iter().any(|warning| warning == said), "{:?}", document.warnings);
+}

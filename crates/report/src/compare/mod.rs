@@ -6,6 +6,7 @@ mod analysis;
 mod changes;
 mod comparisons;
 mod differences;
+mod gate;
 mod metric;
 mod power;
 mod sides;
@@ -13,7 +14,7 @@ mod stories;
 mod text;
 mod verdict;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use record::{Line, Run, WarningReport};
@@ -21,7 +22,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::dependence::Dependence;
 use tables::answer::AnovaAnswer;
-use textual::{list, plain_path};
+use textual::{list, plain_path, plural};
 
 use crate::analysis::MARGIN;
 use crate::analysis::busy_of_run;
@@ -29,6 +30,7 @@ use crate::analysis::busy_of_run;
 pub use analysis::Factor;
 pub use comparisons::{Comparison, MedianReport};
 pub use differences::{RunDifference, Unlike};
+pub use gate::GateAnswer;
 pub use metric::ComparedMetric;
 pub use power::Power;
 pub use sides::NamedRun;
@@ -238,6 +240,7 @@ pub fn compare(
     let mut series = sides::series_of(runs, &options.metric);
     options.metric.check(runs, &series)?;
     let without_metric = options.metric.lacking(runs, &series);
+    let not_shared = not_shared(&series, runs.len());
     let unlike = set_aside(runs, &mut series, options);
     let questions = questions(runs, &series, options, &unlike)?;
     let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
@@ -268,7 +271,7 @@ pub fn compare(
         analysis,
         analysis_refused,
         left_out: found.left_out,
-        warnings: warnings(runs, options, &compared.dependence),
+        warnings: warnings(runs, options, &compared.dependence, not_shared),
     })
 }
 
@@ -368,8 +371,34 @@ fn describe((place, named): (usize, &NamedRun), first_side: Option<usize>) -> Ru
     }
 }
 
+/// Why there are fewer comparisons than a run has benchmarks: what only some of the runs measured.
+fn not_shared(series: &[Series], runs: usize) -> Option<String> {
+    const NAMED: usize = 3;
+    let mut measured: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for one in series {
+        measured.entry(&one.title).or_default().insert(one.run);
+    }
+    let partly = measured.into_iter().filter(|(_, of)| of.len() < runs);
+    let mut titles: Vec<String> = partly.map(|(title, _)| title.to_owned()).collect();
+    let count = titles.len();
+    titles.truncate(NAMED);
+    titles.extend((count > NAMED).then(|| plural(count - NAMED, "other")));
+    (count > 0).then(|| {
+        format!(
+            "{} not measured in every run, so not compared: {}",
+            plural(count, "benchmark"),
+            list(&titles, "and")
+        )
+    })
+}
+
 /// What makes the comparison doubtful.
-fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence) -> Vec<String> {
+fn warnings(
+    runs: &[NamedRun],
+    options: &CompareOptions,
+    dependence: &Dependence,
+    not_shared: Option<String>,
+) -> Vec<String> {
     let Some((first, rest)) = runs.split_first() else { return Vec::new() };
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
@@ -380,6 +409,7 @@ fn warnings(runs: &[NamedRun], options: &CompareOptions, dependence: &Dependence
             format!("{} was cut off{how}", named.name)
         })
         .collect();
+    warnings.extend(not_shared);
     warnings.extend(runs.iter().filter_map(|named| {
         let left_out = WarningReport::from(named.run.left_out()?);
         Some(format!("{}: {}", named.name, left_out.message))
@@ -434,6 +464,8 @@ fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
 mod common_tests;
 #[cfg(test)]
 mod count_tests;
+#[cfg(test)]
+mod gate_tests;
 #[cfg(test)]
 mod quantile_tests;
 #[cfg(test)]

@@ -87,7 +87,7 @@ fn what_got_worse_in_the_tail_is_found_though_the_mean_did_not() {
     );
     let worse = |metric: &str, share: f64| {
         let document = compare(&runs, &of_metric(metric, how.clone())).unwrap();
-        document.worse_by_more_than(share).len()
+        document.gate(share).worse.len()
     };
     assert_eq!(["mean", "p50", "p99"].map(|metric| worse(metric, 0.1)), [0, 0, 1]);
     assert_eq!(worse("p99", 0.3), 0);

@@ -1,6 +1,8 @@
 //! The answer of a run in one sentence, for the head of its page: who costs least in which
 //! dimensions, and where nothing can be told apart.
 
+use std::collections::BTreeSet;
+
 use record::{Dimension, Document, Verdict, Warning, WarningReport};
 
 use super::dimensions::{Group, groups};
@@ -44,15 +46,23 @@ fn of_cliffs(document: &Document, search: &record::SearchReport) -> Option<Strin
 }
 
 /// `xfs costs least in memory and metadata, tmpfs in caching; in I/O nothing can be told apart.`
+/// Where a mean is level though benchmarks are not, it is said to be.
 fn of_dimensions(document: &Document) -> Option<String> {
     let groups = groups(document);
     let mut by_leaders: Vec<(String, Vec<String>)> = Vec::new();
     let mut undecided: Vec<String> = Vec::new();
+    let mut mixed: Vec<String> = Vec::new();
     for group in &groups {
         let name = within(group.dimension);
         let leaders = leaders(group);
         if leaders.len() == group.rows.len() {
-            undecided.push(name);
+            match apart(document, group.dimension) {
+                (0, _) => undecided.push(name),
+                (apart, of) => mixed.push(format!(
+                    "in {name} none is ahead on the whole, but they differ on {apart} of {}",
+                    plural(of, "benchmark")
+                )),
+            }
             continue;
         }
         let leaders = list(&leaders, "or");
@@ -71,8 +81,17 @@ fn of_dimensions(document: &Document) -> Option<String> {
     let said = (!said.is_empty()).then(|| said.join(", "));
     let open = (!undecided.is_empty())
         .then(|| format!("in {} nothing can be told apart", list(&undecided, "and")));
-    let clauses: Vec<String> = said.into_iter().chain(open).collect();
+    let clauses: Vec<String> = said.into_iter().chain(mixed).chain(open).collect();
     (!clauses.is_empty()).then(|| format!("{}.", capitalised(&clauses.join("; "), &by_leaders)))
+}
+
+/// On how many of a dimension's benchmarks some targets differ, and how many it has.
+fn apart(document: &Document, dimension: Dimension) -> (usize, usize) {
+    let of_dimension = document.cells.iter().filter(|cell| cell.dimension == dimension);
+    let benchmarks: BTreeSet<&str> = of_dimension.map(|cell| &*cell.benchmark).collect();
+    let differ = document.comparisons.iter().filter(|one| one.verdict.is_different());
+    let apart: BTreeSet<&str> = differ.map(|one| &*one.benchmark).collect();
+    (benchmarks.intersection(&apart).count(), benchmarks.len())
 }
 
 /// The cheapest, and those that are not shown to cost more.
@@ -144,6 +163,20 @@ mod tests {
         assert_eq!(text, "xfs costs least in metadata; in I/O nothing can be told apart.");
         sample.change("create", |cell| cell.dimension = Dimension::InMemory);
         assert!(headline(&sample.document()).starts_with("xfs costs least in memory;"));
+    }
+
+    #[test]
+    fn a_mean_that_is_level_hides_no_benchmark_that_is_not() {
+        let (low, high) = (around(1000.0, 12), around(2000.0, 12));
+        let mut sample = Sample::new(&["ext4", "xfs"])
+            .benchmark("read", &[&low, &high])
+            .benchmark("fsync", &[&high, &low]);
+        for name in ["read", "fsync"] {
+            sample.change(name, |cell| cell.dimension = Dimension::Io);
+        }
+        let text = headline(&sample.document());
+        let said = "In I/O none is ahead on the whole, but they differ on 2 of 2 benchmarks.";
+        assert_eq!(text, said);
     }
 
     #[test]

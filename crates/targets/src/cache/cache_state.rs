@@ -6,7 +6,7 @@
 //! must confirm. Whether a state is *cold* or *warm* enough is the caller's to decide, from
 //! [`Residency`].
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::iter::Sum;
 use std::ops::Add;
@@ -28,6 +28,9 @@ const READ_BYTES: usize = 1 << 20;
 const EVICT_ATTEMPTS: u32 = 4;
 /// Between attempts to drop pages that may be on their way.
 const EVICT_PAUSE: Duration = Duration::from_millis(20);
+/// What is written to see whether it can be dropped again, and how long that may take.
+const TRIED_BYTES: usize = 64 << 10;
+const TRIED_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Whether this kernel has no `cachestat`; learnt from its first refusal.
 static NO_CACHESTAT: AtomicBool = AtomicBool::new(false);
@@ -183,6 +186,17 @@ pub fn evict_all<P: AsRef<Path>>(
     }
 }
 
+/// Whether the file system of a directory keeps what it is asked to drop, as one does whose files
+/// lie in memory or on one below it that keeps them there: tried with a file of its own. What
+/// hinders the trial is met again by what is measured, which says so.
+pub(crate) fn keeps_pages(directory: &Path) -> bool {
+    let path = directory.join("dropped");
+    let left = fs::write(&path, [1; TRIED_BYTES])
+        .and_then(|()| evict_all(directory, [&path], TRIED_PATIENCE));
+    let _absent_or_removed_with_its_directory = fs::remove_file(&path);
+    left.is_ok_and(|left| left.is_full())
+}
+
 /// Reads whole files; counts after the last is read, for a memory limit may have thrown out the
 /// first again.
 ///
@@ -255,7 +269,6 @@ pub(crate) fn open_quietly(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn both_ways_of_counting_agree() {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use densefs_process::DenseFs;
 use file_system::Feature;
 
+use crate::cache::cache_state;
 use crate::conditions::control_groups::{Cgroups, Entered};
 use crate::conditions::read_ahead::ReadAheadInForce;
 use crate::error::TargetError;
@@ -42,6 +43,8 @@ pub struct Target {
     /// What was done to it since it was made.
     history: History,
     facts: TargetFacts,
+    /// Whether pages of its files stayed in memory when the kernel was asked to drop them.
+    keeps_pages: bool,
 }
 
 /// Threads may share a target.
@@ -144,7 +147,13 @@ impl Target {
     /// Why its files cannot be absent from memory, if they cannot.
     #[must_use]
     pub fn why_never_cold(&self) -> Option<String> {
-        file_system::lacks(&self.facts.file_system, Feature::ColdFiles)
+        let name = &self.facts.file_system;
+        let found = || {
+            self.keeps_pages.then(|| {
+                format!("{name} kept a file in memory here that it was asked to drop from there")
+            })
+        };
+        file_system::lacks(name, Feature::ColdFiles).or_else(found)
     }
 
     /// Moves this whole process under the target's conditions until the guard is dropped. Does
@@ -294,6 +303,7 @@ impl Target {
             read_ahead: None,
             history: History::default(),
             facts: TargetFacts::default(),
+            keeps_pages: false,
         };
         match &target.home {
             Home::Scratch { .. } => {
@@ -305,6 +315,9 @@ impl Target {
             Home::Directory(_) | Home::Removed => target.tell(Step::WorkDirectoryMade),
         }
         target.read_facts()?;
+        if let Home::Directory(work) = &target.home {
+            target.keeps_pages = cache_state::keeps_pages(work.root());
+        }
         target.make_conditions()?;
         Ok(target)
     }

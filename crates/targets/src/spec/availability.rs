@@ -11,6 +11,7 @@ use file_system::{Feature, FileSystem, Storage};
 use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use textual::size;
 
 use crate::conditions::hierarchy::{Controller, Hierarchy};
 use crate::scratch::arena::{self, ARENAS};
@@ -169,7 +170,7 @@ pub enum Unavailable {
         source: io::Error,
     },
     /// mkfs would refuse the size.
-    #[error("{file_system} needs at least {least_bytes} bytes; give a larger size=")]
+    #[error("{file_system} needs at least {}; give a larger size=", size(*least_bytes as f64, 3))]
     TooSmall {
         /// The file system.
         file_system: FileSystem,

@@ -114,8 +114,13 @@ impl Options {
                 }
                 _ => {
                     let given = piece.split('=').next().unwrap_or_default();
-                    let suggestion = nearest(given, Key::ALL.map(Key::name))
-                        .map_or_else(String::new, |name| format!("; did you mean `{name}=`?"));
+                    let suggestion = match nearest(given, Key::ALL.map(Key::name)) {
+                        Some(name) => format!("; did you mean `{name}=`?"),
+                        None if !piece.contains('=') => {
+                            format!("; an option of mount is given as `mount={given}`")
+                        }
+                        None => String::new(),
+                    };
                     return Err(SpecError::UnknownOption { given: given.to_owned(), suggestion });
                 }
             }
@@ -419,7 +424,7 @@ mod tests {
             ("btfs:size=1g", "did you mean `btrfs`?"),
             ("ext4:sise=1g", "no option `sise`; did you mean `size=`?"),
             ("ext4:size=1g,mem=4m", "no option `mem`; did you mean `memory=`?"),
-            ("ext4:noatime", "no option `noatime`"),
+            ("ext4:noatime", "no option `noatime`; an option of mount is given as `mount=noatime`"),
             ("ext4:size=1g,size=2g", "`size=` appears twice"),
             ("ext4:size=0", "`size=0` leaves nothing to measure"),
             ("ext4:size=1.5g", "`size=1.5g` is not a size"),

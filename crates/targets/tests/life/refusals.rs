@@ -27,7 +27,7 @@ pub(crate) fn what_cannot_be_made() {
         (read_only.display().to_string(), "read-only cannot be written (Read-only file system"),
         ("ext4:size=999t".to_owned(), "give a smaller size= or another directory with --scratch"),
         ("tmpfs:size=999t".to_owned(), "does not fit in memory"),
-        ("xfs:size=16m".to_owned(), "xfs needs at least 335544320 bytes; give a larger size="),
+        ("xfs:size=16m".to_owned(), "xfs needs at least 320 MiB; give a larger size="),
     ] {
         let error = refusal(&workshop, &text);
         assert!(matches!(error, TargetError::Unavailable(_)), "{error}");

@@ -1,0 +1,175 @@
+//! Whether something got worse by more than a limit; and, where that was not seen, whether it
+//! would have been.
+//!
+//! A comparison answers if its whole interval lies on one side of the limit. It is open if the
+//! limit lies within. What single runs differ by says nothing of what others would: runs have
+//! effects of their own, and one run a side does not show how large these are.
+
+use record::Better;
+use stats::planning::power::least_detectable_of_runs;
+use textual::{percent, plural};
+
+use super::comparisons::POWER;
+use super::{CompareDocument, Comparison, RunVerdict};
+
+/// Runs a side that are reckoned with at most.
+const RUNS_MAX: u64 = 100;
+/// Runs a side that are named where nothing is known of how much runs differ.
+const RUNS_FIRST: u64 = 4;
+
+/// What comparisons say of a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateAnswer<'a> {
+    /// How many there are of what can get worse.
+    pub compared: usize,
+    /// Those that got worse by more, the worst first.
+    pub worse: Vec<&'a Comparison>,
+    /// Those that show neither that they did nor that they did not, first what could be worst.
+    pub open: Vec<&'a Comparison>,
+    limit: f64,
+    level: f64,
+}
+
+impl Comparison {
+    /// The interval of by how much the second is worse than the first; none where there is no
+    /// interval, or neither direction is better.
+    pub(super) fn worsening(&self) -> Option<(f64, f64)> {
+        let interval = self.interval.as_ref()?;
+        match self.better {
+            Better::Lower => Some((interval.low, interval.high)),
+            Better::Higher => Some((1.0 / interval.high, 1.0 / interval.low)),
+            Better::Neither => None,
+        }
+    }
+
+    /// Whether it is of one run a side, whose counts or times other runs may not repeat.
+    fn is_of_single_runs(&self) -> bool {
+        let is_within_them = match self.verdict {
+            RunVerdict::DiffersBetweenTheseRuns
+            | RunVerdict::SameInTheseRuns
+            | RunVerdict::NotToldApart
+            | RunVerdict::NotEnoughData => true,
+            // What cannot differ between runs.
+            RunVerdict::Real
+            | RunVerdict::RealButSmall
+            | RunVerdict::RealSizeUnknown
+            | RunVerdict::Same => false,
+        };
+        !self.paired && self.first_runs.max(self.second_runs) == 1 && is_within_them
+    }
+}
+
+impl CompareDocument {
+    /// What the comparisons say of whether the second run or side is worse by more than `limit`,
+    /// where 0.05 is 5 %.
+    #[must_use]
+    pub fn gate(&self, limit: f64) -> GateAnswer<'_> {
+        let can_get_worse = |one: &&Comparison| one.better != Better::Neither;
+        let all: Vec<&Comparison> = self.comparisons.iter().filter(can_get_worse).collect();
+        let mut worse: Vec<(f64, &Comparison)> = Vec::new();
+        let mut open: Vec<(f64, &Comparison)> = Vec::new();
+        for &one in &all {
+            match one.worsening() {
+                Some((_, high)) if one.is_of_single_runs() => open.push((high, one)),
+                Some((low, _)) if low > 1.0 + limit && one.verdict.is_different() => {
+                    worse.push((low, one));
+                }
+                Some((_, high)) if high <= 1.0 + limit => {}
+                Some((_, high)) => open.push((high, one)),
+                None => open.push((f64::INFINITY, one)),
+            }
+        }
+        GateAnswer {
+            compared: all.len(),
+            worse: worst_first(worse),
+            open: worst_first(open),
+            limit,
+            level: self.level,
+        }
+    }
+}
+
+fn worst_first(mut found: Vec<(f64, &Comparison)>) -> Vec<&Comparison> {
+    found.sort_by(|left, right| right.0.total_cmp(&left.0));
+    found.into_iter().map(|(_, one)| one).collect()
+}
+
+impl GateAnswer<'_> {
+    /// `2 comparisons are worse by more than 5 %; the worst is ...`, where any is.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let worst = self.worse.first()?;
+        Some(format!(
+            "{} worse by more than {}; the worst is {}, {} in {}",
+            plural(self.worse.len(), "comparison"),
+            self.limit_in_words(),
+            worst.title,
+            worst.second,
+            worst.second_run
+        ))
+    }
+
+    /// Why it is not known whether something got worse, where it is not, and what would tell.
+    #[must_use]
+    pub fn blindness(&self) -> Option<String> {
+        let first = self.open.first()?;
+        let (open, all) = (self.open.len(), plural(self.compared, "comparison"));
+        if first.is_of_single_runs() {
+            return Some(format!(
+                "{open} of {all} are of one run a side, which cannot tell a change from what \
+                 differs from run to run anyway: measure each side with --runs {RUNS_FIRST}, and \
+                 compare the two directories"
+            ));
+        }
+        let limit = self.limit_in_words();
+        let at_most = match first.worsening() {
+            Some((_, high)) => format!("{high:.2}x"),
+            None => "any ratio".to_owned(),
+        };
+        let found = format!(
+            "{open} of {all} could hide what is worse by more than {limit} (as {}, {}, by up to \
+             {at_most})",
+            first.title, first.second
+        );
+        Some(format!("{found}; {}", self.remedy()))
+    }
+
+    fn remedy(&self) -> String {
+        let mut needed: Vec<Option<u64>> =
+            self.open.iter().map(|one| self.runs_needed(one)).collect();
+        // What no number of runs would show comes last.
+        needed.sort_by_key(|runs| runs.unwrap_or(u64::MAX));
+        let (half, last) = (needed[needed.len() / 2], needed[needed.len() - 1]);
+        match (half, last) {
+            (Some(half), Some(all)) if half < all => format!(
+                "{half} runs a side (--runs) would show it four times in five in half of them, \
+                 {all} in all"
+            ),
+            (_, Some(all)) => {
+                format!("{all} runs a side (--runs) would show it four times in five")
+            }
+            (Some(half), None) => format!(
+                "{half} runs a side (--runs) would show it four times in five in half of them"
+            ),
+            (None, None) => format!(
+                "even {RUNS_MAX} runs a side would not show so little in most of them: allow more, \
+                 or gate another metric, such as p50:5%"
+            ),
+        }
+    }
+
+    /// Runs a side with which a change of the limit would be seen four times in five, if they
+    /// differ as much as these.
+    fn runs_needed(&self, one: &Comparison) -> Option<u64> {
+        let shown = |runs| least_detectable_of_runs(runs, self.level, POWER).ok();
+        let deviation =
+            one.least_detectable_ratio?.ln() / shown([one.first_runs, one.second_runs])?;
+        let limit = self.limit.ln_1p();
+        (2..=RUNS_MAX)
+            .find(|&runs| shown([runs; 2]).is_some_and(|least| least * deviation <= limit))
+    }
+
+    fn limit_in_words(&self) -> String {
+        percent(self.limit)
+    }
+}
