@@ -80,7 +80,13 @@ fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
         place.run(&format!("{SMALL} --blocks 6 --out {name}")).assert_code(0);
     }
     let compare = |arguments: &str| place.finish(place.fsprism(&format!("compare {arguments}")));
-    compare("--a before after --b again last --fail-above 100000%").assert_code(0);
+    // On a busy machine, less is known than it takes.
+    let assert_green = |limits: &str| {
+        let found = compare(&format!("--a before after --b again last --fail-above {limits}"));
+        let is_busy = found.stdout.contains("the machine was busy");
+        assert!(found.code == Some(0) || is_busy && found.code == Some(3), "{found:?}");
+    };
+    assert_green("100000%");
     // What single runs differ by is no answer, nor is what differs more than the limit.
     let of_single_runs = compare("before after --fail-above 100000%");
     let said = &of_single_runs.assert_code(3).stderr;
@@ -92,8 +98,7 @@ fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
     compare("before after --fail-above 0.05").assert_refused(&["give 5% or 0.05%"]);
     compare("before after --fail-above=-1%").assert_refused(&["above 0%"]);
     compare("before --fail-above 5%").assert_refused(&["--fail-above", "name two"]);
-    compare("--a before after --b again last --fail-above 1e5%,time_per_operation:1e5%")
-        .assert_code(0);
+    assert_green("1e5%,time_per_operation:1e5%");
     let of_metric = compare("before after --metric time_per_operation --format json");
     assert_eq!(of_metric.assert_code(0).document()["metric"], "time_per_operation");
     for unknown in ["--metric p75", "--fail-above 5%,p75:5%"] {

@@ -361,7 +361,7 @@ fn several_runs_are_measured_and_compared_as_one_side() {
     refused("compare group group", &["run-1 is named twice"]);
     refused("compare group group/run-1", &["one or two directories", "--a and --b"]);
     refused("compare --a group/run-1 group/run-2 --b group/run-3", &["at least two runs each"]);
-    refused("report group", &["is not a run directory"]);
+    refused("report group", &["group holds 4 runs", "group/run-4"]);
     refused(&format!("{run} --runs 2 --out group"), &["is not empty"]);
     refused(&format!("{run} --runs 2 --format csv --out x"), &["terminal or json"]);
     // What the first run refuses leaves nothing.

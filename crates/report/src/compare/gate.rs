@@ -135,6 +135,12 @@ impl GateAnswer<'_> {
     }
 
     fn remedy(&self) -> String {
+        let has_too_little = |one: &&&Comparison| one.least_detectable_ratio.is_none();
+        if 2 * self.open.iter().filter(has_too_little).count() > self.open.len() {
+            return "most of them have too little data: measure more blocks, or while nothing else \
+                    runs"
+                .to_owned();
+        }
         let mut needed: Vec<Option<u64>> =
             self.open.iter().map(|one| self.runs_needed(one)).collect();
         // What no number of runs would show comes last.
