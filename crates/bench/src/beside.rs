@@ -127,6 +127,8 @@ impl Beside<'_> {
                 |of: fn(&Seen) -> Option<f64>| -> Vec<f64> { seen.iter().filter_map(of).collect() };
             let by_hand = ratios(|seen| Some(seen.bare_ns / seen.fsprism_ns?));
             let what = format!("bare loop / fsprism, {}{}", self.prefix, cell.benchmark);
+            // The table comes at the end, and the end is far.
+            eprintln!("{what}: {by_hand:.2?}");
             rows.push(json!({ "what": what, "bound": BOUND, "ratios": by_hand }));
             let by_fio = ratios(|seen| Some(seen.bare_ns / seen.fio_ns));
             let what = "  bare loop / fio psync";

@@ -9,7 +9,10 @@ use crate::beside::{Beside, Cell, Does, KIB, MIB, Order, cell};
 use crate::new_process;
 use crate::table::Table;
 
-const ROUNDS: u64 = 6;
+const ROUNDS: u64 = 8;
+/// As many as an interval takes.
+const ROUNDS_OF_LARGE: u64 = 6;
+const LARGE_BYTES: u64 = 64 << 20;
 const SIZES: [(u64, &str); 2] = [(64 << 20, "64 MiB"), (256 << 20, "256 MiB")];
 const SUITE: &str = "survey/in-memory";
 
@@ -62,7 +65,9 @@ fn of_target(name: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
     let cells = [&CELLS, clean].concat();
     let of_size = |&(file_bytes, size): &(u64, &str)| {
         let prefix = format!("{name}, {size}, ");
-        Beside { work, file_bytes, rounds: ROUNDS, prefix: &prefix }.rows(SUITE, &cells)
+        // Of large files on btrfs, a round takes minutes.
+        let rounds = if file_bytes > LARGE_BYTES { ROUNDS_OF_LARGE } else { ROUNDS };
+        Beside { work, file_bytes, rounds, prefix: &prefix }.rows(SUITE, &cells)
     };
     Ok(SIZES.iter().map(of_size).collect::<anyhow::Result<Vec<_>>>()?.concat())
 }
