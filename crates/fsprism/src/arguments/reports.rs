@@ -22,7 +22,9 @@ Examples:
   fsprism compare fsprism-runs/RUN                       its targets with each other
   fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
   fsprism compare --a OLD1 OLD2 OLD3 --b NEW1 NEW2 NEW3  differences that would recur
-  fsprism compare BEFORE AFTER --fail-above 5%           status 1 if something got worse
+  fsprism compare OLD NEW --fail-above 5%                directories of --runs: status 1 if
+                                                         something got worse, 3 if the data do not
+                                                         tell
   fsprism compare --a OLD1 OLD2 --b NEW1 NEW2 --fail-above 5%,p99:10%
                                                          the same, also in the 99th percentile
   fsprism compare RUN --metric p50                       by the median operation, not the mean

@@ -10,6 +10,7 @@ use textual::{Layout, plain_text, widest};
 use crate::arguments::RunsOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
+use crate::session::runs::MANIFEST;
 
 /// The runs in a directory, the oldest first.
 #[derive(Debug, Serialize)]
@@ -96,7 +97,7 @@ fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
     })?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
-    let is_run = |path: &PathBuf| path.join("manifest.json").symlink_metadata().is_ok();
+    let is_run = |path: &PathBuf| path.join(MANIFEST).symlink_metadata().is_ok();
     let mut found: Vec<Found> = paths.into_iter().filter(is_run).map(Found::of).collect();
     found.sort_by(|a, b| (&a.started, &a.path).cmp(&(&b.started, &b.path)));
     Ok(found)

@@ -7,11 +7,10 @@ use std::time::SystemTime;
 use anyhow::anyhow;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use super::runs;
+use super::runs::{self, MANIFEST};
 use crate::exit::Blame;
 use crate::output;
 
-const MANIFEST: &str = "manifest.json";
 /// What stands for the latest run where an option needs a value.
 pub(crate) const LATEST: &str = "latest";
 

@@ -25,7 +25,7 @@ use crate::exit::{Blame, Done, INTERRUPTED};
 use crate::output;
 
 /// What every run directory holds.
-const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 /// What the name of each run begins with; its number follows.
 const NAME: &str = "run-";
 /// How often a run is asked whether it has ended.

@@ -90,7 +90,7 @@ fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
     // What single runs differ by is no answer, nor is what differs more than the limit.
     let of_single_runs = compare("before after --fail-above 100000%");
     let said = &of_single_runs.assert_code(3).stderr;
-    assert!(said.contains("10 of 10 comparisons are of one run a side"), "{said}");
+    assert!(said.contains("10 of 10 comparisons have one run a side"), "{said}");
     assert!(said.contains("--runs 4"), "{said}");
     let blind = compare("--a before after --b again last --fail-above 0.001%");
     assert!(matches!(blind.code, Some(1 | 3)), "{blind:?}");

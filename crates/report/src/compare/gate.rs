@@ -95,7 +95,7 @@ fn worst_first(mut found: Vec<(f64, &Comparison)>) -> Vec<&Comparison> {
 }
 
 impl GateAnswer<'_> {
-    /// `2 comparisons are worse by more than 5 %; the worst is ...`, where any is.
+    /// `2 comparisons worse by more than 5 %; the worst is ...`, where any is.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let worst = self.worse.first()?;
@@ -116,22 +116,22 @@ impl GateAnswer<'_> {
         let (open, all) = (self.open.len(), plural(self.compared, "comparison"));
         if first.is_of_single_runs() {
             return Some(format!(
-                "{open} of {all} are of one run a side, which cannot tell a change from what \
+                "{open} of {all} have one run a side, which cannot tell a change from what \
                  differs from run to run anyway: measure each side with --runs {RUNS_FIRST}, and \
                  compare the two directories"
             ));
         }
         let limit = self.limit_in_words();
-        let at_most = match first.worsening() {
-            Some((_, high)) => format!("{high:.2}x"),
-            None => "any ratio".to_owned(),
+        let why = match first.worsening() {
+            Some((_, high)) => format!("up to {high:.2}x"),
+            None => "too little data".to_owned(),
         };
-        let found = format!(
-            "{open} of {all} could hide what is worse by more than {limit} (as {}, {}, by up to \
-             {at_most})",
-            first.title, first.second
-        );
-        Some(format!("{found}; {}", self.remedy()))
+        let (title, target) = (&first.title, &first.second);
+        Some(format!(
+            "{open} of {all} do not rule out that something got worse by more than {limit} \
+             ({title}, {target}: {why}); {}",
+            self.remedy()
+        ))
     }
 
     fn remedy(&self) -> String {

@@ -382,12 +382,12 @@ fn not_shared(series: &[Series], runs: usize) -> Option<String> {
     let mut titles: Vec<String> = partly.map(|(title, _)| title.to_owned()).collect();
     let count = titles.len();
     titles.truncate(NAMED);
-    titles.extend((count > NAMED).then(|| plural(count - NAMED, "other")));
+    titles.extend((count > NAMED).then(|| format!("and {}", plural(count - NAMED, "other"))));
     (count > 0).then(|| {
         format!(
             "{} not measured in every run, so not compared: {}",
             plural(count, "benchmark"),
-            list(&titles, "and")
+            titles.join("; ")
         )
     })
 }
