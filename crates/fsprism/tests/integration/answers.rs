@@ -71,6 +71,13 @@ fn loads_are_chosen_by_name_or_by_file() {
     assert!(text.lines().count() <= 25, "{text}");
     let page = fs::read_to_string(place.path("run/report.html")).expect("it was written");
     assert!(page.contains("my importer"));
+    // Nothing is measured that no load takes.
+    let document = place.finish(place.fsprism("report run --format json")).document();
+    let cells = document["cells"].as_array().expect("a list").iter();
+    let measured: Vec<&str> = cells.filter_map(|cell| cell["benchmark"].as_str()).collect();
+    let taken = ["sequential-write-4k-warm", "sequential-write-1m-warm", "random-read-4k-warm"];
+    assert_eq!(measured.len(), taken.len(), "{measured:?}");
+    assert!(taken.iter().all(|name| measured.contains(name)), "{measured:?}");
 }
 
 #[test]
