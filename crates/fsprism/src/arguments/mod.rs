@@ -212,7 +212,7 @@ pub(crate) struct Measuring {
     /// Resume an interrupted run, by default the latest, on the targets it started with; with
     /// --budget, any run
     #[arg(long, value_name = "RUN", conflicts_with_all = WHAT_A_RUN_REMEMBERS, num_args = 0..=1,
-        default_missing_value = named::LATEST, value_parser = named::resumed())]
+        default_missing_value = named::LATEST, value_parser = named::Resumed)]
     pub(crate) resume: Option<PathBuf>,
     #[arg(long = "for", value_name = "LOADS", value_delimiter = ',', help = loads_help())]
     pub(crate) loads: Vec<String>,

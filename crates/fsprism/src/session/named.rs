@@ -1,11 +1,13 @@
 //! Which runs a command is about: those that are named, or the latest.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::anyhow;
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
 
 use super::runs::{self, MANIFEST};
 use crate::exit::Blame;
@@ -45,17 +47,29 @@ pub(crate) fn single_runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<Pat
 }
 
 /// The run of `--resume`: the latest where no value is given.
-pub(crate) fn resumed() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| resumed_at(&path))
-}
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resumed;
 
-fn resumed_at(path: &Path) -> Result<PathBuf, String> {
-    if path.as_os_str() != LATEST || path.exists() {
-        return Ok(of_file(path));
+impl TypedValueParser for Resumed {
+    type Value = PathBuf;
+
+    fn parse_ref(
+        &self,
+        _command: &clap::Command,
+        _argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<PathBuf, clap::Error> {
+        let path = Path::new(value);
+        if value != LATEST || path.exists() {
+            return Ok(of_file(path));
+        }
+        // Of a value that nobody has given, none is called wrong.
+        let refusal =
+            |error| clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n"));
+        let latest = latest(Path::new(runner::RUNS)).map_err(refusal)?;
+        output::say(&format!("the latest run: {}", latest.display()));
+        Ok(latest)
     }
-    let latest = latest(Path::new(runner::RUNS)).map_err(|error| error.to_string())?;
-    output::say(&format!("the latest run: {}", latest.display()));
-    Ok(latest)
 }
 
 /// A file of a run, such as its page, stands for the run.

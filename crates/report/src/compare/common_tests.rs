@@ -32,7 +32,7 @@ fn what_only_some_runs_measured_is_counted() {
     let all = ["create", "stat", "rename", "unlink", "mkdir"];
     let runs = [named("one", with(&all)), named("two", with(&all[..1]))];
     let document = compare(&runs, &options()).unwrap();
-    let said = "4 benchmarks not measured in every run, so not compared: mkdir; rename; stat; and 1 \
-                other";
+    let said = "4 benchmarks not measured in every run, so not compared: mkdir; rename; stat; and \
+                1 other";
     assert!(document.warnings.iter().any(|warning| warning == said), "{:?}", document.warnings);
 }
