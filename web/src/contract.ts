@@ -835,6 +835,7 @@ why: string
  */
 export interface MetricReport {
 better: Better
+figure: Figure
 /**
  * Confidence interval of the median; none if there are too few replicates.
  */
@@ -864,6 +865,20 @@ unit: string
  * One value per replicate, in block order.
  */
 values: number[]
+}
+/**
+ * The median over replicates, adjusted so that dividing one target's figure by another's gives
+ * their ratio, which compares them block by block. Where nothing is compared, the median itself.
+ */
+export interface Figure {
+/**
+ * The interval of the median, adjusted likewise; none if there are too few replicates.
+ */
+interval?: (IntervalReport | null)
+/**
+ * Its value, in the metric's unit.
+ */
+value: number
 }
 /**
  * A confidence interval.
@@ -1817,6 +1832,10 @@ architecture?: (string | null)
  * `isolcpus`, `nohz_full` and `transparent_hugepage`.
  */
 command_line?: string[]
+/**
+ * What the machine calls itself in its network (`/proc/sys/kernel/hostname`).
+ */
+host?: (string | null)
 /**
  * The release, such as `6.1.0-25-amd64` (`/proc/sys/kernel/osrelease`).
  */
@@ -2868,6 +2887,10 @@ comparisons: RunComparison[]
  */
 differences: RunDifference[]
 /**
+ * What each target took over the runs of a single side, benchmark by benchmark.
+ */
+figures: RunFigure[]
+/**
  * Titles of the benchmarks left out of the analysis: those that do not have a cost above 0 on
  * every target of every run, in the blocks that count.
  */
@@ -3310,6 +3333,47 @@ second: string
  * What differs, such as `kernel` or `ext4: mount options`.
  */
 what: string
+}
+/**
+ * The figure of a target on a benchmark.
+ */
+export interface RunFigure {
+/**
+ * The benchmark.
+ */
+benchmark: string
+/**
+ * Its confidence interval: none of one run.
+ */
+interval?: (IntervalDocument | null)
+/**
+ * The metric.
+ */
+metric: string
+/**
+ * How many runs measured it.
+ */
+runs: number
+/**
+ * The suite.
+ */
+suite: string
+/**
+ * The target.
+ */
+target: string
+/**
+ * Its title.
+ */
+title: string
+/**
+ * Its unit.
+ */
+unit: string
+/**
+ * The geometric mean of what is typical of each run.
+ */
+value: number
 }
 /**
  * What runs like these can show about a single benchmark.

@@ -210,6 +210,8 @@ pub struct MetricReport {
     pub unit: String,
     /// Which direction is better.
     pub better: Better,
+    /// The figure to show beside ratios and to quote.
+    pub figure: Figure,
     /// Median over the replicates.
     pub median: f64,
     /// Mean over the replicates.
@@ -221,6 +223,16 @@ pub struct MetricReport {
     pub percentiles: Vec<Percentile>,
     /// One value per replicate, in block order.
     pub values: Vec<f64>,
+}
+
+/// The median over replicates, adjusted so that dividing one target's figure by another's gives
+/// their ratio, which compares them block by block. Where nothing is compared, the median itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Its value, in the metric's unit.
+    pub value: f64,
+    /// The interval of the median, adjusted likewise; none if there are too few replicates.
+    pub interval: Option<IntervalReport>,
 }
 
 impl MetricReport {

@@ -50,9 +50,9 @@ pub use directory::{
     GroupDirectory, OneOfGroup, OutputDirectory, ReservedDirectory, Run, RunDirectory, TRACES,
 };
 pub use document::{
-    CellReport, Comparison, CurveFit, DimensionComparison, Document, FitParameter, IntervalReport,
-    MetricReport, Percentile, PercentileOf, RatioReport, Spending, Verdict, WarningReport,
-    WorkingSet,
+    CellReport, Comparison, CurveFit, DimensionComparison, Document, Figure, FitParameter,
+    IntervalReport, MetricReport, Percentile, PercentileOf, RatioReport, Spending, Verdict,
+    WarningReport, WorkingSet,
 };
 pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;

@@ -7,8 +7,8 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     Better, Busy, CacheState, Cell, CellFailed, ClockRecord, Conditions, Dimension, Document, End,
-    EndReason, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Neighbours, Pilot,
-    Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    EndReason, Figure, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Neighbours,
+    Pilot, Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
     StandardMetric, TargetRecord, Tool,
 };
 use serde_json::{Value, json};
@@ -27,13 +27,15 @@ pub(crate) struct Sample {
 
 /// A metric in nanoseconds with its interval.
 pub(crate) fn nanoseconds(name: &str, median: f64, [low, high]: [f64; 2]) -> MetricReport {
+    let interval = Some(IntervalReport { level: 0.95, low, high });
     MetricReport {
         name: name.to_owned(),
         unit: "ns".to_owned(),
         better: Better::Lower,
+        figure: Figure { value: median, interval },
         median,
         mean: median,
-        interval: Some(IntervalReport { level: 0.95, low, high }),
+        interval,
         percentiles: Vec::new(),
         values: Vec::new(),
     }

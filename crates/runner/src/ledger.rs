@@ -244,7 +244,6 @@ impl Ledger {
         Width {
             median: widths.get(widths.len() / 2).map(|&(width, _)| width),
             widest: widths.last().filter(|_| all.len() == widths.len()).map(|&(width, _)| width),
-            widest_cell: widths.last().map(|&(_, cell)| cell),
             narrow,
             of: all.len(),
         }

@@ -104,8 +104,6 @@ pub struct Width {
     pub median: Option<f64>,
     /// The widest; none before there are enough blocks.
     pub widest: Option<f64>,
-    /// The cell with the widest.
-    pub widest_cell: Option<u32>,
     /// Cells that are narrow enough, and cells in all.
     pub narrow: usize,
     /// Cells that are still measured.

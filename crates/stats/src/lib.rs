@@ -13,7 +13,8 @@
 //!   past, and [`outliers`] marks values that are far off.
 //! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says how far
 //!   successive blocks depend on one another; [`independent`] compares values that are not paired;
-//!   [`multiple`] corrects many such answers.
+//!   [`multiple`] corrects many such answers, and [`reconciled`] finds the levels that agree with
+//!   all of them.
 //! - *What does it depend on?* [`design`] breaks experiments down into the effects of the factors
 //!   that were varied.
 //! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled, and
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod autocorrelation;
+mod biweight;
 pub mod bootstrap;
 pub mod changepoint;
 pub mod cliff;
@@ -43,6 +45,8 @@ pub mod order;
 pub mod outliers;
 pub mod paired;
 pub mod planning;
+mod positive;
+pub mod reconciled;
 mod refusal;
 mod sample;
 pub mod scalability;

@@ -15,12 +15,14 @@ use std::ptr;
 
 mod processes;
 mod refused;
+mod signals;
 
 pub use processes::{
     close_all_but, die_with_parent, duplicate_onto, fork_blocking_signals, processor_time_of,
     unshare_mounts, unshare_working_directory,
 };
 pub use refused::refused_call;
+pub use signals::stop_then_end;
 
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;

@@ -16,4 +16,4 @@ mod series;
 pub use error::InputError;
 pub use grid::{Grid, Row};
 pub use observations::Observations;
-pub use series::{pairs, series};
+pub use series::{pairs, series, series_by};

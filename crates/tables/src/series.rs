@@ -36,6 +36,30 @@ pub fn series(file: &str, text: &str, column: Option<&str>) -> Result<Vec<f64>, 
     Ok(values)
 }
 
+/// The numbers of a table's column `column`, in groups of one level each of its column `by`: in the
+/// order in which the levels come.
+///
+/// # Errors
+/// As [`series`], and a level that is empty.
+pub fn series_by(
+    file: &str,
+    text: &str,
+    column: &str,
+    by: &str,
+) -> Result<Vec<(String, Vec<f64>)>, InputError> {
+    let grid = Grid::parse(file, text)?;
+    let (column, by) = (grid.column(column)?, grid.column(by)?);
+    let mut groups: Vec<(String, Vec<f64>)> = Vec::new();
+    for row in grid.rows() {
+        let (level, value) = (grid.level(row, by)?, grid.number(row, column)?);
+        match groups.iter_mut().find(|(own, _)| own == level) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((level.to_owned(), vec![value])),
+        }
+    }
+    Ok(groups)
+}
+
 /// The numbers of the columns `first` and `second` of a table, row by row. A table of two columns
 /// of numbers needs no header.
 ///

@@ -21,7 +21,9 @@ function measured(medians: number[], verdicts: Verdict[], better = "lower") {
   }));
   const cells = targets.map((target, index) => ({
     side: { index, run: 0, target, label: target },
-    report: { metrics: [{ name: "time_per_operation", better, median: medians[index] }] },
+    report: {
+      metrics: [{ name: "time_per_operation", better, figure: { value: medians[index] } }],
+    },
   }));
   const benchmark = { key: "nano/create", name: "create", cells } as unknown as Benchmark;
   const report = { runs: [{ document: { comparisons } }] } as unknown as Report;

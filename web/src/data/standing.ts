@@ -81,10 +81,10 @@ function relativesOf(
   const pairs = comparisons.filter((one) => one.benchmark === name);
   const isMore = better === "higher";
   const figures = cells.flatMap((cell) => {
-    const median = metricOf(cell, metric)?.median;
-    return median === undefined ? [] : [{ target: cell.side.target, median }];
+    const value = metricOf(cell, metric)?.figure.value;
+    return value === undefined ? [] : [{ target: cell.side.target, value }];
   });
-  figures.sort((one, other) => (one.median - other.median) * (isMore ? -1 : 1));
+  figures.sort((one, other) => (one.value - other.value) * (isMore ? -1 : 1));
   const targets = cells.map(({ side }) => side.target);
   const to = (target: string) => relativeTo(pairs, targets, target, isMore);
   const first = figures.map(({ target }) => to(target)).find((all) => all.length > 0) ?? [];

@@ -52,8 +52,8 @@ export function curveModel(view: View, curve: Curve, metric: MetricReport): Line
       const cell = benchmark.cells.find((one) => one.side === side);
       const found = cell && metricOf(cell, metric.name);
       if (benchmark.curve == null || found === undefined) return [];
-      const { low, high } = found.interval ?? {};
-      return { x: benchmark.curve.value, y: found.median, low, high };
+      const { low, high } = found.figure.interval ?? {};
+      return { x: benchmark.curve.value, y: found.figure.value, low, high };
     });
     return points.length === 0
       ? []

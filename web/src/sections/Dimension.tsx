@@ -76,7 +76,7 @@ function Beside(props: { benchmarks: Benchmark[]; name: string; file: string }) 
       model={model}
       theme={theme}
       file={`${file}-relative`}
-      summary={`1×: the best figure, green where another is worse for certain. ≈ and hollow: cannot be told apart from it. Bars: ${percent(level)} intervals of the ratio, paired by block. Figures: means per operation, the median over blocks.`}
+      summary={`1×: the best figure, green where another is worse for certain. ≈ and hollow: cannot be told apart from it. Bars: ${percent(level)} intervals of the ratio, paired by block. Figures: means per operation, the median over blocks, adjusted so that dividing one by another gives their ratio.`}
       table={() => besideTable(report, benchmarks)}
       onRow={onRow}
     />
@@ -106,8 +106,8 @@ function relativeModel(view: View, benchmarks: Benchmark[], title: string): Rela
 
 function relativeCell(standing: Standing, colour: string): RelativeCell {
   const { cell, metric, relative, isFirst, isBest, isAlike } = standing;
-  const { unit, median, interval: ends } = metric;
-  const [said, within] = figureWithin(unit, median, ends);
+  const { unit, figure: own } = metric;
+  const [said, within] = figureWithin(unit, own.value, own.interval);
   return {
     label: cell.side.label,
     colour,
@@ -141,7 +141,7 @@ function besideTable(report: Report, benchmarks: Benchmark[]): Table {
       "benchmark",
       "target",
       "metric",
-      "median over blocks",
+      "figure",
       "low",
       "high",
       "over the best",
@@ -154,9 +154,9 @@ function besideTable(report: Report, benchmarks: Benchmark[]): Table {
         benchmark.title,
         cell.side.label,
         words(metric.name),
-        ofUnit(metric.unit, metric.median),
-        ofUnit(metric.unit, metric.interval?.low),
-        ofUnit(metric.unit, metric.interval?.high),
+        ofUnit(metric.unit, metric.figure.value),
+        ofUnit(metric.unit, metric.figure.interval?.low),
+        ofUnit(metric.unit, metric.figure.interval?.high),
         measured(relative?.ratio, ratio),
         measured(relative?.interval?.low, ratio),
         measured(relative?.interval?.high, ratio),
@@ -231,7 +231,7 @@ function modelOf(
   const names = [...new Set(rows.map((row) => words(row.metric.name)))];
   const metric = rows[0]?.metric as MetricReport;
   const values = rows.flatMap((row) =>
-    row.benchmark.cells.flatMap((cell) => metricOf(cell, row.metric.name)?.median ?? []),
+    row.benchmark.cells.flatMap((cell) => metricOf(cell, row.metric.name)?.figure.value ?? []),
   );
   const isBinary = metric.unit.startsWith("bytes");
   const label = names.length > 2 ? `in ${metric.unit}` : names.join(" and ");
@@ -253,11 +253,11 @@ function modelOf(
         return {
           label: cell.side.label,
           colour: colourOf(view.theme, cell.side),
-          value: found.median,
-          low: found.interval?.low,
-          high: found.interval?.high,
+          value: found.figure.value,
+          low: found.figure.interval?.low,
+          high: found.figure.interval?.high,
           said: saidOf(found),
-          hollow: found.interval == null,
+          hollow: found.figure.interval == null,
         };
       }),
     })),
@@ -265,8 +265,8 @@ function modelOf(
   };
 }
 
-function saidOf({ unit, median, interval: range }: MetricReport): string {
-  return figureWithin(unit, median, range).join(" ").trim();
+function saidOf({ unit, figure: own }: MetricReport): string {
+  return figureWithin(unit, own.value, own.interval).join(" ").trim();
 }
 
 export function better({ better }: MetricReport): string {

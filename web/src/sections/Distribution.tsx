@@ -104,16 +104,17 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
       summary={
         isOther
           ? "As the figures above."
-          : `${stateOf(benchmark)}. A block's value is the mean over its operations; what stands here is the median of those, which a few long operations pull up. Percentiles are of single operations: the median over blocks of each block's percentile. Bold: the best. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *. Hover over a percentile for its interval.`
+          : `${stateOf(benchmark)}. A block's value is the mean over its operations; what stands here is the median of those, which a few long operations pull up, adjusted so that dividing one target's by another's gives their ratio, which compares them block by block. Percentiles are of single operations: the median over blocks of each block's percentile. Bold: the best. Those marked * are taken over all operations together, because at least one block has too few; compare them only with others marked *. Hover over a percentile for its interval.`
       }
       table={() => ({
         head: [
           "target",
           "metric",
           "unit",
-          "median over blocks",
+          "figure",
           "low",
           "high",
+          "median over blocks",
           "mean over blocks",
           "replicates",
         ],
@@ -121,9 +122,10 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
           cell.side.label,
           metric.name,
           metric.unit,
+          ofUnit(metric.unit, metric.figure.value),
+          ofUnit(metric.unit, metric.figure.interval?.low),
+          ofUnit(metric.unit, metric.figure.interval?.high),
           ofUnit(metric.unit, metric.median),
-          ofUnit(metric.unit, metric.interval?.low),
-          ofUnit(metric.unit, metric.interval?.high),
           ofUnit(metric.unit, metric.mean),
           metric.values.length,
         ]),
@@ -149,7 +151,7 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
               )}
             </tr>
             <tr>
-              <th scope="col">their median</th>
+              <th scope="col">figure</th>
               <th scope="col">its interval</th>
               {percentiles.map((percentile) => (
                 <th key={percentile} scope="col">
@@ -160,7 +162,8 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
           </thead>
           <tbody>
             {rows.map(({ cell, metric }) => {
-              const [said, range] = figureWithin(metric.unit, metric.median, metric.interval);
+              const { unit, figure: own } = metric;
+              const [said, range] = figureWithin(unit, own.value, own.interval);
               const isTheBest = said !== NO_FIGURE && isBest(cell, metric);
               return (
                 <tr key={`${cell.side.label} ${metric.name}`}>

@@ -39,10 +39,10 @@ pub(crate) struct AnovaOptions {
     #[arg(value_name = "TABLE.csv")]
     pub(crate) table: PathBuf,
     /// The column of measured values (long form)
-    #[arg(long, value_name = "COLUMN", required_unless_present = "wide", conflicts_with = "wide")]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "wide")]
     pub(crate) response: Option<String>,
     /// The factor columns; in wide form, names for the factors of rows and columns
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', required_unless_present = "wide")]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) factors: Vec<String>,
     /// The table is in wide form
     #[arg(long)]
@@ -82,6 +82,9 @@ pub(crate) struct IntervalOptions {
     /// The column of a table
     #[arg(long, value_name = "COLUMN")]
     pub(crate) column: Option<String>,
+    /// A column that sorts the values into groups, which are answered for one by one
+    #[arg(long, value_name = "COLUMN", requires = "column")]
+    pub(crate) by: Option<String>,
     /// Which quantiles, between 0 and 1
     #[arg(
         long,
@@ -106,6 +109,9 @@ pub(crate) struct ChangepointOptions {
     /// default changes are tested by permutation, for up to 2,000 values
     #[arg(long, value_name = "COST", value_parser = values::cost)]
     pub(crate) penalty: Option<f64>,
+    /// Which values are better, to tell a warm-up from a slow-down
+    #[arg(long, value_enum)]
+    pub(crate) better: Option<BetterDirection>,
 }
 
 #[derive(Debug, Args)]
@@ -116,20 +122,17 @@ pub(crate) struct SeriesOptions {
     /// The column of a table
     #[arg(long, value_name = "COLUMN")]
     pub(crate) column: Option<String>,
-    /// What the values are: lower is better for times, higher for rates
-    #[arg(long, value_enum, default_value_t = Meaning::Times)]
-    pub(crate) values: Meaning,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
 }
 
-/// What the values of a series are.
+/// Which values of a series are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Meaning {
-    /// Less is better
-    Times,
-    /// More is better
-    Rates,
+pub(crate) enum BetterDirection {
+    /// Lower ones, as of times
+    Lower,
+    /// Higher ones, as of rates
+    Higher,
 }
 
 #[derive(Debug, Args)]

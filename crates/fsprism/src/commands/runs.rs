@@ -10,7 +10,7 @@ use textual::{Layout, plain_text, widest};
 use crate::arguments::RunsOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
-use crate::session::runs::MANIFEST;
+use crate::session::runs::{MANIFEST, of_group};
 
 /// The runs in a directory, the oldest first.
 #[derive(Debug, Serialize)]
@@ -90,15 +90,18 @@ pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Done> {
     output::print_answer(options.output.format, &runs, || text(&runs, &options.directory))
 }
 
-/// The directories in it that hold a manifest.
+/// The directories in it that hold a manifest, and those in directories of several runs.
 fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
     let entries = fs::read_dir(directory).map_err(|error| {
         anyhow::anyhow!("cannot list {}: {error}; name a directory of runs", directory.display())
     })?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
-    let is_run = |path: &PathBuf| path.join(MANIFEST).symlink_metadata().is_ok();
-    let mut found: Vec<Found> = paths.into_iter().filter(is_run).map(Found::of).collect();
+    let runs = |path: PathBuf| match path.join(MANIFEST).symlink_metadata() {
+        Ok(_) => vec![path],
+        Err(_) => of_group(&path).unwrap_or_default(),
+    };
+    let mut found: Vec<Found> = paths.into_iter().flat_map(runs).map(Found::of).collect();
     found.sort_by(|a, b| (&a.started, &a.path).cmp(&(&b.started, &b.path)));
     Ok(found)
 }

@@ -1,18 +1,22 @@
 //! `fsprism stats`: anybody's table or series, analysed.
 
+use std::path::Path;
+
 use ::stats::Refusal;
 use ::stats::changepoint::warmup::BetterValues;
 use ::stats::design::{ModelChoice, Options, Refused};
 use ::stats::steady_state::Rule;
+use serde::Serialize;
 use tables::answer::{
     AnovaAnswer, ChangepointAnswer, ChangepointMethod, IntervalAnswer, IntervalQuestion,
     ScalabilityAnswer, SteadyStateAnswer,
 };
-use tables::{Grid, Observations, pairs, series};
+use tables::{Grid, Observations, pairs, series, series_by};
+use textual::{list, plain_text, shell_path};
 
 use crate::arguments::analysis::{
-    Analysis, AnovaOptions, ChangepointOptions, IntervalOptions, Meaning, Model,
-    ScalabilityOptions, SeriesOptions,
+    Analysis, AnovaOptions, AnswerFormat, BetterDirection, ChangepointOptions, IntervalOptions,
+    Model, ScalabilityOptions, SeriesOptions,
 };
 use crate::exit::{Blame, Done};
 use crate::output;
@@ -37,8 +41,11 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
     let factors: Vec<String> =
         options.factors.iter().map(|factor| factor.trim().to_owned()).collect();
     let observations = match &options.response {
-        Some(response) => Observations::long(&grid, response.trim(), &factors),
-        None => Observations::wide(&grid, &factors),
+        _ if options.wide => Observations::wide(&grid, &factors),
+        Some(response) if !factors.is_empty() => {
+            Observations::long(&grid, response.trim(), &factors)
+        }
+        Some(_) | None => return Err(unnamed_columns(&grid)).blame_input(),
     };
     let observations = observations.blame_input()?;
     let model = match options.model {
@@ -63,11 +70,71 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
     output::print_answer(options.output.format, &answer, || answer.text(width))
 }
 
+/// What to name of a table: `... has the columns a, b and c (--response c --factors a,b)`.
+fn unnamed_columns(grid: &Grid) -> anyhow::Error {
+    let columns = grid.header();
+    let (factors, response) = columns.split_at(columns.len().saturating_sub(1));
+    anyhow::anyhow!(
+        "name the column of measured values and those of the factors: {} has the columns {} \
+         (perhaps --response {} --factors {}; or --wide)",
+        grid.file(),
+        list(columns, "and"),
+        shell_words(response),
+        shell_words(factors),
+    )
+}
+
+/// Names as one word of a shell.
+fn shell_words(names: &[String]) -> String {
+    shell_path(Path::new(&names.join(",")))
+}
+
+/// The answer for each group of values.
+#[derive(Debug, Serialize)]
+struct Groups {
+    by: String,
+    groups: Vec<Group>,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    level: String,
+    #[serde(flatten)]
+    answer: IntervalAnswer,
+}
+
+/// Each group by itself.
+fn intervals_by(
+    input: &Input,
+    (column, by): (&str, &str),
+    question: &IntervalQuestion,
+    format: AnswerFormat,
+) -> anyhow::Result<Done> {
+    let groups = series_by(&input.name, &input.text, column, by).blame_input()?;
+    let answered = |(level, values): (String, Vec<f64>)| {
+        let answer = IntervalAnswer::new(&values, question);
+        let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
+        Ok(Group { level, answer })
+    };
+    let groups = groups.into_iter().map(answered).collect::<anyhow::Result<Vec<Group>>>()?;
+    let answer = Groups { by: by.to_owned(), groups };
+    let width = output::terminal_options().width;
+    output::print_answer(format, &answer, || {
+        let text = |group: &Group| {
+            format!("{by} {}: {}", plain_text(&group.level), group.answer.text(width))
+        };
+        answer.groups.iter().map(text).collect::<Vec<_>>().join("\n")
+    })
+}
+
 fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
     let input = Input::read(&options.file)?;
-    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
     let (quantiles, level) = (options.quantiles.clone(), options.confidence);
     let question = IntervalQuestion { quantiles, level };
+    if let (Some(column), Some(by)) = (&options.column, &options.by) {
+        return intervals_by(&input, (column, by), &question, options.output.format);
+    }
+    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
     let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));
     let answer = answer.blame_input()?;
     output::print_answer(options.output.format, &answer, || {
@@ -76,13 +143,14 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
 }
 
 fn changepoint(
-    ChangepointOptions { series: options, penalty }: &ChangepointOptions,
+    ChangepointOptions { series: options, penalty, better }: &ChangepointOptions,
 ) -> anyhow::Result<Done> {
     let input = Input::read(&options.file)?;
     let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
-    let better = match options.values {
-        Meaning::Times => BetterValues::Smaller,
-        Meaning::Rates => BetterValues::Larger,
+    let better = match better {
+        Some(BetterDirection::Lower) => BetterValues::Smaller,
+        Some(BetterDirection::Higher) => BetterValues::Larger,
+        None => BetterValues::Unknown,
     };
     let method = penalty.map_or(ChangepointMethod::ByLength, ChangepointMethod::Penalty);
     let answer = ChangepointAnswer::new(&values, better, method).map_err(|why| input.refused(&why));

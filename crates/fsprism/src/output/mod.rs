@@ -22,7 +22,7 @@ use crate::exit::{Blame, Done};
 const WIDTH_MIN: usize = 60;
 const WIDTH_MAX: usize = 120;
 /// Columns where there is no terminal and `COLUMNS` says nothing.
-const WIDTH_UNKNOWN: usize = 100;
+const WIDTH_UNKNOWN: usize = WIDTH_MAX;
 
 /// Whether the terminal understands more than text: one that says so by its name, and whose user
 /// did not ask for none of it.

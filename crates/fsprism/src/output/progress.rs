@@ -15,6 +15,9 @@ use textual::{plain_text, plural, size};
 use crate::output;
 
 const DRAWS_PER_S: u8 = 5;
+/// Before so many blocks, an interval of 95 % is the whole range of the values, which grows with
+/// each block; from then on, more blocks make it narrower.
+const NARROWS_FROM: u32 = 9;
 /// What `--runs` takes at most.
 const RUNS_MOST: u32 = 100;
 
@@ -24,6 +27,7 @@ pub(crate) struct Progress {
     budget: Duration,
     bar: Option<ProgressBar>,
     blocks_planned: Option<u32>,
+    used: Duration,
     intervals: String,
 }
 
@@ -42,7 +46,8 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
             bar
         });
-        Self { names, budget, bar, blocks_planned: None, intervals: String::new() }
+        let (used, intervals) = (Duration::ZERO, String::new());
+        Self { names, budget, bar, blocks_planned: None, used, intervals }
     }
 
     /// Takes the bar away, so that the report stands alone.
@@ -91,9 +96,9 @@ impl Progress {
 
     fn block_done(&mut self, block: u32, cells: usize, blocks: u32, width: &Width) {
         self.blocks_planned = Some(blocks);
-        self.intervals = intervals(width);
+        let number = block + 1;
+        self.intervals = if number >= NARROWS_FROM { intervals(width) } else { String::new() };
         if self.bar.is_none() {
-            let number = block + 1;
             let of_all =
                 if blocks > number { format!(" of about {blocks}") } else { String::new() };
             // Later blocks hold the widest alone.
@@ -102,10 +107,18 @@ impl Progress {
             } else {
                 String::new()
             };
-            let widest = widest(width, &self.names);
+            let to_go = self.to_go(number, blocks);
             let intervals = &self.intervals;
-            self.say(&format!("block {number} done{part}{of_all}{intervals}{widest}"));
+            self.say(&format!("block {number} done{part}{of_all}{to_go}{intervals}"));
         }
+    }
+
+    /// `, about 40 s to go`, as the blocks so far went.
+    fn to_go(&self, number: u32, blocks: u32) -> String {
+        let left = blocks.saturating_sub(number);
+        let of_one = self.used.as_secs_f64() / f64::from(number);
+        let left_s = (of_one * f64::from(left)).round();
+        if left_s < 1.0 { String::new() } else { format!(", about {left_s:.0} s to go") }
     }
 
     fn show(&self, block: Option<u32>, done: usize, of: usize, used: Duration, doing: &str) {
@@ -130,6 +143,7 @@ impl Observer for Progress {
             }
             Event::Executing { cell, block, done, of, used } => {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);
+                self.used = used;
                 self.show(block, done, of, used, name);
             }
             Event::Probing { plan, position, done, used } => {
@@ -198,12 +212,4 @@ fn intervals(width: &Width) -> String {
             width.of
         )
     })
-}
-
-fn widest(width: &Width, names: &[String]) -> String {
-    let cell = width.widest_cell.and_then(|cell| names.get(cell as usize));
-    match (width.widest, cell) {
-        (Some(widest), Some(name)) => format!("; widest +-{:.0} % ({name})", widest * 100.0),
-        _ => String::new(),
-    }
 }

@@ -94,13 +94,9 @@ fn drop_caches() {
 
 /// Lets signals ask for an orderly end.
 pub(crate) fn take_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The second signal ends the process at once; the guardian cleans up after it.
-        let status = i32::from(INTERRUPTED);
-        signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(stop))?;
-        signal_hook::flag::register(signal, Arc::clone(stop))?;
-    }
-    Ok(())
+    // After the second signal, the guardian cleans up.
+    let signals = [SIGINT, SIGTERM, SIGHUP];
+    Ok(system_calls::stop_then_end(&signals, stop, i32::from(INTERRUPTED))?)
 }
 
 /// Takes as many open files as this process may have: threads keep some until a round is over.

@@ -352,6 +352,11 @@ fn several_runs_are_measured_and_compared_as_one_side() {
     // What is left is four runs, each to be reported by itself, and the group a side.
     let read = |arguments: &str| place.finish(place.fsprism(arguments));
     read("report group/run-2 --terminal").assert_code(0);
+    let figures = document["figures"].as_array().expect("a list");
+    assert!(figures.iter().any(|one| one["runs"] == 4 && one["interval"]["low"].is_number()));
+    let text = read("compare group --full").stdout;
+    assert!(text.contains("figures are geometric means over 4 runs"), "{text}");
+    assert!(read("runs .").stdout.contains("./group/run-4 "), "{}", read("runs .").stdout);
     let sides = read("compare --a group/run-1 group/run-2 --b group/run-3 group/run-4");
     let text = sides.assert_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("b: run-3") && text.contains("2 and 2 runs show"), "{text}");

@@ -83,9 +83,25 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     fs::read_to_string(place.path("reached")).expect("mkfs comes so far");
     // Two kinds, so that the kernel does not take them for one.
     running.signal_group(Signal::TERM);
+    assert!(!running.ends_within(500), "mkfs goes on");
     running.signal_group(Signal::INT);
     let outcome = running.finish(&place);
     assert_eq!(outcome.assert_code(130).stdout, "");
+}
+
+/// `timeout -s INT` sends a signal to its child and to the group: the child gets two.
+#[test]
+fn two_signals_at_once_are_one_wish_and_what_was_measured_is_shown() {
+    let place = Place::new();
+    place.make("data");
+    let arguments = "run survey/in-memory data --blocks 400 --size 1m --out run";
+    let mut running = Running::start(&place, place.measure(arguments));
+    running.until("block 7 done");
+    running.signal_group(Signal::INT);
+    running.signal_group(Signal::TERM);
+    let outcome = running.finish(&place);
+    let said = &outcome.assert_code(130).stdout;
+    assert!(said.contains("survey/in-memory of data"), "{said}");
 }
 
 /// Should fsprism die after its guardian, what it has made would stay: it goes on no longer than

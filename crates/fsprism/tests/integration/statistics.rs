@@ -46,6 +46,34 @@ fn assert_near(value: &Value, wanted: f64, tolerance: f64) {
 }
 
 #[test]
+fn columns_that_are_not_named_are_listed() {
+    let place = place_with("rates.csv", RATES);
+    for arguments in ["", "--response kb_per_s", "--factors file_system,action"] {
+        let outcome = place.finish(place.fsprism(&format!("stats anova rates.csv {arguments}")));
+        let said = [
+            "rates.csv has the columns file_system, action and kb_per_s",
+            "--response kb_per_s --factors file_system,action",
+        ];
+        outcome.assert_refused(&said);
+    }
+}
+
+#[test]
+fn groups_have_intervals_of_their_own() {
+    let place = place_with("rates.csv", RATES);
+    let of = "stats interval rates.csv --column kb_per_s";
+    let found = document(&place, &format!("{of} --by file_system"));
+    assert_eq!(found["by"], "file_system");
+    let groups = found["groups"].as_array().expect("a list");
+    let named: Vec<&Value> = groups.iter().map(|group| &group["level"]).collect();
+    assert_eq!(named, ["ext2", "FAT16", "FAT32"]);
+    assert_eq!((&groups[0]["n"], &groups[0]["median"]), (&5.into(), &3321.0.into()));
+    let outcome = place.finish(place.fsprism(&format!("{of} --by file_system")));
+    assert!(outcome.assert_code(0).stdout.contains("file_system FAT16: "), "{}", outcome.stdout);
+    place.finish(place.fsprism(&format!("{of} --by host"))).assert_refused(&["host", "action"]);
+}
+
+#[test]
 fn tables_say_that_they_have_no_room() {
     let place = place_with("rates.csv", RATES);
     let at = |columns: &str| {
@@ -165,12 +193,15 @@ fn changes_and_steadiness_of_a_series_are_found() {
     let place = place_with("numbers", &numbers.join("\n"));
     let found = document(&place, "stats changepoint numbers");
     assert_eq!(found["changepoints"], serde_json::json!([30]));
-    assert_eq!(found["class"], "warm-up");
+    assert_eq!(found["changes"][0]["interval"], serde_json::json!([30, 30]));
+    assert_eq!(found["changes"][0]["p"], 0.005);
+    assert_eq!(found["class"], "settles");
+    assert_eq!(document(&place, "stats changepoint numbers --better lower")["class"], "warm-up");
     assert_eq!(
         (&found["segments"][1]["start"], &found["segments"][1]["end"]),
         (&30.into(), &120.into())
     );
-    assert_eq!(document(&place, "stats changepoint numbers --values rates")["class"], "slow-down");
+    assert_eq!(document(&place, "stats changepoint numbers --better higher")["class"], "slow-down");
     let steady = document(&place, "stats steady-state numbers");
     assert_eq!((&steady["steady"], &steady["from"]), (&true.into(), &0.into()));
     for command in ["changepoint", "steady-state"] {

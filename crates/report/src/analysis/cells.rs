@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Cell, CellReport, Manifest, MetricDefinition, MetricReport, RecordError, StandardMetric,
-    Warning,
+    Cell, CellReport, Figure, Manifest, MetricDefinition, MetricReport, RecordError,
+    StandardMetric, Warning,
 };
 
 use serde_json::Value;
@@ -132,6 +132,7 @@ fn metric_report(
         name: metric.name.clone(),
         unit: metric.unit.clone(),
         better: metric.better,
+        figure: Figure { value: summary.median, interval: summary.interval },
         median: summary.median,
         mean: summary.mean,
         interval: summary.interval,

@@ -9,6 +9,7 @@ mod dimensions;
 mod dimensions_tests;
 mod doubts;
 mod estimates;
+mod figures;
 mod fits;
 mod fragile;
 mod gathered;
@@ -78,7 +79,8 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         .iter()
         .rev()
         .find_map(|line| if let Line::End(end) = line { Some(end.clone()) } else { None });
-    let (comparisons, dependence) = comparisons::all(&gathered, level);
+    let (mut comparisons, dependence) = comparisons::all(&gathered, level);
+    figures::settle(&mut cells, &mut comparisons);
     if !manifest.run.is_of_guests() {
         volume_size::warn(&mut cells, &comparisons, &manifest.targets);
     }

@@ -6,6 +6,7 @@ mod analysis;
 mod changes;
 mod comparisons;
 mod differences;
+mod figures;
 mod gate;
 mod metric;
 mod power;
@@ -30,6 +31,7 @@ use crate::analysis::busy_of_run;
 pub use analysis::Factor;
 pub use comparisons::{Comparison, MedianReport};
 pub use differences::{RunDifference, Unlike};
+pub use figures::RunFigure;
 pub use gate::GateAnswer;
 pub use metric::ComparedMetric;
 pub use power::Power;
@@ -179,6 +181,9 @@ pub struct CompareDocument {
     pub level: f64,
     /// How far from 1 a ratio may be and still count as the same: 0.02 is 2 %.
     pub margin: f64,
+    /// What each target took over the runs of a single side, benchmark by benchmark.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<RunFigure>,
     /// Every comparison, benchmark by benchmark.
     pub comparisons: Vec<Comparison>,
     /// What this number of runs per side can show.
@@ -252,6 +257,8 @@ pub fn compare(
     let counts = sides.map(|counts| counts.map(|count| count as u64));
     let power = counts.and_then(|counts| Power::of(compared.deviations, counts, level));
 
+    let over_runs = options.first_side == Some(runs.len());
+    let figures = if over_runs { figures::all(&series, level) } else { Vec::new() };
     let found = analysis::analyse(runs, &series, (&options.factors, options.first_side), level);
     let (analysis, analysis_refused) = match found.answer {
         Ok(answer) => (Some(answer), None),
@@ -266,6 +273,7 @@ pub fn compare(
         without_metric,
         level,
         margin: options.margin,
+        figures,
         comparisons: compared.comparisons,
         power,
         analysis,

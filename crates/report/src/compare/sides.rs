@@ -31,6 +31,7 @@ pub(super) struct Series {
     pub(super) title: String,
     pub(super) dimension: String,
     pub(super) metric: String,
+    pub(super) unit: String,
     pub(super) better: Better,
     /// What was measured, and how.
     pub(super) cell: Cell,
@@ -114,6 +115,7 @@ fn series(
         title: cell.title.clone(),
         dimension: cell.dimension.name().to_owned(),
         metric: metric.name,
+        unit: metric.unit,
         better: metric.better,
         cell: cell.clone(),
         values,

@@ -3,7 +3,9 @@
 use record::RatioReport;
 use textual::{figure, p_equation, paragraph, percent, plural};
 
-use super::{CompareDocument, Comparison, MedianReport, RunDifference, RunVerdict, Unlike, metric};
+use super::{
+    CompareDocument, Comparison, MedianReport, RunDifference, RunFigure, RunVerdict, Unlike, metric,
+};
 use crate::analysis::BLOCKS_LEAST;
 
 impl CompareDocument {
@@ -31,13 +33,31 @@ impl CompareDocument {
             text += &paragraph("", "", &few, width);
         }
         text += &self.power_text(width);
-        let mut title = "";
-        for comparison in &self.comparisons {
-            if comparison.title != title {
-                title = &comparison.title;
-                text += &format!("\n{title}\n");
-            }
-            text += &paragraph("  ", "      ", &self.sentence(comparison), width);
+        let title = |text: &mut String, title: &str| *text += &format!("\n{title}\n");
+        let mut add =
+            |comparison: &Comparison| paragraph("  ", "      ", &self.sentence(comparison), width);
+        if let Some(first) = self.figures.first() {
+            let runs = plural(usize::try_from(first.runs).unwrap_or(usize::MAX), "run");
+            let said = format!("figures are geometric means over {runs}");
+            text += &paragraph("", "", &said, width);
+        }
+        let is_of_one = |one: &RunFigure, other: &RunFigure| {
+            (&one.suite, &one.benchmark) == (&other.suite, &other.benchmark)
+        };
+        for of_one in self.figures.chunk_by(is_of_one) {
+            title(&mut text, &of_one[0].title);
+            let said: Vec<String> = of_one.iter().map(RunFigure::said).collect();
+            text += &paragraph("  ", "      ", &said.join(", "), width);
+            let own = self.comparisons.iter().filter(|one| {
+                (&one.suite, &one.benchmark) == (&of_one[0].suite, &of_one[0].benchmark)
+            });
+            text.extend(own.map(&mut add));
+        }
+        let is_of_one = |one: &Comparison, other: &Comparison| one.title == other.title;
+        let without = self.comparisons.chunk_by(is_of_one).filter(|_| self.figures.is_empty());
+        for of_one in without {
+            title(&mut text, &of_one[0].title);
+            text.extend(of_one.iter().map(&mut add));
         }
         if let Some(analysis) = &self.analysis {
             text += "\nCosts over all benchmarks\n";

@@ -3,7 +3,7 @@
 //! Quoting is that of RFC 4180: a field with a comma, a quote or a line end stands in quotes, with
 //! its quotes doubled. Lines end with a single line feed, which every reader takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use record::Run;
@@ -12,42 +12,34 @@ use serde_json::Value;
 use super::names::word;
 use crate::analysis::gather;
 
-/// Names of the columns.
-const HEADER: [&str; 13] = [
-    "run",
-    "target",
-    "suite",
-    "benchmark",
-    "dimension",
-    "cache_state",
-    "parameters",
-    "block",
-    "order",
-    "attempt",
-    "metric",
-    "unit",
-    "value",
-];
+/// Names of the columns before those of the parameters, and after them.
+const FIRST: [&str; 6] = ["run", "target", "suite", "benchmark", "dimension", "cache_state"];
+const LAST: [&str; 6] = ["block", "order", "attempt", "metric", "unit", "value"];
 
 /// One row per replicate and metric; cells in the order of the manifest, replicates by block.
 ///
-/// `run` is the moment when the run began, the same in all its rows. `parameters` holds all of
-/// them as `name=value`, by name, with `;` between.
+/// `run` is the moment when the run began, the same in all its rows. Each parameter that some cell
+/// has is a column, empty where another cell has none of it.
 #[must_use]
 pub fn render_csv(run: &Run) -> String {
-    let mut text = HEADER.join(",");
-    text.push('\n');
-    for gathered in gather(run) {
+    let all = gather(run);
+    let parameters = Parameters::of(all.iter().map(|one| &one.cell.parameters));
+    let mut header: Vec<&str> = FIRST.to_vec();
+    header.extend(parameters.columns());
+    header.extend(LAST);
+    let mut text = row(&header) + "\n";
+    for gathered in all {
         let cell = gathered.cell;
-        let head = row(&[
-            &run.manifest.run.started,
-            cell.target.as_str(),
-            &cell.suite,
-            &cell.benchmark,
-            &word(&cell.dimension),
-            &word(&cell.cache_state),
-            &parameters(&cell.parameters),
-        ]);
+        let mut head = vec![
+            run.manifest.run.started.clone(),
+            cell.target.clone(),
+            cell.suite.clone(),
+            cell.benchmark.clone(),
+            word(&cell.dimension),
+            word(&cell.cache_state),
+        ];
+        head.extend(parameters.values(&cell.parameters));
+        let head = row(&head);
         for replicate in gathered.replicates.values() {
             for (metric, value) in cell.metrics.iter().zip(&replicate.metrics) {
                 let (block, order, attempt) = (replicate.block, replicate.order, replicate.attempt);
@@ -72,13 +64,30 @@ fn field(text: &str) -> String {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
-pub(super) fn parameters(parameters: &BTreeMap<String, Value>) -> String {
-    let pair = |(name, value): (&String, &Value)| match value {
-        Value::String(text) => format!("{name}={text}"),
-        other => format!("{name}={other}"),
-    };
-    parameters.iter().map(pair).collect::<Vec<_>>().join(";")
+/// The parameters that some cell has, by name: a column each.
+pub(super) struct Parameters<'a> {
+    names: BTreeSet<&'a str>,
+}
+
+impl<'a> Parameters<'a> {
+    pub(super) fn of(cells: impl Iterator<Item = &'a BTreeMap<String, Value>>) -> Self {
+        Self { names: cells.flat_map(|own| own.keys().map(String::as_str)).collect() }
+    }
+
+    pub(super) fn columns(&self) -> impl Iterator<Item = &'a str> {
+        self.names.iter().copied()
+    }
+
+    /// What a cell has in these columns.
+    pub(super) fn values(&self, own: &BTreeMap<String, Value>) -> Vec<String> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let value = |name: &&str| own.get(*name).map(text).unwrap_or_default();
+        self.names.iter().map(value).collect()
+    }
 }
 
 #[cfg(test)]
@@ -117,26 +126,32 @@ mod tests {
         let sample = Sample::new(&["tmpfs", "ext4"])
             .benchmark("create", &[&[6100.0, 6050.5, 0.1 + 0.2], &[26_000.0, 26_100.0]]);
         let rows = parse(&render_csv(&sample.run));
-        assert_eq!(rows[0], HEADER);
-        assert!(rows.iter().all(|row| row.len() == HEADER.len()));
-        let times: Vec<_> = rows.iter().filter(|row| row[10] == "time_per_operation").collect();
-        let read: Vec<f64> = times.iter().map(|row| row[12].parse().unwrap()).collect();
+        let parameters = ["directory_entries", "operation", "threads"];
+        assert_eq!(rows[0], [&FIRST[..], &parameters, &LAST].concat());
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+        let times: Vec<_> = rows.iter().filter(|row| row[12] == "time_per_operation").collect();
+        let read: Vec<f64> = times.iter().map(|row| row[14].parse().unwrap()).collect();
         assert_eq!(read, [6100.0, 6050.5, 0.1 + 0.2, 26_000.0, 26_100.0]);
         assert_eq!(
-            times[4][1..10],
-            [
-                "ext4",
-                "survey",
-                "create",
-                "metadata",
-                "warm",
-                "directory_entries=100;operation=create;threads=1",
-                "1",
-                "1",
-                "1"
-            ]
+            times[4][1..12],
+            ["ext4", "survey", "create", "metadata", "warm", "100", "create", "1", "1", "1", "1"]
         );
         assert_eq!(rows.len(), 1 + 2 * read.len());
+    }
+
+    #[test]
+    fn a_parameter_that_a_cell_lacks_is_empty_there() {
+        let mut sample =
+            Sample::new(&["ext4"]).benchmark("create", &[&[1.0]]).benchmark("read", &[&[1.0]]);
+        sample.change("read", |cell| {
+            cell.parameters = [("request_bytes".to_owned(), 4096.into())].into();
+        });
+        let rows = parse(&render_csv(&sample.run));
+        let of =
+            |benchmark: &str| rows.iter().find(|row| row[3] == benchmark).unwrap()[6..10].to_vec();
+        assert_eq!(rows[0][6..10], ["directory_entries", "operation", "request_bytes", "threads"]);
+        assert_eq!(of("create"), ["100", "create", "", "1"]);
+        assert_eq!(of("read"), ["", "", "4096", ""]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use record::{CellReport, Document, IntervalReport, MetricReport, PercentileOf};
 
-use super::csv::{parameters, row};
+use super::csv::{Parameters, row};
 use super::names::word;
 
 /// The percentiles that have columns.
@@ -17,26 +17,14 @@ const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 pub fn render_csv_summary(document: &Document) -> String {
     let names: Vec<String> =
         PERCENTILES.iter().map(|percentile| format!("p{percentile}")).collect();
-    let mut header: Vec<String> = [
-        "run",
-        "target",
-        "suite",
-        "benchmark",
-        "title",
-        "dimension",
-        "cache_state",
-        "parameters",
-        "replicates",
-        "operations",
-        "metric",
-        "unit",
-        "better",
-        "median",
-        "low",
-        "high",
-    ]
-    .map(str::to_owned)
-    .into();
+    let mut header: Vec<String> =
+        ["run", "target", "suite", "benchmark", "title", "dimension", "cache_state"]
+            .map(str::to_owned)
+            .into();
+    let parameters = Parameters::of(document.cells.iter().map(|cell| &cell.parameters));
+    header.extend(parameters.columns().map(str::to_owned));
+    let figures = ["replicates", "operations", "metric", "unit", "better", "median", "low", "high"];
+    header.extend(figures.map(str::to_owned));
     for name in &names {
         header.extend([name.clone(), format!("{name}_low"), format!("{name}_high")]);
     }
@@ -44,14 +32,15 @@ pub fn render_csv_summary(document: &Document) -> String {
     let rows = document
         .cells
         .iter()
-        .flat_map(|cell| cell.metrics.iter().map(|metric| fields(document, cell, metric, &names)));
+        .flat_map(|cell| cell.metrics.iter().map(move |metric| (cell, metric)))
+        .map(|it| fields(document, it, &parameters, &names));
     std::iter::once(header).chain(rows).map(|fields| format!("{}\n", row(&fields))).collect()
 }
 
 fn fields(
     document: &Document,
-    cell: &CellReport,
-    metric: &MetricReport,
+    (cell, metric): (&CellReport, &MetricReport),
+    parameters: &Parameters<'_>,
     names: &[String],
 ) -> Vec<String> {
     let ends = |interval: Option<&IntervalReport>| match interval {
@@ -66,14 +55,16 @@ fn fields(
         cell.title.clone(),
         word(&cell.dimension),
         word(&cell.cache_state),
-        parameters(&cell.parameters),
+    ];
+    fields.extend(parameters.values(&cell.parameters));
+    fields.extend([
         metric.values.len().to_string(),
         cell.operations.to_string(),
         metric.name.clone(),
         metric.unit.clone(),
         word(&metric.better),
         metric.median.to_string(),
-    ];
+    ]);
     fields.extend(ends(metric.interval.as_ref()));
     let mut of_all = Vec::new();
     for (name, which) in names.iter().zip(PERCENTILES) {
@@ -104,8 +95,8 @@ mod tests {
         let metrics: usize = document.cells.iter().map(|cell| cell.metrics.len()).sum();
         assert_eq!(lines.len(), 1 + metrics);
         let columns: Vec<&str> = lines[0].split(',').collect();
-        assert_eq!(columns.len(), 16 + 3 * PERCENTILES.len() + 1);
-        assert_eq!(columns[16..19], ["p50", "p50_low", "p50_high"]);
+        assert_eq!(columns.len(), 18 + 3 * PERCENTILES.len() + 1);
+        assert_eq!(columns[18..21], ["p50", "p50_low", "p50_high"]);
         assert!(lines[1].contains(",\"a,b\",survey,create,"), "{}", lines[1]);
         let metric = &document.cells[0].metrics[0];
         let interval = metric.interval.as_ref().unwrap();
@@ -113,6 +104,6 @@ mod tests {
         assert!(lines[1].contains(&figures), "{figures} {}", lines[1]);
         // Two blocks give no interval.
         let last: Vec<&str> = lines[metrics / 2 + 1].split(',').collect();
-        assert_eq!((last[8], last[14], last[15]), ("2", "", ""), "{last:?}");
+        assert_eq!((last[10], last[16], last[17]), ("2", "", ""), "{last:?}");
     }
 }

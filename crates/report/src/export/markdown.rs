@@ -60,8 +60,7 @@ fn caption(document: &Document) -> String {
 /// `6.10 us [6.05, 6.15]`.
 fn figure(cell: &CellReport) -> Option<String> {
     let metric = cell.metrics.first()?;
-    let interval = metric.interval.as_ref();
-    let figure = units::figure(&metric.unit, metric.median, interval, Wording::Short);
+    let figure = units::of_metric(metric, Wording::Short);
     let interval = figure.interval.map_or_else(String::new, |interval| format!(" {interval}"));
     Some(format!("{}{interval}", figure.value.trim()))
 }

@@ -64,8 +64,9 @@ fn clauses(
 /// First over second, where it is at least `least` and the intervals leave no doubt that the first
 /// is more than `least` of the second's lower end.
 fn surely_more(first: &MetricReport, second: &MetricReport, least: f64) -> Option<f64> {
-    let (one, other) = (first.interval.as_ref()?, second.interval.as_ref()?);
-    let ratio = first.median / second.median;
+    let (first, second) = (first.figure, second.figure);
+    let (one, other) = (first.interval?, second.interval?);
+    let ratio = first.value / second.value;
     (ratio >= least && one.low > least.min(1.0) * other.high).then_some(ratio)
 }
 
@@ -74,8 +75,7 @@ fn label(cell: &CellReport) -> String {
 }
 
 fn value(metric: &MetricReport) -> String {
-    let interval = metric.interval.as_ref();
-    units::figure(&metric.unit, metric.median, interval, Wording::Full).value
+    units::of_metric(metric, Wording::Full).value
 }
 
 fn times(ratio: f64) -> String {

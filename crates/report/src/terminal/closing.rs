@@ -45,7 +45,9 @@ pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
 fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     let mut text = format!(
         "A block's value is the mean over its operations; what is printed is the median of these \
-         means over all blocks, with its {level} % interval (order statistics). "
+         means over all blocks, with its {level} % interval (order statistics), adjusted so that \
+         dividing one target's figure by another's gives their ratio, which compares them block by \
+         block. "
     );
     let percentiles = || {
         let metrics = document.cells.iter().flat_map(|cell| &cell.metrics);

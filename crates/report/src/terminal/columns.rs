@@ -50,11 +50,12 @@ const WIDE_PERCENT: f64 = 50.0;
 
 /// `1.12 us (3 %)`, or `1.1 us [-0.4, 2.6]`.
 pub(super) fn figure(metric: &MetricReport) -> String {
-    let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
+    let text = units::of_metric(metric, Wording::Short);
+    let figure = metric.figure;
     let value = text.value.trim_end().to_owned();
-    match metric.interval {
-        Some(interval) if metric.median != 0.0 && text.interval.is_some() => {
-            let half = (interval.high - interval.low) / 2.0 / metric.median.abs() * 100.0;
+    match figure.interval {
+        Some(interval) if figure.value != 0.0 && text.interval.is_some() => {
+            let half = (interval.high - interval.low) / 2.0 / figure.value.abs() * 100.0;
             match text.interval {
                 _ if half < 0.05 => value,
                 Some(interval) if half >= WIDE_PERCENT => format!("{value} {interval}"),

@@ -207,9 +207,9 @@ impl<'a> Curve<'a> {
         own.is_some_and(|own| {
             others.all(|other| {
                 if let Better::Higher = own.metric.better {
-                    own.metric.median >= other.metric.median
+                    own.metric.figure.value >= other.metric.figure.value
                 } else {
-                    own.metric.median <= other.metric.median
+                    own.metric.figure.value <= other.metric.figure.value
                 }
             })
         })
@@ -272,7 +272,7 @@ mod tests {
         let expected = "
   random read, by request size: time per operation
   request size           ext4          tmpfs
-         512 B   800 ns (1 %)   802 ns (2 %)
+         512 B   801 ns (1 %)   801 ns (2 %)
          4 KiB  1.00 us (1 %)  1.50 us (2 %)
   tmpfs is slower than ext4 at 1 of 2 points (1.50x)
 ";

@@ -64,15 +64,15 @@ fn cached<'a>(document: &'a Document, durable: &CellReport) -> Option<&'a CellRe
 /// `ext4: 1,900 operations/s durable, 480 k operations/s cached, 250x`.
 fn both(durable: &CellReport, cached: &CellReport) -> Option<String> {
     let (slow, fast) = (throughput(durable)?, throughput(cached)?);
-    let ratio = fast.median / slow.median;
+    let ratio = fast.figure.value / slow.figure.value;
     let times = if ratio < 10.0 { format!("{ratio:.1}") } else { grouped(ratio.round()) };
     let text = format!(
         "{} {} durable, {} cached, {times}x",
         names::label(&durable.target),
-        figure(&slow.unit, slow.median, slow.interval.as_ref()),
-        figure(&fast.unit, fast.median, fast.interval.as_ref()),
+        said(units::of_metric(slow, Wording::Short)),
+        said(units::of_metric(fast, Wording::Short)),
     );
-    (slow.median > 0.0).then(|| unbroken(&text))
+    (slow.figure.value > 0.0).then(|| unbroken(&text))
 }
 
 /// `ext4: p50 480 us [470, 500], p99 ...`.
@@ -81,7 +81,8 @@ fn single(cell: &CellReport) -> Option<String> {
     let found = |which: f64| {
         let is_it = |one: &&Percentile| (one.percentile - which).abs() < 1e-9;
         let one = time.percentiles.iter().find(is_it)?;
-        let value = figure(&time.unit, one.value, one.interval.as_ref());
+        let value =
+            said(units::figure(&time.unit, one.value, one.interval.as_ref(), Wording::Short));
         let without = match one.operations_needed {
             Some(needed) => format!(" (its interval takes {} operations)", grouped(needed as f64)),
             None => String::new(),
@@ -92,8 +93,7 @@ fn single(cell: &CellReport) -> Option<String> {
     (!each.is_empty()).then(|| format!("{} {}", names::label(&cell.target), each.join(", ")))
 }
 
-fn figure(unit: &str, value: f64, interval: Option<&record::IntervalReport>) -> String {
-    let figure = units::figure(unit, value, interval, Wording::Short);
+fn said(figure: units::Figure) -> String {
     let interval = figure.interval.map(|interval| format!(" {interval}"));
     format!("{}{}", figure.value, interval.unwrap_or_default())
 }

@@ -191,7 +191,7 @@ fn percent(part: f64, whole: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use record::Better;
+    use record::{Better, Figure};
 
     use super::super::Options;
     use super::*;
@@ -205,6 +205,7 @@ mod tests {
                 name: name.to_owned(),
                 unit: "lines".to_owned(),
                 better: Better::Lower,
+                figure: Figure { value: median, interval: None },
                 median,
                 mean: median,
                 interval: None,

@@ -1,11 +1,12 @@
 //! What is said of loads: which target is the quickest for each, by how much, and why.
 
 use record::{Document, LoadComparison, LoadCost, LoadReport, LoadValidation, Verdict};
-use textual::{Indent, list};
+use textual::{Indent, list, unbroken};
 
+use super::grid::{self, Entry, Span};
 use super::names;
 use super::ranking::{Slower, has_too_few_blocks};
-use super::text::{Page, Style, shortened};
+use super::text::{Page, SENTENCE, Style};
 use super::units::{self, Wording};
 use crate::page::contract::{LoadDoubt, LoadLine};
 
@@ -104,6 +105,59 @@ fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
     told.into_iter().any(is_merely_unconfirmed).then_some(LoadDoubt::Unconfirmed)
 }
 
+/// A row for each load, with an entry for each of the targets, in so many lines at most; none where
+/// no load can be told.
+pub(super) fn part(document: &Document, most: usize) -> Option<grid::Part> {
+    if document.loads.is_empty() || has_too_few_blocks(document) {
+        return None;
+    }
+    let marks = [
+        (LoadDoubt::Unconfirmed, "*: no program confirms it"),
+        (LoadDoubt::Contradicted, "!: a program contradicts it"),
+    ];
+    let has = |wanted| document.loads.iter().any(|load| doubt(load) == Some(wanted));
+    let said = marks.iter().filter(|(wanted, _)| has(*wanted)).map(|it| it.1);
+    let said: Vec<&str> = std::iter::once("estimated").chain(said).collect();
+    let heading = format!("Best for ({})", said.join("; "));
+    let (told, others) = told(document, most);
+    let row = |load: &LoadReport| {
+        let mark = match doubt(load) {
+            Some(LoadDoubt::Unconfirmed) => " *",
+            Some(LoadDoubt::Contradicted) => " !",
+            None => "",
+        };
+        let entries = document.targets.iter().map(|target| entry(load, &target.label)).collect();
+        grid::Row { title: format!("{}{mark}", load.name), entries }
+    };
+    let rows = document.loads.iter().take(told).map(row).collect();
+    Some(grid::Part { heading, rows, note: others })
+}
+
+/// How many loads have a line, and what is said of the others.
+fn told(document: &Document, most: usize) -> (usize, Option<String>) {
+    let all = document.loads.len();
+    let told = if all <= most { all } else { most.saturating_sub(1) };
+    (told, (told < all).then(|| format!("and {} more (--full)", all - told)))
+}
+
+/// How a target stands to the quickest.
+fn entry(load: &LoadReport, target: &str) -> Entry {
+    let Some(best) = quickest(load) else { return Entry::Without("not measured") };
+    if best.target == target {
+        return Entry::Best;
+    }
+    if load.costs.iter().all(|cost| cost.target != target) {
+        return Entry::Without("not measured");
+    }
+    let found = comparison(load, &best.target, target);
+    let by = found.and_then(|found| Some((found, slowness(found, target)?)));
+    let Some((found, Slower { ratio, low, high })) = by else {
+        return Entry::Without("too little data");
+    };
+    let span = Span { ratio, low, high };
+    if found.verdict.is_different() && low > 1.0 { Entry::Worse(span) } else { Entry::Level(span) }
+}
+
 /// `programs contradict build; unconfirmed: database`
 fn doubts_in_short(document: &Document) -> Option<String> {
     let named = |wanted: LoadDoubt| {
@@ -132,33 +186,27 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     // Of little room, the loads themselves get all.
     let note = note.filter(|_| heading.is_none() && most > NOTE_BEYOND);
     let most = most - usize::from(note.is_some());
-    let told = if document.loads.len() <= most { most } else { most.saturating_sub(1) };
+    let (told, others) = told(document, most);
     for load in document.loads.iter().take(told) {
-        let room = page.width().saturating_sub(2);
-        let texts = [Detail::All, Detail::First, Detail::Ratios, Detail::Least]
-            .map(|detail| sentence(load, detail));
-        let text = texts.iter().find(|text| text.chars().count() <= room);
-        let text = text.map_or_else(|| shortened(&texts[3], room), Clone::clone);
-        page.line(&format!("  {text}"), Style::Plain);
+        let room = page.width().saturating_sub(SENTENCE.first);
+        let whole = sentence(load, Detail::All);
+        let fits = whole.chars().count() <= room;
+        page.sentence(&if fits { whole } else { sentence(load, Detail::Least) });
     }
-    if let Some(others) = document.loads.len().checked_sub(told).filter(|&others| others > 0) {
-        page.line(&format!("  and {others} more (--full)"), Style::Plain);
+    if let Some(others) = others {
+        page.sentence(&others);
     }
     if let Some(note) = note {
-        page.line(&format!("  {}", shortened(&note, page.width().saturating_sub(2))), Style::Dim);
+        page.paragraph(&note, SENTENCE, Style::Dim);
     }
 }
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// Every interval, and why.
+    /// And why.
     All,
-    /// The interval of the next best only, and why.
-    First,
-    /// Ratios, and why.
-    Ratios,
-    /// Ratios.
+    /// Which, and by how much.
     Least,
 }
 
@@ -202,12 +250,10 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
     let told = |(at, (cost, by)): (usize, &(&LoadCost, Slower))| {
         let ratio = units::ratio(by.ratio, by.low, by.high);
         let label = names::label(&cost.target);
-        let has_interval = detail == Detail::All || (detail == Detail::First && at == 0);
-        let interval = if has_interval { format!(" {}", ratio.interval) } else { String::new() };
         // Of several it is that of the first.
         let why = why.as_ref().filter(|_| at == 0 && slower.len() > 1);
         let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
-        format!("{label} {}{interval}{why}", ratio.value)
+        unbroken(&format!("{label} {} {}", ratio.value, ratio.interval)) + &why
     };
     let behind: Vec<String> = slower.iter().enumerate().map(told).collect();
     let why = why.as_ref().filter(|_| slower.len() == 1);

@@ -13,6 +13,7 @@ mod dimensions;
 mod durable;
 mod fit;
 mod footprint;
+mod grid;
 mod heading;
 mod headline;
 mod loads;

@@ -48,7 +48,7 @@ fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Better, MetricReport};
+    use record::{Better, Figure, MetricReport};
 
     use super::super::Options;
     use super::*;
@@ -62,6 +62,7 @@ mod tests {
                 name: "window_size".to_owned(),
                 unit: "bytes".to_owned(),
                 better: Better::Neither,
+                figure: Figure { value: pages * 4096.0, interval: None },
                 median: pages * 4096.0,
                 mean: pages * 4096.0,
                 interval: None,

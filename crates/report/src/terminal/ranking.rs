@@ -78,7 +78,7 @@ impl<'a> Ranking<'a> {
     ) -> Self {
         let mut entries: Vec<Entry<'a>> = cells.iter().copied().filter_map(&measured).collect();
         entries.sort_by(|left, right| {
-            let ascending = left.metric.median.total_cmp(&right.metric.median);
+            let ascending = left.metric.figure.value.total_cmp(&right.metric.figure.value);
             if left.metric.better == Better::Higher { ascending.reverse() } else { ascending }
         });
         let absent = cells.iter().copied().filter(|&cell| measured(cell).is_none()).collect();

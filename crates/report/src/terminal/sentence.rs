@@ -69,9 +69,7 @@ pub(super) fn is_of_volume_size(cell: &CellReport) -> bool {
 fn described(entries: &[Entry<'_>]) -> String {
     let mut figures: Vec<(String, Vec<String>)> = Vec::new();
     for entry in entries {
-        let metric = entry.metric;
-        let interval = metric.interval.as_ref();
-        let figure = units::figure(&metric.unit, metric.median, interval, Wording::Full);
+        let figure = units::of_metric(entry.metric, Wording::Full);
         let text = match figure.interval.as_ref().filter(|interval| !has_no_width(interval)) {
             Some(interval) => format!("{} {}", unbroken(&figure.value), unbroken(interval)),
             None => unbroken(&figure.value),
@@ -95,10 +93,7 @@ fn has_no_width(interval: &str) -> bool {
 
 /// `tmpfs 6.1 us [6.0, 6.2]`.
 pub(super) fn own_figure(entry: Entry<'_>) -> String {
-    let metric = entry.metric;
-    let figure =
-        units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Full);
-    said(&label(entry), &figure)
+    said(&label(entry), &units::of_metric(entry.metric, Wording::Full))
 }
 
 /// A figure behind its label, which may be broken before the interval only.
@@ -274,7 +269,7 @@ mod tests {
         }
         let text = sentence(&document);
         assert_eq!(text, "create: window 4.00 us on ext4 and xfs, 8.00 us on btrfs");
-        document.cells[2].metrics[0].interval =
+        document.cells[2].metrics[0].figure.interval =
             Some(record::IntervalReport { level: 0.95, low: 7900.0, high: 8100.0 });
         assert!(sentence(&document).ends_with("8.0 us [7.9, 8.1] on btrfs"));
     }

@@ -69,8 +69,7 @@ impl Column {
 
     fn text(self, entry: Entry<'_>) -> String {
         let Entry { cell, metric } = entry;
-        let primary =
-            || units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
+        let primary = || units::of_metric(metric, Wording::Short);
         match self {
             Self::Figure => primary().value,
             Self::Interval => primary().interval.unwrap_or_default(),
@@ -161,7 +160,7 @@ fn bandwidth(entry: Entry<'_>) -> String {
     let is_bandwidth = |metric: &&MetricReport| metric.is(StandardMetric::BANDWIDTH);
     let metric = entry.cell.metrics.iter().skip(1).find(is_bandwidth);
     let text = |metric: &MetricReport| {
-        units::figure(&metric.unit, metric.median, None, Wording::Short).value
+        units::figure(&metric.unit, metric.figure.value, None, Wording::Short).value
     };
     metric.map(text).unwrap_or_default()
 }

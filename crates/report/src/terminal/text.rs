@@ -55,6 +55,9 @@ impl Style {
     }
 }
 
+/// Of a sentence by itself; its continuation hangs.
+pub(crate) const HANGING: Indent = Indent { first: 0, rest: 2 };
+
 /// Of a sentence within a section; its continuation hangs.
 pub(crate) const SENTENCE: Indent = Indent { first: 2, rest: 6 };
 
@@ -88,7 +91,7 @@ impl Page {
         if !self.text.is_empty() {
             self.blank();
         }
-        self.paragraph(text, Indent { first: 0, rest: 2 }, Style::Heading);
+        self.paragraph(text, HANGING, Style::Heading);
     }
 
     /// An empty line.

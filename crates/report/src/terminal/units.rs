@@ -4,7 +4,7 @@
 //! Times are powers of 1000 (ns, us, ms, s), rates too (k, M, G), sizes and bandwidths are powers
 //! of 1024 and called so (KiB, MiB, GiB).
 
-use record::{Better, IntervalReport, StandardMetric};
+use record::{Better, IntervalReport, MetricReport, StandardMetric};
 use textual::grouped;
 
 /// Units of what is counted one by one: all digits are written, and no fractions.
@@ -44,11 +44,16 @@ pub(crate) enum Wording {
 
 /// Whether the interval of a time or a rate is so wide that its figure says nothing. What may be
 /// negative is a difference, and near 0 its interval says how large it can be.
-pub(crate) fn is_no_figure(unit: &str, value: f64, interval: Option<&IntervalReport>) -> bool {
+fn is_no_figure(unit: &str, value: f64, interval: Option<&IntervalReport>) -> bool {
     OF_SPEED.contains(&unit)
         && interval.is_some_and(|one| {
             one.low >= 0.0 && value > 0.0 && one.high - one.low > WIDTH_MOST * value
         })
+}
+
+/// What is shown of a metric beside others.
+pub(crate) fn of_metric(metric: &MetricReport, wording: Wording) -> Figure {
+    figure(&metric.unit, metric.figure.value, metric.figure.interval.as_ref(), wording)
 }
 
 /// A value of a metric with this unit; without one, and without its interval, where that is too
@@ -106,14 +111,20 @@ pub(crate) struct RatioText {
 
 /// A ratio with its interval. Near 1 it has as many digits as its distance from 1 needs.
 pub(crate) fn ratio(value: f64, low: f64, high: f64) -> RatioText {
-    let most = if value < 1.5 { 3 } else { decimals(value, None) };
-    let decimals = decimals_of_width((high - low) / 2.0).clamp(most.min(1), most);
-    let number = |value: f64| format!("{value:.decimals$}");
+    let [value, low, high] = ratio_digits([value, low, high], 3);
     RatioText {
-        value: format!("{}x", number(value)),
-        interval: format!("[{}, {}]", number(low), number(high)),
-        range: format!("{}x to {}x", number(low), number(high)),
+        value: format!("{value}x"),
+        interval: format!("[{low}, {high}]"),
+        range: format!("{low}x to {high}x"),
     }
+}
+
+/// The numbers of a ratio and of the ends of its interval, with so many digits after the point at
+/// most.
+pub(crate) fn ratio_digits([value, low, high]: [f64; 3], at_most: usize) -> [String; 3] {
+    let most = if value < 1.5 { 3 } else { decimals(value, None) }.min(at_most);
+    let decimals = decimals_of_width((high - low) / 2.0).clamp(most.min(1), most);
+    [value, low, high].map(|value| format!("{value:.decimals$}"))
 }
 
 /// A size; exact where it is a whole number of its unit.

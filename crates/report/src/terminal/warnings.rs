@@ -3,6 +3,7 @@
 
 use std::mem::discriminant;
 
+use file_system::FileSystem;
 use record::{CellReport, Document, Skipped, Warning, WarningReport};
 
 use super::names;
@@ -67,15 +68,45 @@ pub fn reasons(skipped: &[Skipped]) -> Vec<String> {
     reasons.map(|(what, why)| format!("{}: {why}", what.join("; "))).collect()
 }
 
-/// The same in fewer words: how many where there are several for the same reason.
+/// The same in fewer words: how many where there are several for the same reason, or of a target in
+/// memory.
 pub(super) fn not_measured_in_short(document: &Document) -> Vec<String> {
-    let reasons = by_reason(&document.skipped).into_iter();
-    reasons
+    let (of_memory, others): (Vec<&Skipped>, Vec<&Skipped>) =
+        document.skipped.iter().partition(|one| in_memory(document, one).is_some());
+    let mut labels: Vec<&str> =
+        of_memory.iter().filter_map(|one| in_memory(document, one)).collect();
+    let all = labels.len();
+    labels.sort_unstable();
+    labels.dedup();
+    let labels: Vec<String> = labels.into_iter().map(names::label).collect();
+    let of_memory = (all > 1).then(|| {
+        let have = if labels.len() == 1 { "has" } else { "have" };
+        format!("{all} benchmarks that need a device ({} {have} none)", list(&labels, "and"))
+    });
+    let others: Vec<Skipped> = match of_memory {
+        Some(_) => others.into_iter().cloned().collect(),
+        None => document.skipped.clone(),
+    };
+    let reasons = by_reason(&others).into_iter();
+    let reasons: Vec<String> = reasons
         .map(|(what, why)| match what.as_slice() {
             [only] => format!("{only}: {why}"),
             several => format!("{} and {} more: {why}", several[0], several.len() - 1),
         })
-        .collect()
+        .collect();
+    of_memory.into_iter().chain(reasons).collect()
+}
+
+/// The target of which something was left out, if it lives in memory.
+fn in_memory<'a>(document: &'a Document, skipped: &Skipped) -> Option<&'a str> {
+    let of_memory = document.targets.iter().filter(|target| {
+        FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory)
+    });
+    let mut labels = of_memory.map(|target| target.label.as_str());
+    labels.find(|label| {
+        let rest = skipped.target.strip_prefix(label);
+        rest.is_some_and(|rest| rest.starts_with(": "))
+    })
 }
 
 /// What was given up, with why.

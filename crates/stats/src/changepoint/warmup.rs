@@ -9,6 +9,8 @@
 //! * warm-up: otherwise, and no segment is better than the last;
 //! * slow-down: otherwise.
 //!
+//! Where nobody has said which values are better, both of these are called: settles.
+//!
 //! Segments are equivalent if the ranges "mean plus or minus tolerance" meet. Barrett et al. take
 //! the larger of 1 ms and the last segment's variance as tolerance about the last mean, and the
 //! other segment's variance about its own. Both are bound to their unit: they timed iterations of
@@ -27,6 +29,8 @@ pub enum BetterValues {
     Smaller,
     /// Larger ones, as of rates.
     Larger,
+    /// Nobody has said.
+    Unknown,
 }
 
 /// How to compare segments.
@@ -57,6 +61,8 @@ pub enum Class {
     WarmUp,
     /// It became worse and stayed so.
     SlowDown,
+    /// It became one or the other, and stayed so.
+    Settles,
     /// It did not settle.
     NoSteadyState,
 }
@@ -67,6 +73,7 @@ impl std::fmt::Display for Class {
             Self::Flat => "flat",
             Self::WarmUp => "warm-up",
             Self::SlowDown => "slow-down",
+            Self::Settles => "settles",
             Self::NoSteadyState => "no-steady-state",
         })
     }
@@ -105,11 +112,15 @@ pub fn classify(found: &Segmentation, options: Options) -> Result<Classification
     if steady_length < options.steady_share * last.end as f64 {
         return Ok(Classification { class: Class::NoSteadyState, steady_from: None });
     }
-    let better = |it: &&Segment| match options.better {
-        BetterValues::Smaller => it.mean < last.mean,
-        BetterValues::Larger => it.mean > last.mean,
+    let was_better = |is_better: fn(f64, f64) -> bool| {
+        let was_better = differ.iter().any(|it| is_better(it.mean, last.mean));
+        if was_better { Class::SlowDown } else { Class::WarmUp }
     };
-    let class = if differ.iter().any(better) { Class::SlowDown } else { Class::WarmUp };
+    let class = match options.better {
+        BetterValues::Smaller => was_better(|mean, last| mean < last),
+        BetterValues::Larger => was_better(|mean, last| mean > last),
+        BetterValues::Unknown => Class::Settles,
+    };
     Ok(Classification { class, steady_from: Some(final_change) })
 }
 
@@ -173,6 +184,11 @@ mod tests {
         assert_eq!(up.class, Class::WarmUp);
         let down = classify(&series(&[(2.0, 50), (1.0, 50)]), options).unwrap();
         assert_eq!(down.class, Class::SlowDown);
+        let options = Options { better: BetterValues::Unknown, ..Options::default() };
+        for parts in [[(1.0, 50), (2.0, 50)], [(2.0, 50), (1.0, 50)]] {
+            let settles = classify(&series(&parts), options).unwrap();
+            assert_eq!((settles.class, settles.steady_from), (Class::Settles, Some(50)));
+        }
     }
 
     /// Variance widens the tolerance as it does in seconds, whatever the unit.

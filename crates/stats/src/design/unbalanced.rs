@@ -17,6 +17,7 @@ use super::Grid;
 use super::cells::Cells;
 use super::fit::{Fit, Term, effects, margins, subsets};
 use super::sums::{sum, sum_over};
+use crate::positive::{cholesky, solve};
 
 /// Fits one factor with unequal numbers of observations per level.
 pub(super) fn one_factor(cells: &Cells) -> Fit {
@@ -230,33 +231,4 @@ impl TwoWay {
         sums.iter_mut().zip(self.in_columns()).for_each(|(sum, count)| *sum /= count);
         sums
     }
-}
-
-/// The lower triangular factor of a positive definite matrix, given by its lower triangle (Golub &
-/// Van Loan, "Matrix Computations", 4th edition, section 4.2.5).
-fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    for i in 0..matrix.len() {
-        let (done, rest) = matrix.split_at_mut(i);
-        let row = &mut rest[0];
-        for j in 0..i {
-            let known: f64 = row[..j].iter().zip(&done[j]).map(|(a, b)| a * b).sum();
-            row[j] = (row[j] - known) / done[j][j];
-        }
-        let known: f64 = row[..i].iter().map(|a| a * a).sum();
-        row[i] = (row[i] - known).sqrt();
-    }
-    matrix
-}
-
-/// Solves with the factor of [`cholesky`].
-fn solve(factor: &[Vec<f64>], mut right: Vec<f64>) -> Vec<f64> {
-    for i in 0..right.len() {
-        let known: f64 = factor[i][..i].iter().zip(&right).map(|(a, b)| a * b).sum();
-        right[i] = (right[i] - known) / factor[i][i];
-    }
-    for i in (0..right.len()).rev() {
-        let known: f64 = (i + 1..right.len()).map(|k| factor[k][i] * right[k]).sum();
-        right[i] = (right[i] - known) / factor[i][i];
-    }
-    right
 }

@@ -6,7 +6,10 @@ use stats::changepoint::{Segment, correlation_of_neighbours, divisive, pelt, war
 use stats::design::Refused;
 
 use super::check_squares;
-use textual::{Columns, figure};
+use textual::{Columns, figure, percent};
+
+/// Of the places of changes.
+const LEVEL: f64 = 0.95;
 
 /// Correlations of up to so many standard errors are there by chance (one in a hundred is not).
 const CHANCE: f64 = 2.33;
@@ -29,9 +32,13 @@ pub struct ChangepointAnswer {
     pub method: String,
     /// Index, from 0, of the first value of each new segment.
     pub changepoints: Vec<usize>,
+    /// How sure each of them is; none by PELT.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeDocument>,
     /// The stretches between the changes; `end` is the index just past the last value.
     pub segments: Vec<SegmentDocument>,
-    /// `flat`, `warm-up`, `slow-down` or `no-steady-state`.
+    /// `flat`, `warm-up`, `slow-down` or `no-steady-state`; `settles` for the two in the middle
+    /// where nobody has said which values are better.
     pub class: Option<String>,
     /// Why there is no class.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +53,19 @@ pub struct ChangepointAnswer {
     /// Whether there are enough values to tell a change from a slow swing of values that depend on
     /// their neighbours so; none by PELT, which supposes that they do not.
     pub can_tell: Option<bool>,
+}
+
+/// A change, and how sure it and its place are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ChangeDocument {
+    /// Index of the first value after it.
+    pub at: usize,
+    /// The p-value of "nothing changes here", by permutation.
+    pub p: f64,
+    /// The confidence interval of the index.
+    pub interval: [usize; 2],
+    /// Its level.
+    pub level: f64,
 }
 
 /// A stretch of a series.
@@ -81,11 +101,13 @@ impl ChangepointAnswer {
     ) -> Result<Self, Refusal> {
         check_squares(values)?;
         let is_short = values.len() <= divisive::LENGTH_MAX;
-        let mut can_tell = None;
+        let (mut can_tell, mut changes) = (None, Vec::new());
         let (name, found, least_shift) = match method {
             Method::ByLength if is_short => {
                 let options = divisive::Options::default();
                 let divided = divisive::e_divisive(values, options)?;
+                let places = divisive::places(values, &divided, LEVEL, options)?;
+                changes = with_places(&divided, &places);
                 let found = divided.segmentation;
                 can_tell = Some(divided.can_tell);
                 let is_flat = found.changepoints.is_empty() && divided.can_tell;
@@ -121,6 +143,7 @@ impl ChangepointAnswer {
             can_tell,
             segments: found.segments.iter().map(Into::into).collect(),
             changepoints: found.changepoints,
+            changes,
             class: start.map(|start| start.class.to_string()),
             class_refused,
             steady_from: start.and_then(|start| start.steady_from),
@@ -130,14 +153,23 @@ impl ChangepointAnswer {
     /// The text for people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut columns = Columns::headed(["segment", "from", "to", "mean", "std deviation"]);
+        let begin = format!("began within, {}", percent(LEVEL));
+        let heads = ["segment", "from", "to", "mean", "std deviation", &begin, "p"];
+        let mut columns = Columns::headed(heads);
         for (number, segment) in (1..).zip(&self.segments) {
+            let change = self.changes.iter().find(|change| change.at == segment.start);
+            let place = |change: &ChangeDocument| {
+                let [low, high] = change.interval;
+                format!("[{low}, {high}]")
+            };
             columns.row([
                 format!("{number}"),
                 segment.start.to_string(),
                 (segment.end - 1).to_string(),
                 figure(segment.mean),
                 figure(segment.variance.sqrt()),
+                change.map(place).unwrap_or_default(),
+                change.map(|change| figure(change.p)).unwrap_or_default(),
             ]);
         }
         let changes = match self.changepoints.len() {
@@ -152,6 +184,9 @@ impl ChangepointAnswer {
             None => String::new(),
         };
         let class = match (&self.class, &self.class_refused) {
+            (Some(class), _) if class == "settles" => {
+                format!("class: {class}{steady}; --better lower or higher says for better or worse")
+            }
             (Some(class), _) => format!("class: {class}{steady}"),
             (None, Some(why)) => format!("no class: {why}"),
             (None, None) => "no class".to_owned(),
@@ -182,4 +217,13 @@ impl ChangepointAnswer {
             )
         })
     }
+}
+
+/// The changes in the order of their places.
+fn with_places(divided: &divisive::Divided, places: &[[usize; 2]]) -> Vec<ChangeDocument> {
+    let of = |(&at, &interval): (&usize, &[usize; 2])| {
+        let p = divided.changes.iter().find(|change| change.at == at)?.p;
+        Some(ChangeDocument { at, p, interval, level: LEVEL })
+    };
+    divided.segmentation.changepoints.iter().zip(places).filter_map(of).collect()
 }

@@ -16,7 +16,9 @@ pub use anova::{
     AnovaAnswer, ContrastDocument, DiagnosticDocument, EffectDocument, EstimateDocument,
     FQuantileDocument, RankTestDocument, RatioDocument, SourceDocument, TotalsDocument,
 };
-pub use changepoint::{ChangepointAnswer, Method as ChangepointMethod, SegmentDocument};
+pub use changepoint::{
+    ChangeDocument, ChangepointAnswer, Method as ChangepointMethod, SegmentDocument,
+};
 pub use interval::{IntervalAnswer, IntervalQuestion, QuantileAnswer};
 pub use scalability::{Intervals, ScalabilityAnswer, StdErrors};
 pub use steady_state::SteadyStateAnswer;

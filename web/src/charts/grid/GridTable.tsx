@@ -10,12 +10,14 @@ export interface GridTableProps {
   corner: ComponentChildren;
   /** The name of a row, where it is more than text. */
   nameOf?: (row: number) => ComponentChildren;
+  /** Whether each place is one line. */
+  isFlat?: boolean;
 }
 
-export function GridTable({ model, corner, nameOf }: GridTableProps) {
+export function GridTable({ model, corner, nameOf, isFlat = false }: GridTableProps) {
   return (
     <Scrolling label={model.title}>
-      <table class="map">
+      <table class={isFlat ? "map flat" : "map"}>
         <thead>
           <tr>
             <th scope="col">{corner}</th>

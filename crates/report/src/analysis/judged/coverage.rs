@@ -9,9 +9,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-type Random = Xoshiro256PlusPlus;
+pub(in crate::analysis) type Random = Xoshiro256PlusPlus;
 
-const LEVEL: f64 = 0.95;
+pub(in crate::analysis) const LEVEL: f64 = 0.95;
 const BENCHMARKS: usize = 15;
 /// Standard deviation of a logarithm.
 const DEVIATION: f64 = 0.07;
@@ -19,7 +19,7 @@ const RATIO: f64 = 1.2;
 
 /// What makes the values of a run differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Noise {
+pub(in crate::analysis) enum Noise {
     Independent,
     /// A block is slower, by as much as single values differ, twice over, and one target feels it
     /// 10 % more than the other.
@@ -38,7 +38,7 @@ enum Noise {
 }
 
 impl Noise {
-    const ALL: [(Self, &'static str); 7] = [
+    pub(in crate::analysis) const ALL: [(Self, &'static str); 7] = [
         (Self::Independent, "independent"),
         (Self::Blocks, "of the block"),
         (Self::Drift, "drift"),
@@ -50,10 +50,21 @@ impl Noise {
 
     /// Values of all benchmarks on both targets; those of the second are `ratio` times as large.
     fn run(self, random: &mut Random, blocks: u32, ratio: f64) -> Vec<Pairs> {
+        let of_targets = self.values(random, blocks, &[1.0, ratio]);
+        of_targets.iter().map(|of| Pairs::of(&of[0], &of[1])).collect()
+    }
+
+    /// Values of all benchmarks on targets with these factors, by block.
+    pub(in crate::analysis) fn values(
+        self,
+        random: &mut Random,
+        blocks: u32,
+        factors: &[f64],
+    ) -> Vec<Vec<BTreeMap<u32, f64>>> {
         let normal = |random: &mut Random| -> f64 { StandardNormal.sample(random) };
         let common: Vec<f64> = (0..blocks).map(|_| normal(random)).collect();
-        let of_target: Vec<[f64; 2]> =
-            (0..blocks).map(|_| [normal(random), normal(random)]).collect();
+        let of_target: Vec<Vec<f64>> =
+            (0..blocks).map(|_| factors.iter().map(|_| normal(random)).collect()).collect();
         let mut series = |target: usize, factor: f64| -> BTreeMap<u32, f64> {
             let mut before = normal(random);
             let mut value = |block: u32| {
@@ -79,7 +90,9 @@ impl Noise {
             };
             (0..blocks).map(&mut value).collect()
         };
-        (0..BENCHMARKS).map(|_| Pairs::of(&series(0, 1.0), &series(1, ratio))).collect()
+        let mut of_benchmark =
+            || factors.iter().enumerate().map(|(target, &factor)| series(target, factor)).collect();
+        (0..BENCHMARKS).map(|_| of_benchmark()).collect()
     }
 }
 

@@ -185,7 +185,7 @@ impl Answer {
         }
     }
 
-    fn interval(&self, level: f64) -> Result<Interval, Refusal> {
+    pub(crate) fn interval(&self, level: f64) -> Result<Interval, Refusal> {
         match self {
             Self::Paired(paired) => paired.interval(level),
             Self::Independent(independent) => independent.interval(level),
@@ -326,4 +326,4 @@ fn report(interval: Interval) -> IntervalReport {
 }
 
 #[cfg(test)]
-mod coverage;
+pub(super) mod coverage;

@@ -23,13 +23,14 @@ use family::{Families, Kind, Labels, in_base_unit};
 #[must_use]
 pub fn render_openmetrics(document: &Document, latencies: &Latencies) -> Export {
     let (mut families, mut omissions) = (Families::default(), Omissions::default());
-    add_run(&mut families, document);
+    let of_run = labels_of_run(document);
+    add_run(&mut families, document, &of_run);
     for (index, cell) in document.cells.iter().enumerate() {
         if cell.metrics.is_empty() {
             omissions.add(NOT_MEASURED);
             continue;
         }
-        let labels = labels_of(cell);
+        let labels = labels_of(&of_run, cell);
         add_cell(&mut families, cell, &labels);
         if let CellLatencies::Known(known) = latencies.of(index) {
             let help = "Time of single operations, all replicates together.";
@@ -42,12 +43,21 @@ pub fn render_openmetrics(document: &Document, latencies: &Latencies) -> Export 
             families.sample(&name, "_sum", &labels, known.sum_ns as f64 / 1e9);
         }
     }
-    add_cliffs(&mut families, document);
+    add_cliffs(&mut families, document, &of_run);
     Export { text: families.text(), left_out: omissions.0 }
 }
 
-fn labels_of(cell: &CellReport) -> Labels {
+/// What tells the samples of two runs apart.
+fn labels_of_run(document: &Document) -> Labels {
+    let version = document.tool.as_ref().map_or("", |tool| tool.version.as_str());
     Labels::default()
+        .with("run", &document.run.started)
+        .with("host", document.machine.kernel.host.as_deref().unwrap_or_default())
+        .with("tool", format!("fsprism {version}").trim_end())
+}
+
+fn labels_of(of_run: &Labels, cell: &CellReport) -> Labels {
+    of_run
         .with("target", &cell.target)
         .with("suite", &cell.suite)
         .with("benchmark", &cell.benchmark)
@@ -55,12 +65,8 @@ fn labels_of(cell: &CellReport) -> Labels {
         .with("cache_state", &word(&cell.cache_state))
 }
 
-fn add_run(families: &mut Families, document: &Document) {
-    let labels = Labels::default()
-        .with("command", &document.run.command)
-        .with("suite", &document.run.suite)
-        .with("started", &document.run.started)
-        .with("version", document.tool.as_ref().map_or("", |tool| tool.version.as_str()));
+fn add_run(families: &mut Families, document: &Document, of_run: &Labels) {
+    let labels = of_run.with("command", &document.run.command).with("suite", &document.run.suite);
     let name = families.open("run_info", "", Kind::Gauge, "What was run, and when; always 1.");
     families.sample(&name, "", &labels, 1.0);
 }
@@ -85,12 +91,12 @@ fn add_cell(families: &mut Families, cell: &CellReport, labels: &Labels) {
     }
 }
 
-fn add_cliffs(families: &mut Families, document: &Document) {
+fn add_cliffs(families: &mut Families, document: &Document, of_run: &Labels) {
     let mut numbers = std::collections::BTreeMap::new();
     for cliff in &document.cliffs {
         let number: &mut u32 = numbers.entry((&cliff.target, cliff.axis.name())).or_default();
         *number += 1;
-        let labels = Labels::default()
+        let labels = of_run
             .with("target", &cliff.target)
             .with("axis", cliff.axis.name())
             .with("number", &number.to_string());

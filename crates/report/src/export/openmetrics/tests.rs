@@ -18,7 +18,8 @@ fn exported(sample: &Sample) -> (Document, Export) {
 /// The value of the one sample that begins so and has such labels.
 fn value(text: &str, name: &str, labels: &[&str]) -> f64 {
     let is_it = |line: &&str| {
-        line.starts_with(&format!("{name}{{")) && labels.iter().all(|label| line.contains(label))
+        line.starts_with(&format!("{name}{{run="))
+            && labels.iter().all(|label| line.contains(label))
     };
     let found: Vec<&str> = text.lines().filter(is_it).collect();
     let [line] = found[..] else { panic!("{name} {labels:?} in {text}") };
@@ -29,7 +30,8 @@ fn value(text: &str, name: &str, labels: &[&str]) -> f64 {
 fn a_small_run_is_told_like_this() {
     let sample = Sample::new(&["tmpfs"]).benchmark("create", &[&[1000.0; 6]]);
     let (_, export) = exported(&sample);
-    let labels = "target=\"tmpfs\",suite=\"survey\",benchmark=\"create\",dimension=\"metadata\",\
+    let labels = "run=\"2026-11-20T08:23:05Z\",host=\"\",tool=\"fsprism 0.1.0\",\
+                  target=\"tmpfs\",suite=\"survey\",benchmark=\"create\",dimension=\"metadata\",\
                   cache_state=\"warm\"";
     let expected = format!(
         "# TYPE fsprism_operation_latency_seconds histogram\n\

@@ -2,12 +2,12 @@
 
 use record::{Document, Warning};
 
-use super::super::text::{Page, Style, shortened};
+use super::super::text::{HANGING, Page, Style};
 
 /// `BUSY MACHINE in 34 of 120 replicates: cc1 and python3 used 1.8 of 2 processors.`
 pub(super) fn render(page: &mut Page, document: &Document) {
     if let Some(text) = sentence(document) {
-        page.line(&shortened(&text, page.width()), Style::Doubt);
+        page.paragraph(&text, HANGING, Style::Doubt);
     }
 }
 

@@ -6,13 +6,11 @@ use record::{Better, CellReport, Document, Warning, WarningReport};
 use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
 use super::super::sentence::is_of_volume_size;
 use super::super::story::Story;
-use super::super::text::{Page, Style, shortened};
+use super::super::text::{HANGING, Page, SENTENCE, Style};
 use super::super::{names, section, units};
-use textual::list;
+use textual::{list, unbroken, wrap};
 
-const SHOWN: usize = 3;
-/// Titles are shortened to this at most, so that they can be told apart.
-const TITLE_LEAST: usize = 12;
+const SHOWN: usize = 2;
 
 /// Heading and lines; nothing where no two targets were compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
@@ -33,13 +31,16 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
     page.heading(&format!("Largest real differences{without}"));
     for one in all.iter().take(SHOWN) {
-        let text = one.sentence(page.width().saturating_sub(2));
         let mark = if one.depends_on_volume_size() { "*" } else { " " };
-        page.line(&format!("{mark} {text}"), Style::Plain);
+        let lines = wrap(&one.sentence(), SENTENCE, page.width());
+        for (number, line) in lines.iter().enumerate() {
+            let mark = if number == 0 { mark } else { " " };
+            page.line(&format!("{mark}{}", &line[1..]), Style::Plain);
+        }
     }
     if all.iter().take(SHOWN).any(Difference::depends_on_volume_size) {
         let text = "* depends on the volume's size: on a larger one it may be gone";
-        page.line(&shortened(text, page.width()), Style::Doubt);
+        page.paragraph(text, HANGING, Style::Doubt);
     }
 }
 
@@ -98,9 +99,8 @@ impl Difference<'_> {
     }
 
     /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
-    /// operations make much of that, or the median says otherwise; the title is shortened if the
-    /// line is too long.
-    fn sentence(&self, width: usize) -> String {
+    /// operations make much of that, or the median says otherwise.
+    fn sentence(&self) -> String {
         let Slower { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);
         let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
@@ -113,11 +113,8 @@ impl Difference<'_> {
             [] => String::new(),
             notes => format!(" ({})", notes.join("; ")),
         };
-        let said =
-            format!(": {one} {} {} {worse} than {other}{notes}", ratio.value, ratio.interval);
-        let title = &self.better.cell.title;
-        let room = width.saturating_sub(said.chars().count()).max(TITLE_LEAST);
-        shortened(&format!("{}{said}", shortened(title, room)), width)
+        let ratio = unbroken(&format!("{one} {} {}", ratio.value, ratio.interval));
+        format!("{}: {ratio} {worse} than {other}{notes}", self.better.cell.title)
     }
 }
 
@@ -145,9 +142,9 @@ mod tests {
             .stalled("fsync", "ext4", 10, 40_000_000);
         sample.change("fsync", |cell| cell.title = title.to_owned());
         let text = lines(&sample, 80);
-        assert!(text.contains("~: ext4 43.9x ["), "{text}");
+        assert!(text.contains(title) && !text.contains('~'), "{text}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(" slower than xfs (stalls; median 2.10x)"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(lines(&sample, 120).contains(&format!("{title}: ext4 43.9x")));
     }
 }

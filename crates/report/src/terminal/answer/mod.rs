@@ -3,6 +3,7 @@
 
 mod busy;
 mod differences;
+mod figures;
 mod references;
 mod sure;
 #[cfg(test)]
@@ -13,7 +14,8 @@ use std::path::Path;
 use record::Document;
 
 use super::dimensions::compact;
-use super::text::{Page, Style, shortened};
+use super::grid::{Grid, Part};
+use super::text::{Page, SENTENCE, Style};
 use super::{Options, footprint, heading, loads, names, volumes};
 use textual::list;
 
@@ -47,25 +49,48 @@ pub fn render_answer(
             title(page, document);
             busy::render(page, document);
         }),
-        section(&|page| compact::render(page, document)),
         section(&|page| references::render(page, document)),
     ];
+    let figures = section(&|page| figures::render(page, document));
     let differences = section(&|page| differences::render(page, document));
     let sure = |mistakes| section(&|page| sure::render(page, document, (run, mistakes)));
     let lines =
         |sections: &[String]| -> usize { sections.iter().map(|text| text.lines().count()).sum() };
-    let taken = lines(&before) + lines(&[differences.clone(), sure(None)]);
+    let costs = |loads_most| costs(document, loads_most, options);
+    let others = [figures.clone(), differences.clone(), sure(None)];
+    let taken = lines(&before) + lines(&others) + lines(&costs(0));
     let mistakes = mistakes.filter(|_| taken < LINES_MOST);
     let taken = taken + usize::from(mistakes.is_some());
-    let after = [differences, sure(mistakes)];
-    // Loads may be any number; what the others leave, less a heading, is theirs.
-    let room = LINES_MOST.saturating_sub(taken + 1).max(LOADS_LEAST);
-    let loads = section(&|page| loads::render_lines(page, document, room));
-    let sections = before.into_iter().chain([loads]).chain(after);
+    // Loads may be any number; what the others leave is theirs, beside the line that counts them.
+    let costs = costs((LINES_MOST + 1).saturating_sub(taken).max(LOADS_LEAST));
+    let after = [figures, differences, sure(mistakes)];
+    let sections = before.into_iter().chain(costs).chain(after);
     let sections: Vec<String> = sections.filter(|text| !text.is_empty()).collect();
     let gaps = sections.len().saturating_sub(1);
     // Sections stand apart where there is room.
     sections.join(if lines(&sections) + gaps <= LINES_MOST { "\n" } else { "" })
+}
+
+/// What each target costs in each dimension and under each load; of loads, so many lines at most.
+fn costs(document: &Document, loads_most: usize, options: &Options) -> Vec<String> {
+    let mut page = Page::new(options);
+    if !compact::has_any(document) || compact::drawn(&mut page, document) {
+        let mut loads = Page::new(options);
+        loads::render_lines(&mut loads, document, loads_most);
+        return vec![page.finish(), loads.finish()];
+    }
+    let (heading, rows) = (compact::heading(document), compact::rows(document));
+    let costs = Part { heading, rows, note: None };
+    let parts: Vec<Part> = [costs].into_iter().chain(loads::part(document, loads_most)).collect();
+    let labels: Vec<String> =
+        document.targets.iter().map(|target| names::label(&target.label)).collect();
+    let grid = Grid::of(page.width(), &labels, &parts);
+    let rendered = |(number, part): (usize, &Part)| {
+        let mut page = Page::new(options);
+        grid.render(&mut page, part, number == 0);
+        page.finish()
+    };
+    parts.iter().enumerate().map(rendered).collect()
 }
 
 /// `survey of ext4 and xfs: 23 blocks in 90 s, on volumes of 64 GiB, half full`, in two lines where
@@ -81,5 +106,5 @@ fn title(page: &mut Page, document: &Document) {
         return page.heading(&whole);
     }
     page.heading(&format!("{title},"));
-    page.line(&shortened(&format!("  on {volumes}"), page.width()), Style::Heading);
+    page.paragraph(&format!("on {volumes}"), SENTENCE, Style::Heading);
 }

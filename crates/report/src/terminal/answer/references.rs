@@ -40,7 +40,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
         page.line(&shortened(line.trim_end(), page.width()), Style::Plain);
     }
     if are_times {
-        page.line(&shortened(&least_times(document), page.width()), Style::Plain);
+        page.sentence(&least_times(document));
     }
 }
 
@@ -54,7 +54,7 @@ fn least_times(document: &Document) -> String {
     let disk = of.and_then(|of| of.disk_read_4k_ns.zip(of.disk_read_1m_ns));
     let disk = disk.map(|(small, large)| format!("disk {}, {}", time(small), time(large)));
     let all: Vec<String> = [call, copy, disk].into_iter().flatten().collect();
-    format!("  {}", all.join("; "))
+    all.join("; ")
 }
 
 struct Row {
@@ -142,7 +142,7 @@ fn figures(document: &Document) -> Vec<Row> {
 /// A cell's first metric, beside nothing.
 fn figure(cell: &CellReport) -> Option<Row> {
     let metric = cell.metrics.first()?;
-    let text = units::figure(&metric.unit, metric.median, metric.interval.as_ref(), Wording::Short);
+    let text = units::of_metric(metric, Wording::Short);
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
     Some(Row {
         title: cell.title.clone(),
@@ -154,8 +154,8 @@ fn figure(cell: &CellReport) -> Option<Row> {
 fn row(document: &Document, cell: &CellReport) -> Option<Row> {
     let metric = cell.metrics.first()?;
     let (name, least_ns) = reference(document, cell);
-    let times = metric.median / least_ns;
-    let is_figure = !units::is_no_figure(&metric.unit, metric.median, metric.interval.as_ref());
+    let times = metric.figure.value / least_ns;
+    let is_figure = !units::of_metric(metric, Wording::Short).is_none();
     let is_comparable = least_ns > 0.0 && times < 1000.0 && is_figure;
     let beside =
         is_comparable.then(|| format!("{} {name}", units::ratio(times, times, times).value));

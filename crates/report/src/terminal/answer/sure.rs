@@ -4,7 +4,7 @@ use std::path::Path;
 
 use record::{Document, EndReason, Verdict, Warning};
 
-use super::super::text::{Page, Style, shortened};
+use super::super::text::{HANGING, Page, Style};
 use super::super::{closing, heading, warnings};
 use crate::analysis::BLOCKS_LEAST;
 use textual::{percent, plural, shell_path};
@@ -13,7 +13,7 @@ use textual::{percent, plural, shell_path};
 /// next.
 pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Path, Option<u32>)) {
     for text in [confidence(document), left_out(document)] {
-        page.line(&shortened(&text, page.width()), Style::Plain);
+        page.paragraph(&text, HANGING, Style::Plain);
     }
     // Commands are to be copied, so nothing of them is cut.
     if let Some(count) = mistakes {
@@ -24,7 +24,7 @@ pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Pa
     if text.contains("fsprism ") {
         page.command(&text, style);
     } else {
-        page.line(&shortened(&text, page.width()), style);
+        page.paragraph(&text, HANGING, style);
     }
 }
 
@@ -108,15 +108,17 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
         }
         EndReason::Blocks | EndReason::Budget => {
             let used_s = document.end.as_ref().map_or(0.0, |end| end.used_s);
-            let (factor, what) = match blocks {
+            let (factor, what, heading) = match blocks {
                 ..BLOCKS_LEAST => {
-                    (f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1)), "get intervals")
+                    let factor = f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1));
+                    (factor, "get intervals", "With intervals")
                 }
-                BLOCKS_LEAST.. => (4.0, "halve the intervals"),
+                BLOCKS_LEAST.. => (4.0, "halve the intervals", "Half as wide"),
             };
             let more = closing::option_seconds(used_s * (factor - 1.0));
             if document.run.can_be_resumed() {
-                format!("Next: to {what}, resume it with --budget {more}.")
+                let (command, run) = (&document.run.command, shell_path(run));
+                format!("{heading}: fsprism {command} --resume {run} --budget {more}")
             } else {
                 let blocks = f64::from(blocks.max(1)) * factor;
                 format!("Next: to {what}, run it anew with --blocks {blocks:.0}.")

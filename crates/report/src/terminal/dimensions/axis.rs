@@ -1,5 +1,7 @@
 //! A logarithmic axis of ratios in characters, and what is drawn along it.
 
+use crate::terminal::grid::Span;
+
 /// The least distance of two ticks, and the gap between their labels.
 const TICK_ROOM: usize = 7;
 const TICK_GAP: usize = 2;
@@ -13,14 +15,6 @@ const SPAN_LEAST: f64 = 1.2;
 const STEPS: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 /// The same over a wider one.
 const FACTORS: [f64; 6] = [2.0, 4.0, 10.0, 100.0, 1e3, 1e6];
-
-/// A ratio with its interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Span {
-    pub(super) ratio: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
-}
 
 /// The axis: what its first and its last character stand for, as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]

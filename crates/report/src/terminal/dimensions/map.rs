@@ -2,7 +2,7 @@
 
 use record::{Dimension, DimensionComparison, Document, Verdict};
 
-use super::axis::Span;
+use crate::terminal::grid::Span;
 
 /// One dimension.
 #[derive(Clone, Debug)]

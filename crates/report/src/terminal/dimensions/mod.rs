@@ -12,12 +12,13 @@ mod tests;
 
 use record::{Dimension, Document, Verdict};
 
+use super::grid::Span;
 use super::names;
 use super::sentence::why_not_compared;
 use super::table::percent;
 use super::text::{Page, Style, shortened};
 use super::units;
-use axis::{Axis, Span};
+use axis::Axis;
 use map::Row;
 pub(super) use map::{Group, groups};
 use textual::{GAP, list, plural, unbroken, widest};

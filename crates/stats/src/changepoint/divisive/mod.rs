@@ -113,6 +113,46 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
     })
 }
 
+/// Series in which each change is looked for again, to see how sure its place is.
+const REPETITIONS: u32 = 199;
+
+/// Between which indices each change of `divided` lies at `level`, in the order of the places: of
+/// both stretches about a change, what is new in each value changes places within its own, and the
+/// best split is looked for again. Of changes by three deviations the place is exact in most
+/// series, by one it is within ten values or so.
+///
+/// # Errors
+/// Refuses a level outside 0 to 1, and what [`e_divisive`] does.
+pub fn places(
+    values: &[f64],
+    divided: &Divided,
+    level: f64,
+    options: Options,
+) -> Result<Vec<[usize; 2]>, Refusal> {
+    check(values, options)?;
+    check_open_unit("the confidence level", level)?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+    let inner = &divided.segmentation.changepoints;
+    let bounds = [&[0], inner.as_slice(), &[values.len()]].concat();
+    let place = |three: &[usize]| {
+        let (stretch, at) = (&values[three[0]..three[2]], three[1] - three[0]);
+        let parts = [0, at, stretch.len()];
+        let mut found: Vec<usize> = (0..REPETITIONS)
+            .filter_map(|_| {
+                let other = permuted(stretch, &parts, divided.correlation, &mut random);
+                split_of(&other, options.length_min).map(|best| three[0] + best.at)
+            })
+            .chain([three[1]])
+            .collect();
+        found.sort_unstable();
+        let outside = (1.0 - level) / 2.0 * found.len() as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+        let outside = outside.floor() as usize;
+        [found[outside], found[found.len() - 1 - outside]]
+    };
+    Ok(bounds.windows(3).map(place).collect())
+}
+
 /// The bounds with those of the stretch behind a split.
 fn with_split(bounds: &[usize], split: Split) -> Vec<usize> {
     let mut all = [bounds, &[split.at, split.end]].concat();

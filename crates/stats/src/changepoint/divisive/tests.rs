@@ -195,3 +195,33 @@ fn what_cannot_be_tested_is_refused() {
     assert!(with(Options { significance: 0.01, permutations: 98, ..Options::default() }).is_err());
     assert!(with(Options { significance: 0.01, permutations: 99, ..Options::default() }).is_ok());
 }
+
+#[test]
+fn the_place_of_a_change_lies_in_its_interval() {
+    let (mut found, mut held, mut widths) = (0, 0, Vec::new());
+    for seed in 0..100 {
+        let mut values = normal(seed, 30, 10.0, 1.0);
+        values.extend(normal(seed + 1000, 30, 12.0, 1.0));
+        let divided = e_divisive(&values, Options::default()).unwrap();
+        let places = places(&values, &divided, 0.95, Options::default()).unwrap();
+        assert_eq!(places.len(), divided.changes.len());
+        if let [[low, high]] = places[..] {
+            found += 1;
+            held += usize::from((low..=high).contains(&30));
+            widths.push(high - low);
+        }
+    }
+    widths.sort_unstable();
+    assert!(found >= 85, "{found}");
+    assert!(held * 100 >= found * 90, "{held} of {found}");
+    assert!(widths[widths.len() / 2] <= 12, "{widths:?}");
+}
+
+#[test]
+fn the_place_of_a_large_change_is_exact() {
+    let mut values = normal(3, 40, 10.0, 0.5);
+    values.extend(normal(4, 40, 30.0, 0.5));
+    let divided = e_divisive(&values, Options::default()).unwrap();
+    assert_eq!(places(&values, &divided, 0.95, Options::default()).unwrap(), [[40, 40]]);
+    assert!(places(&values, &divided, 1.0, Options::default()).is_err());
+}

@@ -1,0 +1,60 @@
+//! What a few operations take on the fastest of several targets: what everybody looks for first who
+//! comes from other tools.
+
+use record::{Better, CellReport, Document, StandardMetric};
+
+use super::super::names;
+use super::super::text::{HANGING, Page, Style};
+use super::super::units::{self, Wording};
+
+/// A benchmark, what one operation of it is called, and what is told of it: a time or a bandwidth.
+struct Shown {
+    benchmark: &'static str,
+    what: &'static str,
+    metric: StandardMetric,
+}
+
+const SHOWN: [Shown; 5] = [
+    shown("random-read-4k-warm", "read 4 KiB from memory", StandardMetric::TIME_PER_OPERATION),
+    shown("random-read-4k-cold", "read 4 KiB from the disk", StandardMetric::TIME_PER_OPERATION),
+    shown("sequential-read-1m-cold", "read a file from the disk", StandardMetric::BANDWIDTH),
+    shown("create-100", "create", StandardMetric::TIME_PER_OPERATION),
+    shown("append-fsync-4k", "append and fsync 4 KiB", StandardMetric::TIME_PER_OPERATION),
+];
+
+const fn shown(benchmark: &'static str, what: &'static str, metric: StandardMetric) -> Shown {
+    Shown { benchmark, what, metric }
+}
+
+/// A sentence; nothing of a single target, which has all its figures elsewhere.
+pub(super) fn render(page: &mut Page, document: &Document) {
+    if document.targets.len() < 2 {
+        return;
+    }
+    let told: Vec<String> = SHOWN.iter().filter_map(|one| one.fastest(document)).collect();
+    if !told.is_empty() {
+        let text = format!("Best figures: {}.", told.join(", "));
+        page.paragraph(&text, HANGING, Style::Plain);
+    }
+}
+
+impl Shown {
+    /// `create 5.2 us (tmpfs)`, if it was measured.
+    fn fastest(&self, document: &Document) -> Option<String> {
+        let cells = document.cells.iter().filter(|cell| cell.benchmark == self.benchmark);
+        let found = cells.filter_map(|cell| Some((self.value(cell)?, cell)));
+        let better = |one: &(f64, &CellReport), other: &(f64, &CellReport)| {
+            let order = one.0.total_cmp(&other.0);
+            if self.metric.better == Better::Higher { order.reverse() } else { order }
+        };
+        let (value, cell) = found.min_by(better)?;
+        let text = units::figure(self.metric.unit, value, None, Wording::Short).value;
+        Some(format!("{} {} ({})", self.what, text.trim(), names::label(&cell.target)))
+    }
+
+    fn value(&self, cell: &CellReport) -> Option<f64> {
+        let metric = cell.metrics.iter().find(|metric| metric.is(self.metric))?;
+        let value = metric.figure.value;
+        (cell.replicates > 0 && value > 0.0).then_some(value)
+    }
+}

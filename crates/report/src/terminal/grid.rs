@@ -1,0 +1,273 @@
+//! Ratios to the best of each row, a column per target: one notation, however wide the page is.
+//!
+//! Where columns do not fit, ratios have fewer digits; where that does not help, the targets that
+//! are left stand below the others. Nothing is cut.
+
+use textual::{GAP, widest};
+
+use super::text::{Page, Piece, Style};
+use super::units;
+
+const INDENT: usize = 2;
+/// Digits after the point, and the gap between columns: the first that fits.
+const WORDINGS: [(usize, usize); 5] = [(3, GAP), (2, GAP), (2, 1), (1, GAP), (1, 1)];
+/// What marks a ratio that is not told apart from 1.
+pub(super) const LEVEL: char = '=';
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Span {
+    pub(super) ratio: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// How a target stands in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Entry {
+    /// It is what the others are compared with.
+    Best,
+    /// It costs so many times as much.
+    Worse(Span),
+    /// It cannot be told apart from the best.
+    Level(Span),
+    /// It has no ratio, for this reason.
+    Without(&'static str),
+}
+
+/// One row: what it is of, and an entry for each target.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) title: String,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// Rows under a heading.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) heading: String,
+    pub(super) rows: Vec<Row>,
+    /// What stands under the rows.
+    pub(super) note: Option<String>,
+}
+
+/// Where columns stand, for all rows that have them in common.
+#[derive(Clone, Debug)]
+pub(super) struct Grid<'a> {
+    labels: &'a [String],
+    titles: usize,
+    digits: usize,
+    gap: usize,
+    widths: Vec<usize>,
+    /// The targets that stand beside one another.
+    lines: Vec<Vec<usize>>,
+}
+
+impl<'a> Grid<'a> {
+    /// For pages of this width.
+    pub(super) fn of(width: usize, labels: &'a [String], parts: &[Part]) -> Self {
+        let rows: Vec<&Row> = parts.iter().flat_map(|part| &part.rows).collect();
+        let titles = widest(rows.iter().map(|row| &row.title));
+        let room = width.saturating_sub(INDENT + titles);
+        let column = |target: usize, digits: usize| {
+            let texts = rows.iter().map(|row| row.entries[target].text(digits));
+            widest(texts.chain([labels[target].clone()]))
+        };
+        let fitting = |(digits, gap): &(usize, usize)| {
+            let columns = (0..labels.len()).map(|target| gap + column(target, *digits));
+            columns.sum::<usize>() <= room
+        };
+        let last = WORDINGS[WORDINGS.len() - 1];
+        let (digits, gap) = WORDINGS.into_iter().find(fitting).unwrap_or(last);
+        let widths: Vec<usize> =
+            (0..labels.len()).map(|target| column(target, digits).min(room - gap)).collect();
+        let lines = lines_of(&widths, gap, room);
+        Self { labels, titles, digits, gap, widths, lines }
+    }
+
+    /// A part with its heading; the labels of the targets are repeated only where they must be.
+    pub(super) fn render(&self, page: &mut Page, part: &Part, with_labels: bool) {
+        page.heading(&part.heading);
+        for targets in &self.lines {
+            if with_labels || self.lines.len() > 1 {
+                let label =
+                    |target: usize| Piece { text: self.labels[target].clone(), style: Style::Dim };
+                self.line(page, "", targets, label);
+            }
+            for row in &part.rows {
+                self.line(page, &row.title, targets, |target| {
+                    row.entries[target].piece(self.digits)
+                });
+            }
+        }
+        if let Some(note) = &part.note {
+            page.line(&format!("{:INDENT$}{note}", ""), Style::Plain);
+        }
+    }
+
+    fn line(
+        &self,
+        page: &mut Page,
+        title: &str,
+        targets: &[usize],
+        entry: impl Fn(usize) -> Piece,
+    ) {
+        let head = format!("{:INDENT$}{title:width$}", "", width = self.titles);
+        let mut pieces = vec![Piece::plain(head)];
+        for &target in targets {
+            let Piece { text, style } = entry(target);
+            let text = format!("{text:width$}", width = self.widths[target]);
+            pieces.push(Piece::plain(" ".repeat(self.gap)));
+            pieces.push(Piece { text, style });
+        }
+        page.pieces(&pieces);
+    }
+}
+
+/// The targets that stand beside one another: as many as fit, then the next.
+fn lines_of(widths: &[usize], gap: usize, room: usize) -> Vec<Vec<usize>> {
+    let mut lines: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut taken = 0;
+    for (target, width) in widths.iter().enumerate() {
+        let last = lines.len() - 1;
+        if taken + gap + width > room && !lines[last].is_empty() {
+            lines.push(Vec::new());
+            taken = 0;
+        }
+        taken += gap + width;
+        if let Some(line) = lines.last_mut() {
+            line.push(target);
+        }
+    }
+    lines
+}
+
+impl Entry {
+    /// `1.12 [1.05, 1.20]`, and how it stands to the best where that is not sure.
+    fn text(self, digits: usize) -> String {
+        match self {
+            Self::Best => "1".to_owned(),
+            Self::Worse(span) => span.text(digits),
+            Self::Level(span) => format!("{} {LEVEL}", span.text(digits)),
+            Self::Without(why) => why.to_owned(),
+        }
+    }
+
+    fn piece(self, digits: usize) -> Piece {
+        let style = match self {
+            Self::Best => Style::Better,
+            Self::Worse(_) => Style::Worse,
+            Self::Level(_) => Style::Plain,
+            Self::Without(_) => Style::Dim,
+        };
+        Piece { text: self.text(digits), style }
+    }
+}
+
+impl Span {
+    fn text(self, digits: usize) -> String {
+        let [ratio, low, high] = units::ratio_digits([self.ratio, self.low, self.high], digits);
+        format!("{ratio} [{low}, {high}]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+
+    fn span(ratio: f64, low: f64, high: f64) -> Span {
+        Span { ratio, low, high }
+    }
+
+    fn part(heading: &str, rows: &[(&str, Vec<Entry>)]) -> Part {
+        let row = |(title, entries): &(&str, Vec<Entry>)| Row {
+            title: (*title).to_owned(),
+            entries: entries.clone(),
+        };
+        Part { heading: heading.to_owned(), rows: rows.iter().map(row).collect(), note: None }
+    }
+
+    fn four() -> Vec<Part> {
+        let worse = Entry::Worse;
+        let first = part(
+            "Cost",
+            &[
+                (
+                    "I/O",
+                    vec![
+                        Entry::Without("no device"),
+                        worse(span(1.054, 1.047, 1.061)),
+                        Entry::Best,
+                        worse(span(1.287, 1.278, 1.296)),
+                    ],
+                ),
+                (
+                    "On-disk layout",
+                    vec![
+                        Entry::Without("no device"),
+                        Entry::Best,
+                        Entry::Level(span(1.083, 0.981, 1.196)),
+                        worse(span(12.4, 10.1, 15.2)),
+                    ],
+                ),
+            ],
+        );
+        let second = part(
+            "Best for",
+            &[(
+                "mail",
+                vec![
+                    Entry::Best,
+                    worse(span(2.24, 2.22, 2.26)),
+                    worse(span(1.39, 1.386, 1.395)),
+                    Entry::Level(span(1.3, 0.9, 1.9)),
+                ],
+            )],
+        );
+        vec![first, second]
+    }
+
+    fn rendered(width: usize, parts: &[Part]) -> String {
+        let mut page = Page::new(&Options { width, colour: false });
+        let labels = ["tmpfs", "ext4", "xfs", "btrfs"].map(str::to_owned);
+        let grid = Grid::of(width, &labels, parts);
+        for (number, part) in parts.iter().enumerate() {
+            grid.render(&mut page, part, number == 0);
+        }
+        page.finish()
+    }
+
+    #[test]
+    fn columns_of_both_parts_stand_under_one_head_with_the_digits_that_fit() {
+        let expected = "\
+Cost
+                  tmpfs      ext4                  xfs                   btrfs
+  I/O             no device  1.054 [1.047, 1.061]  1                     1.287 [1.278, 1.296]
+  On-disk layout  no device  1                     1.1 [1.0, 1.2] =      12.4 [10.1, 15.2]
+
+Best for
+  mail            1          2.24 [2.22, 2.26]     1.390 [1.386, 1.395]  1.3 [0.9, 1.9] =
+";
+        assert_eq!(rendered(100, &four()), expected);
+        let narrow = rendered(80, &four());
+        assert!(
+            narrow.contains("1.05 [1.05, 1.06]") || narrow.contains("1.1 [1.0, 1.1]"),
+            "{narrow}"
+        );
+        assert!(narrow.contains("1.3 [0.9, 1.9] ="), "{narrow}");
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_below_and_nothing_is_cut() {
+        for width in [40, 50, 60, 72, 80] {
+            let text = rendered(width, &four());
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+            assert!(!text.contains('~') && text.matches('[').count() == 7, "{width}:\n{text}");
+            for label in ["tmpfs", "ext4", "xfs", "btrfs"] {
+                assert!(text.contains(label), "{width}:\n{text}");
+            }
+        }
+        assert!(rendered(40, &four()).lines().count() > rendered(80, &four()).lines().count());
+    }
+}
