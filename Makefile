@@ -5,13 +5,17 @@ CARGO = scripts/cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
-.PHONY: help run build test lint bench loads coverage densefs densefs-long fuzz setup
+PREFIX = /usr/local
+COMPLETIONS = $(DESTDIR)$(PREFIX)/share
+
+.PHONY: help run build install test lint bench loads coverage densefs densefs-long fuzz setup
 # The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
 
 help:
 	@echo "make run [ARGS=...]    set up, build and run fsprism survey ARGS"
 	@echo "make build             build target/release/fsprism"
+	@echo "make install           build, then install below PREFIX ($(PREFIX)) with man page and completions"
 	@echo "make test              set up, then run every check and test"
 	@echo "make lint              check formatting, clippy, documentation, licences, shell scripts"
 	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
@@ -27,6 +31,18 @@ run: setup build
 
 build:
 	@$(CARGO) build --release --locked -p fsprism
+
+install: build
+	@install -D $(TARGET_DIR)/release/fsprism $(DESTDIR)$(PREFIX)/bin/fsprism
+	@$(TARGET_DIR)/release/fsprism man | \
+		install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/man/man1/fsprism.1
+	@$(TARGET_DIR)/release/fsprism completions bash | \
+		install -D -m 644 /dev/stdin $(COMPLETIONS)/bash-completion/completions/fsprism
+	@$(TARGET_DIR)/release/fsprism completions zsh | \
+		install -D -m 644 /dev/stdin $(COMPLETIONS)/zsh/site-functions/_fsprism
+	@$(TARGET_DIR)/release/fsprism completions fish | \
+		install -D -m 644 /dev/stdin $(COMPLETIONS)/fish/vendor_completions.d/fsprism.fish
+	@echo "$(DESTDIR)$(PREFIX)/bin/fsprism"
 
 setup:
 	@scripts/setup run

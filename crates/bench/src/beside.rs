@@ -16,6 +16,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use serde_json::{Value, json};
 
 use crate::{fio, processes};
@@ -154,7 +155,12 @@ impl Beside<'_> {
             self.make_state(cell, data)?;
             // In a thread of its own, as with fio and fsprism: what waits for a device is woken on
             // another processor there than a process of one thread.
-            let by_hand = || cell.by_hand(data, &cell.offsets(self.file_bytes, seed));
+            let by_hand = || {
+                if !cell.is_direct() {
+                    stay_here()?;
+                }
+                cell.by_hand(data, &cell.offsets(self.file_bytes, seed))
+            };
             let bare_ns = thread::scope(|scope| scope.spawn(by_hand).join());
             let bare_ns = bare_ns.map_err(|_| anyhow::anyhow!("the loop by hand panicked"))??;
             self.make_state(cell, data)?;
@@ -210,6 +216,13 @@ impl Beside<'_> {
         };
         cells.iter().map(figure).collect()
     }
+}
+
+/// Keeps this thread on the processor that it is on, as fsprism's are that wait for no device.
+fn stay_here() -> anyhow::Result<()> {
+    let mut processors = CpuSet::new();
+    processors.set(sched_getcpu());
+    Ok(sched_setaffinity(None, &processors)?)
 }
 
 impl Cell {

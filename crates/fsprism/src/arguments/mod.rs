@@ -157,7 +157,7 @@ const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Measuring {
-    /// Measure only these benchmarks: 'append*,rename*' (run --list --format json lists them)
+    /// Measure only these benchmarks: 'append*,rename*' (run --list SUITE names them)
     #[arg(long = "benchmark", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) benchmarks: Vec<String>,
     /// Time to spend measuring: 90s, 2m, 1h; by default 2m. With --resume, time to spend on top of
@@ -376,11 +376,11 @@ pub(crate) struct RunsOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineOptions {
-    /// Directories whose storage to describe as well; by default /var/tmp and .
+    /// Directories whose storage to describe as well; by default /var/tmp and the current one
     #[arg(value_name = "DIR")]
     pub(crate) directories: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) output: OutputOptions,
+    pub(crate) output: AnswerOptions,
 }
 
 #[derive(Debug, Args)]

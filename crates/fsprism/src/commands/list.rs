@@ -19,10 +19,15 @@ const TITLE_WIDTH: usize = 39;
 const FOOTPRINT: &str = "cache lines that operations touch, traced in guests";
 const FSCACHE: &str = "a network file system in every state of its caches, in a rig of guests";
 
-/// Prints the suites by name, and the table of dimensions.
-pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
+/// Prints the suites by name, and the table of dimensions; or the benchmarks of one suite.
+pub(crate) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> {
     let suites = suites::suites();
     let text = match format.of_answers() {
+        Some(AnswerFormat::Terminal) if let Some(suite) = suite => benchmarks(&object_of(suite)?),
+        Some(AnswerFormat::Json) if let Some(suite) = suite => {
+            let document = json!({ "suites": [object_of(suite)?] });
+            format!("{document:#}\n")
+        }
         Some(AnswerFormat::Terminal) => {
             let rows = suites.iter().map(|suite| (suite.name, suite.summary));
             let rows: Vec<(&str, &str)> =
@@ -45,6 +50,25 @@ pub(crate) fn list(format: Format) -> anyhow::Result<Done> {
     };
     output::print(&text)?;
     Ok(Done::Well)
+}
+
+/// A suite of this name.
+fn object_of(name: &str) -> anyhow::Result<Value> {
+    match name {
+        footprint_suite::SUITE => Ok(traced()),
+        SUITE => Ok(network()),
+        _ => Ok(object(&suites::suite(name).blame_input()?)),
+    }
+}
+
+/// The names of a suite's benchmarks, as `--benchmark` takes them, and their titles.
+fn benchmarks(suite: &Value) -> String {
+    let all = suite["benchmarks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |one: &Value, what: &str| one[what].as_str().unwrap_or_default().to_owned();
+    let rows: Vec<[String; 2]> =
+        all.iter().map(|one| [text(one, "name"), text(one, "title")]).collect();
+    let width = textual::widest(rows.iter().map(|[name, _]| name));
+    rows.iter().map(|[name, title]| format!("{name:<width$}  {title}\n")).collect()
 }
 
 /// The suite that is traced in guests, whose benchmarks are operations.

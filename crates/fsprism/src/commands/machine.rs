@@ -3,10 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use textual::plain_json;
-
 use crate::arguments::MachineOptions;
-use crate::arguments::analysis::AnswerFormat;
 use crate::exit::{Blame, Done};
 use crate::output;
 
@@ -18,20 +15,9 @@ pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
     let directories = directories(options)?;
     let mut machine = ::machine::describe::describe();
     machine.storage = ::machine::describe::storage(&directories);
-    let text = match options.output.format.of_answers() {
-        Some(AnswerFormat::Terminal) => {
-            ::report::render_machine(&machine, &output::terminal_options())
-        }
-        Some(AnswerFormat::Json) => {
-            format!("{}\n", plain_json(serde_json::to_string_pretty(&machine)?))
-        }
-        None => {
-            let refusal = anyhow::anyhow!("machine has no such format: use --format json");
-            return Err(refusal).blame_input();
-        }
-    };
-    output::print(&text)?;
-    Ok(Done::Well)
+    output::print_answer(options.output.format, &machine, || {
+        ::report::render_machine(&machine, &output::terminal_options())
+    })
 }
 
 fn directories(options: &MachineOptions) -> anyhow::Result<Vec<PathBuf>> {

@@ -39,7 +39,7 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
 /// `fsprism run`.
 pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if options.list {
-        return list::list(options.measuring.output.format);
+        return list::list(options.measuring.output.format, options.suite.as_deref());
     }
     let suite = options.suite.as_deref().unwrap_or("survey");
     if options.measuring.resume.is_none() {

@@ -27,6 +27,12 @@ fn suites_are_listed_for_people_and_programs() {
     for suite in ["survey/io", "survey/in-memory", "survey/caching", "survey/metadata"] {
         assert!(list.assert_code(0).stdout.contains(suite), "{list:?}");
     }
+    let of_suite = place.finish(place.fsprism("run --list nano/metadata"));
+    assert!(of_suite.assert_code(0).stdout.contains("\ncreate-100 "), "{}", of_suite.stdout);
+    assert!(!of_suite.stdout.contains("random-read"), "{}", of_suite.stdout);
+    let of_guests = place.finish(place.fsprism("run --list fscache --format json"));
+    assert_eq!(of_guests.assert_code(0).document()["suites"][0]["name"], "fscache");
+    place.finish(place.fsprism("run --list nanno")).assert_refused(&["did you mean `nano`"]);
     let document = place.finish(place.fsprism("run --list --format json")).document();
     let suites = document["suites"].as_array().expect("a list");
     let metadata = suites.iter().find(|suite| suite["name"] == "survey/metadata").expect("listed");
@@ -40,11 +46,11 @@ fn the_machine_is_described() {
     let place = Place::new();
     let text = place.finish(place.fsprism("machine"));
     assert!(text.assert_code(0).stdout.contains("Linux"), "{text:?}");
-    assert!(text.stdout.lines().all(|line| line.chars().count() <= 100), "{}", text.stdout);
+    assert!(text.stdout.lines().all(|line| line.chars().count() <= 120), "{}", text.stdout);
     let machine = place.finish(place.fsprism("machine --format json"));
     assert!(machine.assert_code(0).document()["kernel"].is_object(), "{machine:?}");
     let table = place.finish(place.fsprism("machine --format csv"));
-    table.assert_refused(&["--format json"]);
+    table.assert_refused(&["terminal, json"]);
     // It was once described without a word on what is not there.
     let nowhere = place.finish(place.fsprism("machine . ./nope"));
     nowhere.assert_refused(&["./nope", "No such file", "name a directory that is there"]);

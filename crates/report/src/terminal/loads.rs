@@ -278,11 +278,15 @@ fn quickest(load: &LoadReport) -> Option<&LoadCost> {
 /// What a unit takes where there is one target only, or one that the load can be estimated for.
 fn alone(load: &LoadReport, cost: &LoadCost, detail: Detail) -> String {
     let text = units::figure("ns", cost.time_ns, cost.interval.as_ref(), Wording::Short);
-    let unit = if text.is_none() { " to tell" } else { " a unit" };
+    let unit = match detail {
+        _ if text.is_none() => " to tell".to_owned(),
+        Detail::All => format!(" for {}", load.unit),
+        Detail::Least => " a unit (--full)".to_owned(),
+    };
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
     let most = cost.parts.iter().max_by(|left, right| left.time_ns.total_cmp(&right.time_ns));
     let why = most
-        .filter(|part| detail != Detail::Least && part.time_ns >= MOST * cost.time_ns)
+        .filter(|part| part.time_ns >= MOST * cost.time_ns)
         .map(|part| format!(", mostly {}", part.kind));
     let time = format!("{}{interval}{unit}", text.value.trim_end());
     let Some(missing) = load.missing.first() else {

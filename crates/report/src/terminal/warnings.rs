@@ -11,6 +11,8 @@ use super::text::{Page, Style};
 use crate::analysis::severity;
 use textual::{list, plural};
 
+/// What begins the reason of those that a budget has no time for.
+const TOO_LONG: &str = "it does not fit into ";
 /// Benchmarks that are named before the rest is only counted.
 const NAMED_MOST: usize = 3;
 
@@ -91,7 +93,10 @@ pub(super) fn not_measured_in_short(document: &Document) -> Vec<String> {
     let reasons: Vec<String> = reasons
         .map(|(what, why)| match what.as_slice() {
             [only] => format!("{only}: {why}"),
-            several => format!("{} and {} more: {why}", several[0], several.len() - 1),
+            several => match why.strip_prefix(TOO_LONG).and_then(|rest| rest.split_once(':')) {
+                Some((time, _)) => format!("{} that do not fit into {time}", several.len()),
+                None => format!("{} and {} more: {why}", several[0], several.len() - 1),
+            },
         })
         .collect();
     of_memory.into_iter().chain(reasons).collect()

@@ -14,8 +14,8 @@
 //! cot(pi p) is read as the cotangent of one p. What is above one half counts as one half, so that
 //! a test which sees nothing does not outvote one that does. Where what lies far off is cut off by
 //! the trimmed mean, that alone is used: there t has nothing to say. The interval holds all ratios
-//! which that test does not refuse. The ratio is the biweight mean ([`crate::biweight`]), which of
-//! undisturbed pairs is as near to the truth as the mean, and nearer than either of the two where
+//! which that test does not refuse. The ratio is the biweight mean (Mosteller & Tukey, 1977), which
+//! of undisturbed pairs is as near to the truth as the mean, and nearer than either of the two where
 //! pairs are disturbed.
 
 use std::f64::consts::PI;

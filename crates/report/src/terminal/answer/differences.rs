@@ -107,7 +107,7 @@ impl Difference<'_> {
         let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));
         let is_stall = |report: &WarningReport| matches!(report.warning, Warning::Stalls { .. });
         let has_stalls = self.worse.cell.warnings.iter().any(is_stall);
-        let stalls = has_stalls.then(|| "stalls".to_owned());
+        let stalls = has_stalls.then(|| "by a few long operations".to_owned());
         let notes: Vec<String> = stalls.into_iter().chain(self.story.map(|it| it.note())).collect();
         let notes = match notes.as_slice() {
             [] => String::new(),
@@ -144,7 +144,10 @@ mod tests {
         let text = lines(&sample, 80);
         assert!(text.contains(title) && !text.contains('~'), "{text}");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(" slower than xfs (stalls; median 2.10x)"), "{text}");
+        assert!(
+            text.contains(" slower than xfs (by a few long operations; median 2.10x)"),
+            "{text}"
+        );
         assert!(lines(&sample, 120).contains(&format!("{title}: ext4 43.9x")));
     }
 }

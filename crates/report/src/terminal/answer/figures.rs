@@ -15,11 +15,11 @@ struct Shown {
 }
 
 const SHOWN: [Shown; 5] = [
-    shown("random-read-4k-warm", "read 4 KiB from memory", StandardMetric::TIME_PER_OPERATION),
-    shown("random-read-4k-cold", "read 4 KiB from the disk", StandardMetric::TIME_PER_OPERATION),
-    shown("sequential-read-1m-cold", "read a file from the disk", StandardMetric::BANDWIDTH),
+    shown("random-read-4k-warm", "warm 4 KiB read", StandardMetric::TIME_PER_OPERATION),
+    shown("random-read-4k-cold", "cold 4 KiB read", StandardMetric::TIME_PER_OPERATION),
+    shown("sequential-read-1m-cold", "cold stream", StandardMetric::BANDWIDTH),
     shown("create-100", "create", StandardMetric::TIME_PER_OPERATION),
-    shown("append-fsync-4k", "append and fsync 4 KiB", StandardMetric::TIME_PER_OPERATION),
+    shown("append-fsync-4k", "fsync", StandardMetric::TIME_PER_OPERATION),
 ];
 
 const fn shown(benchmark: &'static str, what: &'static str, metric: StandardMetric) -> Shown {

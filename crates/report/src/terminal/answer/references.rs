@@ -35,9 +35,18 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     });
     let width = |of: fn(&Row) -> &String| widest(rows.iter().map(of));
     let (titles, times) = (width(|row| &row.title), width(|row| &row.time));
+    let benchmarks: Vec<&CellReport> = document
+        .cells
+        .iter()
+        .filter(|cell| cell.baseline.is_none() && cell.curve.is_none() && cell.replicates > 0)
+        .collect();
+    let untold = section::by_benchmark(&benchmarks).len().saturating_sub(rows.len());
     for Row { title, time, beside } in &rows {
         let line = format!("  {title:titles$}{:GAP$}{time:>times$}{:GAP$}{beside}", "", "");
         page.line(&shortened(line.trim_end(), page.width()), Style::Plain);
+    }
+    if untold > 0 {
+        page.line(&format!("  and {untold} more (--full)"), Style::Plain);
     }
     if are_times {
         page.sentence(&least_times(document));
