@@ -15,8 +15,8 @@
 //! a test which sees nothing does not outvote one that does. Where what lies far off is cut off by
 //! the trimmed mean, that alone is used: there t has nothing to say. The interval holds all ratios
 //! which that test does not refuse. The ratio is the biweight mean (Mosteller & Tukey, 1977), which
-//! of undisturbed pairs is as near to the truth as the mean, and nearer than either of the two where
-//! pairs are disturbed.
+//! of undisturbed pairs is as near to the truth as the mean, and nearer than either where pairs are
+//! disturbed.
 
 use std::f64::consts::PI;
 
