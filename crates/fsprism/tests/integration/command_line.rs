@@ -28,7 +28,7 @@ fn suites_are_listed_for_people_and_programs() {
         assert!(list.assert_code(0).stdout.contains(suite), "{list:?}");
     }
     let of_suite = place.finish(place.fsprism("run --list nano/metadata"));
-    assert!(of_suite.assert_code(0).stdout.contains("\ncreate-100 "), "{}", of_suite.stdout);
+    assert!(of_suite.assert_code(0).stdout.contains("\ncreate-sync "), "{}", of_suite.stdout);
     assert!(!of_suite.stdout.contains("random-read"), "{}", of_suite.stdout);
     let of_guests = place.finish(place.fsprism("run --list fscache --format json"));
     assert_eq!(of_guests.assert_code(0).document()["suites"][0]["name"], "fscache");
