@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Dimension, Document, Verdict, Warning, WarningReport};
+use record::{Dimension, Document, Warning, WarningReport};
 
 use super::dimensions::{Group, groups};
 use super::{cliffs, footprint, heading, names, volumes};
@@ -54,7 +54,7 @@ fn of_dimensions(document: &Document) -> Option<String> {
     let mut mixed: Vec<String> = Vec::new();
     for group in &groups {
         let name = within(group.dimension);
-        let leaders = leaders(group);
+        let leaders = leaders(document, group);
         if leaders.len() == group.rows.len() {
             match apart(document, group.dimension) {
                 (0, _) => undecided.push(name),
@@ -94,14 +94,25 @@ fn apart(document: &Document, dimension: Dimension) -> (usize, usize) {
     (benchmarks.intersection(&apart).count(), benchmarks.len())
 }
 
-/// The cheapest, and those that are not shown to cost more.
-fn leaders(group: &Group<'_>) -> Vec<String> {
-    let is_leading = |verdict: Option<Verdict>| match verdict {
-        None | Some(Verdict::NotToldApart | Verdict::NotEnoughData) => true,
-        Some(Verdict::Real | Verdict::RealSizeUnknown) => false,
+/// Those that none is shown to be cheaper than: the cheapest, and what is level with it, unless
+/// that is dearer than another. Three can be dearer one than the next, over the benchmarks that
+/// each two have in common: then it is the cheapest alone.
+fn leaders(document: &Document, group: &Group<'_>) -> Vec<String> {
+    let is_dearer = |target: &str| {
+        let of_dimension =
+            document.dimensions.iter().filter(|one| one.dimension == group.dimension);
+        let mut surely = of_dimension.filter(|one| one.verdict.is_different());
+        surely.any(|one| {
+            let is_second_dearer = one.ratio.is_some_and(|ratio| ratio > 1.0);
+            target == if is_second_dearer { one.second.as_str() } else { one.first.as_str() }
+        })
     };
-    let rows = group.rows.iter().filter(|row| is_leading(row.verdict()));
-    rows.map(|row| names::label(row.target)).collect()
+    let mut leading: Vec<&str> = group.rows.iter().map(|row| row.target).collect();
+    leading.retain(|target| !is_dearer(target));
+    if leading.is_empty() {
+        leading.extend(group.rows.first().map(|row| row.target));
+    }
+    leading.into_iter().map(names::label).collect()
 }
 
 /// A dimension behind `in`.
@@ -146,7 +157,10 @@ fn of_benchmarks(document: &Document) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::sample::{Sample, around, swaying};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use crate::sample::{Sample, around, noisy, swaying};
 
     use super::*;
 
@@ -196,5 +210,68 @@ mod tests {
         let few = around(1000.0, 2);
         let few = Sample::new(&["ext4", "xfs"]).benchmark("create", &[&few, &few]);
         assert!(headline(&few.document()).starts_with("Too few blocks"));
+    }
+    /// Documents of four targets that differ by nothing, by little or by much, some of whose values
+    /// are far off.
+    fn generated(seed: u64) -> Document {
+        let targets = ["a", "b", "c", "d"];
+        let mut sample = Sample::new(&targets);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut choice = |of: usize| random.random_range(0..of);
+        for benchmark in 0..8_usize {
+            let values: Vec<Vec<f64>> = (0..targets.len())
+                .map(|target| {
+                    let factor = [1.0, 1.0, 1.02, 1.05, 1.3, 3.0][choice(6)];
+                    let spread = [0.01, 0.05, 0.3][choice(3)];
+                    let own = seed * 64 + (benchmark * 8 + target) as u64;
+                    let mut values = noisy(1000.0 * factor, spread, own, 9);
+                    if choice(4) == 0 {
+                        values[choice(9)] *= 20.0;
+                    }
+                    values
+                })
+                .collect();
+            let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+            let name = format!("benchmark-{benchmark}");
+            sample = sample.benchmark(&name, &values);
+            let dimension =
+                [Dimension::Io, Dimension::InMemory, Dimension::Metadata][benchmark % 3];
+            sample.change(&name, |cell| cell.dimension = dimension);
+        }
+        sample.document()
+    }
+
+    #[test]
+    fn no_verdict_contradicts_who_leads_nor_a_ratio_its_figures() {
+        let (mut led, mut ratios) = (0, 0);
+        for seed in 0..20 {
+            let document = generated(seed);
+            for group in groups(&document) {
+                let leaders = leaders(&document, &group);
+                assert!(!leaders.is_empty());
+                led += usize::from(leaders.len() < group.rows.len());
+                let own = document.dimensions.iter().filter(|it| it.dimension == group.dimension);
+                for one in own.filter(|it| it.verdict.is_different()) {
+                    let is_second_dearer = one.ratio.unwrap() > 1.0;
+                    let dearer = if is_second_dearer { &one.second } else { &one.first };
+                    assert!(!leaders.contains(dearer), "{seed}: {leaders:?} {one:?}");
+                }
+            }
+            for one in document.comparisons.iter().filter(|one| one.ratio.is_some()) {
+                let of = |target: &String| {
+                    let mut cells = document.cells.iter();
+                    let is_it = |cell: &&record::CellReport| {
+                        cell.benchmark == one.benchmark && cell.target == *target
+                    };
+                    cells.find(is_it).unwrap().metrics[0].figure.value
+                };
+                let quotient = of(&one.second) / of(&one.first);
+                let (ratio, interval) = (one.ratio.unwrap(), one.interval.unwrap());
+                assert!((quotient / ratio - 1.0).abs() < 1e-9, "{seed}: {quotient} {one:?}");
+                assert!(interval.low <= ratio && ratio <= interval.high, "{seed}: {one:?}");
+                ratios += 1;
+            }
+        }
+        assert!(led > 8 && ratios > 400, "{led} {ratios}");
     }
 }
