@@ -2,10 +2,10 @@
 // best, the largest ratio first.
 
 import { useMemo } from "preact/hooks";
-import { isOfOthers, isSearch } from "../data/model";
+import { isOfOthers, isSearch, type Side } from "../data/model";
 import { type Standing, saidRelative, standings, worse } from "../data/standing";
 import { meaningOf } from "../data/verdicts";
-import { count } from "../format/units";
+import { count, ratio } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { Fold } from "./Fold";
 
@@ -22,10 +22,26 @@ const SHOWN = 8;
 /** So many benchmarks without a difference are shown without being asked for. */
 const FEW = 8;
 
-function largestOf({ report, selection }: View): Large[] {
+/** File systems whose files live in memory: beside others they are first in nearly everything. */
+const OF_MEMORY = ["tmpfs", "ramfs", "densefs"];
+
+/** The targets that are left aside, because at least two others keep their files. */
+export function asideOf({ report, selection }: Pick<View, "report" | "selection">): Side[] {
+  const isOfMemory = ({ run, target }: Side) =>
+    report.runs[run]?.document.targets.some(
+      (one) => one.label === target && OF_MEMORY.includes(one.file_system),
+    ) ?? false;
+  const aside = selection.sides.filter(isOfMemory);
+  return selection.sides.length - aside.length < 2 ? [] : aside;
+}
+
+function largestOf(view: View): Large[] {
+  const { report, selection } = view;
+  const aside = asideOf(view);
   const found = selection.benchmarks.flatMap((benchmark): Large[] => {
     if (!isOfOthers(report, benchmark)) return [];
-    const all = standings(report, benchmark);
+    const cells = benchmark.cells.filter(({ side }) => !aside.includes(side));
+    const all = standings(report, { ...benchmark, cells });
     const { key, title } = benchmark;
     return runsOf(all).flatMap((own): Large[] => {
       const best = own.find((one) => one.isFirst);
@@ -43,6 +59,11 @@ function runsOf(all: Standing[]): Standing[][] {
 
 function isDifferent({ relative, isFirst }: Standing): boolean {
   return relative !== null && !isFirst && meaningOf(relative.verdict).isDifferent;
+}
+
+/** Whether a few long operations make the mean. */
+function isOfFew({ cell }: Standing): boolean {
+  return cell.report.warnings.some(({ kind }) => kind === "stalls");
 }
 
 function ratioOf({ relative }: Standing): number {
@@ -67,10 +88,15 @@ export function Largest() {
       </>
     );
   }
+  const aside = asideOf(view);
   const most = Math.max(...all.map((one) => one.ratio));
   const rest = all.slice(SHOWN);
   return (
     <>
+      <p class="note">
+        {aside.length > 0 && `Apart from ${aside.map(({ label }) => label).join(" and ")}. `}
+        Bars grow with the logarithm of the ratio, from 1× to {ratio(most)}.
+      </p>
       <List all={all.slice(0, SHOWN)} most={most} />
       {rest.length > 0 && (
         <Fold title={`${count(rest.length)} smaller ones`}>
@@ -127,6 +153,7 @@ function List({ all, most }: { all: Large[]; most: number }) {
               {worst.cell.side.target} <b>{said.value}</b> {worse(worst.metric)} than{" "}
               {best.cell.side.target}
               <small> {said.interval}</small>
+              {isOfFew(worst) && <small> by a few long operations</small>}
               {runs.length > 1 && <small> in {runs[worst.cell.side.run]?.page.name}</small>}
             </span>
             <span class="bar" aria-hidden="true">
