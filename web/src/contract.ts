@@ -1833,10 +1833,6 @@ architecture?: (string | null)
  */
 command_line?: string[]
 /**
- * What the machine calls itself in its network (`/proc/sys/kernel/hostname`).
- */
-host?: (string | null)
-/**
  * The release, such as `6.1.0-25-amd64` (`/proc/sys/kernel/osrelease`).
  */
 release?: (string | null)

@@ -34,7 +34,6 @@ fn shell_value(text: &str, key: &str) -> Option<String> {
 pub(crate) fn kernel(reader: &Reader<'_>) -> Kernel {
     let command_line = reader.text("/proc/cmdline").unwrap_or_default();
     Kernel {
-        host: reader.text("/proc/sys/kernel/hostname"),
         release: reader.text("/proc/sys/kernel/osrelease"),
         version: reader.text("/proc/sys/kernel/version"),
         architecture: architecture(reader),
@@ -203,7 +202,6 @@ mod tests {
     #[test]
     fn the_kernel_and_its_settings_are_read() {
         let machine = Fixture::new(&[
-            ("proc/sys/kernel/hostname", "here\n"),
             ("proc/sys/kernel/osrelease", "6.10.3-amd64\n"),
             ("proc/sys/kernel/version", "#1 SMP\n"),
             ("proc/sys/kernel/arch", "aarch64\n"),
@@ -218,7 +216,6 @@ mod tests {
         let sources = machine.sources();
         let reader = Reader::new(&sources);
         let kernel = kernel(&reader);
-        assert_eq!(kernel.host.as_deref(), Some("here"));
         assert_eq!(kernel.architecture.as_deref(), Some("aarch64"));
         assert_eq!(kernel.is_at_least(6, 5), Some(true));
         assert_eq!(kernel.is_at_least(6, 11), Some(false));

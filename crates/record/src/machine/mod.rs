@@ -87,8 +87,6 @@ pub struct OsRelease {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Kernel {
-    /// What the machine calls itself in its network (`/proc/sys/kernel/hostname`).
-    pub host: Option<String>,
     /// The release, such as `6.1.0-25-amd64` (`/proc/sys/kernel/osrelease`).
     pub release: Option<String>,
     /// The build, such as `#1 SMP PREEMPT_DYNAMIC Debian 6.1.106-3`

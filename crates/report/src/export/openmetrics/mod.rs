@@ -52,7 +52,6 @@ fn labels_of_run(document: &Document) -> Labels {
     let version = document.tool.as_ref().map_or("", |tool| tool.version.as_str());
     Labels::default()
         .with("run", &document.run.started)
-        .with("host", document.machine.kernel.host.as_deref().unwrap_or_default())
         .with("tool", format!("fsprism {version}").trim_end())
 }
 

@@ -30,7 +30,7 @@ fn value(text: &str, name: &str, labels: &[&str]) -> f64 {
 fn a_small_run_is_told_like_this() {
     let sample = Sample::new(&["tmpfs"]).benchmark("create", &[&[1000.0; 6]]);
     let (_, export) = exported(&sample);
-    let labels = "run=\"2026-11-20T08:23:05Z\",host=\"\",tool=\"fsprism 0.1.0\",\
+    let labels = "run=\"2026-11-20T08:23:05Z\",tool=\"fsprism 0.1.0\",\
                   target=\"tmpfs\",suite=\"survey\",benchmark=\"create\",dimension=\"metadata\",\
                   cache_state=\"warm\"";
     let expected = format!(

@@ -73,7 +73,6 @@ fn system(machine: &Machine) -> Vec<Fact> {
             format!("{current} (of {})", list(&machine.clock_source.available, "and"))
         });
     known([
-        fact("host", kernel.host.clone()),
         fact("distribution", machine.os_release.pretty_name.clone()),
         fact("kernel", kernel.release.clone()),
         fact("build", kernel.version.clone()),
