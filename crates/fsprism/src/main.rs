@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         }
         ::lab::guest::init();
     }
+    textual::set_program(session::start::called());
     let parsed = misplaced::parse().and_then(|arguments| {
         session::start::check_calls()?;
         Ok(arguments)

@@ -1,6 +1,7 @@
 //! Words: enumerations, plurals, and the name that was meant.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::plain_path;
 
@@ -53,6 +54,21 @@ pub fn shell_word(word: &str) -> String {
 #[must_use]
 pub fn shell_path(path: &Path) -> String {
     shell_word(&plain_path(path))
+}
+
+/// How the program was called.
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
+/// Says once how the program was called, for commands that it prints.
+pub fn set_program(called: String) {
+    // Whoever came first knew it as well.
+    let _ = PROGRAM.set(called);
+}
+
+/// What a command that is printed begins with, so that it can be copied.
+#[must_use]
+pub fn program() -> &'static str {
+    PROGRAM.get().map_or("fsprism", String::as_str)
 }
 
 #[cfg(test)]

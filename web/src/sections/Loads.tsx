@@ -92,7 +92,10 @@ function Compared({ run, targets }: { run: RunView; targets: string[] }) {
     name: load.title,
     cells: placesOf(relativeTo(load.comparisons, targets, "")),
   }));
-  const isDoubted = loads.some(({ title }) => doubtOf(title) != null);
+  const doubts = ["unconfirmed", "contradicted"] as const;
+  const said = doubts
+    .filter((doubt) => loads.some(({ title }) => doubtOf(title) === doubt))
+    .map((doubt) => `${MARKS[doubt].trim()} ${DOUBTS[doubt]}`);
   return (
     <>
       <GridTable
@@ -110,9 +113,7 @@ function Compared({ run, targets }: { run: RunView; targets: string[] }) {
           );
         }}
       />
-      {isDoubted && (
-        <p class="note">* not confirmed by a program; ! a program contradicts the order</p>
-      )}
+      {said.length > 0 && <p class="note">{said.join("; ")}</p>}
     </>
   );
 }

@@ -86,8 +86,8 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
         <>
           <Unfiltered what="A dimension’s ratio" />
           <p>
-            Green: costs least. Hatched: cannot be told apart from {against}. Dash: not measured
-            there, or too few common blocks.
+            Green: costs least. Hatched: cannot be told apart from {against}, given how many are
+            compared. Dash: not measured there, or too few common blocks.
           </p>
         </>
       }

@@ -1,7 +1,5 @@
 //! `fsprism stats`: anybody's table or series, analysed.
 
-use std::path::Path;
-
 use ::stats::Refusal;
 use ::stats::changepoint::warmup::BetterValues;
 use ::stats::design::{ModelChoice, Options, Refused};
@@ -12,7 +10,7 @@ use tables::answer::{
     ScalabilityAnswer, SteadyStateAnswer,
 };
 use tables::{Grid, Observations, pairs, series, series_by};
-use textual::{list, plain_text, shell_path};
+use textual::{list, plain_text, shell_word};
 
 use crate::arguments::analysis::{
     Analysis, AnovaOptions, AnswerFormat, BetterDirection, ChangepointOptions, IntervalOptions,
@@ -79,14 +77,9 @@ fn unnamed_columns(grid: &Grid) -> anyhow::Error {
          (perhaps --response {} --factors {}; or --wide)",
         grid.file(),
         list(columns, "and"),
-        shell_words(response),
-        shell_words(factors),
+        shell_word(&response.join(",")),
+        shell_word(&factors.join(",")),
     )
-}
-
-/// Names as one word of a shell.
-fn shell_words(names: &[String]) -> String {
-    shell_path(Path::new(&names.join(",")))
 }
 
 /// The answer for each group of values.

@@ -12,7 +12,7 @@ use ::report::{Load, Options, Source};
 use network_suite::break_even;
 use record::{Document, Run, RunDirectory, Warning, WarningReport};
 use serde::Serialize;
-use textual::{plain_json, plain_path, plain_text, shell_path};
+use textual::{plain_json, plain_path, plain_text, program, shell_path};
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
@@ -175,7 +175,7 @@ pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
         let page = if page.is_file() { shown(&page) } else { String::new() };
         let full = match form.is_full {
             true => String::new(),
-            false => format!("All: fsprism report --terminal --full {}\n", shell_path(path)),
+            false => format!("All: {} report --terminal --full {}\n", program(), shell_path(path)),
         };
         let gap = if form.is_full { "\n" } else { "" };
         return print(&format!("{gap}{full}{page}{}", shown(path)));

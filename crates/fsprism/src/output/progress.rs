@@ -213,3 +213,36 @@ fn intervals(width: &Width) -> String {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_to_go_is_that_of_blocks_as_they_went() {
+        let progress = Progress {
+            names: Vec::new(),
+            budget: Duration::from_secs(120),
+            bar: None,
+            blocks_planned: None,
+            used: Duration::from_secs(30),
+            intervals: String::new(),
+        };
+        assert_eq!(progress.to_go(3, 9), ", about 60 s to go");
+        assert_eq!(progress.to_go(9, 9), "");
+        assert_eq!(progress.to_go(10, 9), "");
+    }
+
+    #[test]
+    fn intervals_are_told_from_the_block_on_from_which_they_narrow() {
+        // The least number of values whose interval leaves out the outermost.
+        let width = |n: u32| {
+            let values: Vec<f64> = (0..n).map(f64::from).collect();
+            let sample = ::stats::Sample::new(values).expect("there are values");
+            let interval = ::stats::order::median_interval(&sample, 0.95).expect("6 are enough");
+            interval.high - interval.low
+        };
+        assert_eq!(width(NARROWS_FROM - 1), f64::from(NARROWS_FROM - 2));
+        assert!(width(NARROWS_FROM) < width(NARROWS_FROM - 1));
+    }
+}

@@ -1,6 +1,7 @@
 //! What every command that measures begins with: signals taken, its turn awaited, targets made.
 
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -12,6 +13,7 @@ use runner::Stopwatch;
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::Testbed;
+use textual::shell_path;
 
 use crate::arguments::Making;
 use crate::exit::{Blame, INTERRUPTED, InterruptedEarly};
@@ -90,6 +92,16 @@ fn drop_caches() {
         // Without it runs have a little more in common, which no figure rests on.
         let _kept = fs::write("/proc/sys/vm/drop_caches", "3");
     }
+}
+
+/// How the program was called, as a shell takes it: with sudo if that was so.
+pub(crate) fn called() -> String {
+    let called = std::env::args_os().next().unwrap_or_else(|| "fsprism".into());
+    let program = shell_path(Path::new(&called));
+    // Within a shell of root there is no need of it.
+    let by_sudo = std::env::var("SUDO_COMMAND").unwrap_or_default();
+    let is_by_sudo = by_sudo.split(' ').next().is_some_and(|path| path.ends_with("fsprism"));
+    if is_by_sudo { format!("sudo {program}") } else { program }
 }
 
 /// Lets signals ask for an orderly end.

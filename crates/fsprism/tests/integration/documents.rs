@@ -102,12 +102,18 @@ fn the_report_for_people_fits_its_columns_and_ends_with_the_run() {
     let name = "the_report_for_people_fits_its_columns_and_ends_with_the_run";
     let Some(place) = Place::as_root(name) else { return };
     let outcome = small_survey(&place, "terminal");
-    let wide: Vec<&str> = outcome.stdout.lines().filter(|l| l.chars().count() > 120).collect();
+    let wide: Vec<&str> = outcome
+        .stdout
+        .lines()
+        // Commands are to be copied, and this program has a long name here.
+        .filter(|line| line.chars().count() > 120 && !line.contains("/fsprism "))
+        .collect();
     assert!(wide.is_empty(), "{wide:#?}");
     assert!(!outcome.stdout.contains('\u{1b}'), "no colour where nobody sees it");
     assert_eq!(outcome.stdout.lines().next_back(), Some("run-terminal"));
     assert!(outcome.stdout.lines().count() <= 25, "one screen: {outcome:?}");
-    let see_all = "All: fsprism report --terminal --full run-terminal";
+    let program = env!("CARGO_BIN_EXE_fsprism");
+    let see_all = format!("All: {program} report --terminal --full run-terminal");
     assert!(outcome.stdout.lines().any(|line| line == see_all), "{outcome:?}");
     let full = place.finish(place.fsprism("report --terminal --full run-terminal"));
     for section in ["I/O", "In memory", "Caching", "Metadata", "Scaling", "Warnings"] {

@@ -22,7 +22,7 @@ fn what_the_published_benchmark_contains_the_corrected_one_does_not() {
     };
     let screen = run("published");
     assert!(screen.contains("\nKnown mistakes: "), "{screen}");
-    assert!(screen.contains(" (fsprism check published).\n"), "{screen}");
+    assert!(screen.contains("fsprism check published).\n"), "{screen}");
     run("corrected");
     let check = |arguments: &str| place.finish(place.fsprism(&format!("check {arguments}")));
     let published = check("published --format json").assert_code(0).document();

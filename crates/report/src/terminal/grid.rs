@@ -12,7 +12,9 @@ const INDENT: usize = 2;
 /// Digits after the point, and the gap between columns: the first that fits.
 const WORDINGS: [(usize, usize); 5] = [(3, GAP), (2, GAP), (2, 1), (1, GAP), (1, 1)];
 /// What marks a ratio that is not told apart from 1.
-pub(super) const LEVEL: char = '=';
+const LEVEL: char = '=';
+/// The same of one whose interval does not reach 1: of so many as are compared, it may be chance.
+const BY_CHANCE: char = '?';
 
 /// A ratio with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,7 +150,7 @@ impl Entry {
         match self {
             Self::Best => "1".to_owned(),
             Self::Worse(span) => span.text(digits),
-            Self::Level(span) => format!("{} {LEVEL}", span.text(digits)),
+            Self::Level(span) => format!("{} {}", span.text(digits), span.mark()),
             Self::Without(why) => why.to_owned(),
         }
     }
@@ -164,7 +166,20 @@ impl Entry {
     }
 }
 
+/// What the marks in these rows mean, for a heading: `; =: not told apart; ?: may be chance`.
+pub(super) fn legend(spans: impl IntoIterator<Item = Span>) -> String {
+    let found: Vec<char> = spans.into_iter().map(Span::mark).collect();
+    let said = [(LEVEL, "not told apart"), (BY_CHANCE, "may be chance")];
+    let said = said.into_iter().filter(|(mark, _)| found.contains(mark));
+    said.map(|(mark, what)| format!("; {mark}: {what}")).collect()
+}
+
 impl Span {
+    /// What marks it where it is not told apart from 1.
+    pub(super) fn mark(self) -> char {
+        if self.low <= 1.0 && self.high >= 1.0 { LEVEL } else { BY_CHANCE }
+    }
+
     fn text(self, digits: usize) -> String {
         let [ratio, low, high] = units::ratio_digits([self.ratio, self.low, self.high], digits);
         format!("{ratio} [{low}, {high}]")
@@ -256,6 +271,16 @@ Best for
             "{narrow}"
         );
         assert!(narrow.contains("1.3 [0.9, 1.9] ="), "{narrow}");
+    }
+
+    #[test]
+    fn a_ratio_that_may_be_chance_is_not_called_level() {
+        let (level, by_chance) = (span(1.1, 0.9, 1.3), span(1.2, 1.1, 1.5));
+        assert_eq!(Entry::Level(level).text(3), "1.1 [0.9, 1.3] =");
+        assert_eq!(Entry::Level(by_chance).text(3), "1.2 [1.1, 1.5] ?");
+        assert_eq!(legend([level]), "; =: not told apart");
+        assert_eq!(legend([by_chance, level]), "; =: not told apart; ?: may be chance");
+        assert_eq!(legend([]), "");
     }
 
     #[test]

@@ -263,6 +263,26 @@ mod tests {
             .fold(Sample::new(&["ext4", "xfs"]), |sample, name| sample.benchmark(name, &all))
     }
 
+    #[test]
+    fn what_is_left_out_is_counted_by_what_it_lacks() {
+        let too_long = "it does not fit into 120 s: an interval takes 6 blocks; give --budget";
+        let mut sample = sample()
+            .skipped("ext4: cold reads", "it lies in memory")
+            .skipped("ext4: fsync", "it has no device")
+            .skipped("rmdir", too_long)
+            .skipped("mkdir", too_long)
+            .skipped("f2fs", "mkfs.f2fs is not installed");
+        let said = |sample: &Sample| super::not_measured_in_short(&sample.document());
+        assert_eq!(said(&sample).len(), 4, "each target has a device: {:?}", said(&sample));
+        sample.run.manifest.targets[0].file_system = "tmpfs".to_owned();
+        let expected = [
+            "2 benchmarks that need a device (ext4 has none)",
+            "2 that do not fit into 120 s",
+            "f2fs: mkfs.f2fs is not installed",
+        ];
+        assert_eq!(said(&sample), expected);
+    }
+
     fn discard(sample: &mut Sample, cell: u32) {
         let why = "2 pages were resident".to_owned();
         let evidence = CacheEvidence::default();

@@ -16,7 +16,7 @@
 //! the trimmed mean, that alone is used: there t has nothing to say. The interval holds all ratios
 //! which that test does not refuse. The ratio is the biweight mean (Mosteller & Tukey, 1977), which
 //! of undisturbed pairs is as near to the truth as the mean, and nearer than either where pairs are
-//! disturbed.
+//! disturbed; where the trimmed mean alone is used, it is that.
 
 use std::f64::consts::PI;
 

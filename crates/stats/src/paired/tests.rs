@@ -172,3 +172,12 @@ fn what_is_no_pair_of_positive_series_is_refused() {
     assert!(matches!(refusal(&[1.0; 3], &[1.0, f64::NAN, 1.0]), Refusal::NotFinite { .. }));
     assert!(paired(&FIRST, &SECOND).interval(95.0).is_err());
 }
+
+/// Of ten pairs three are far off to one side, which is more than the trimmed mean cuts off.
+#[test]
+fn the_ratio_is_what_most_pairs_say() {
+    let firsts = [1.18, 1.22, 1.2, 1.19, 1.21, 1.17, 1.23, 4.8, 4.7, 4.9];
+    let it = paired(&firsts, &[1.0; 10]);
+    assert!(it.of_the_middle(0.95).unwrap().ratio > 1.4);
+    assert!((it.ratio() - 1.2).abs() < 0.02, "{}", it.ratio());
+}

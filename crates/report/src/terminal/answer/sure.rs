@@ -7,7 +7,7 @@ use record::{Document, EndReason, Verdict, Warning};
 use super::super::text::{HANGING, Page, Style};
 use super::super::{closing, heading, warnings};
 use crate::analysis::BLOCKS_LEAST;
-use textual::{percent, plural, shell_path};
+use textual::{percent, plural, program, shell_path};
 
 /// Confidence, what was left out, how many known mistakes there are if it is told, and what to do
 /// next.
@@ -17,11 +17,11 @@ pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Pa
     }
     // Commands are to be copied, so nothing of them is cut.
     if let Some(count) = mistakes {
-        let text = format!("Known mistakes: {count} (fsprism check {}).", shell_path(run));
+        let text = format!("Known mistakes: {count} ({} check {}).", program(), shell_path(run));
         page.command(&text, Style::Plain);
     }
     let (text, style) = next(document, run);
-    if text.contains("fsprism ") {
+    if text.contains(program()) {
         page.command(&text, style);
     } else {
         page.paragraph(&text, HANGING, style);
@@ -118,7 +118,7 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
             let more = closing::option_seconds(used_s * (factor - 1.0));
             if document.run.can_be_resumed() {
                 let (command, run) = (&document.run.command, shell_path(run));
-                format!("{heading}: fsprism {command} --resume {run} --budget {more}")
+                format!("{heading}: {} {command} --resume {run} --budget {more}", program())
             } else {
                 let blocks = f64::from(blocks.max(1)) * factor;
                 format!("Next: to {what}, run it anew with --blocks {blocks:.0}.")
@@ -132,5 +132,5 @@ fn resume(document: &Document, run: &Path) -> String {
     if !document.run.can_be_resumed() {
         return "Next: run it anew; it cannot be resumed.".to_owned();
     }
-    format!("Continue: fsprism {} --resume {}", document.run.command, shell_path(run))
+    format!("Continue: {} {} --resume {}", program(), document.run.command, shell_path(run))
 }

@@ -7,7 +7,7 @@ use textual::{GAP, percent, widest};
 
 use super::axis::Axis;
 use super::map::{Group, Row, groups};
-use crate::terminal::grid::{self, Entry, LEVEL, Span};
+use crate::terminal::grid::{self, Entry, Span};
 use crate::terminal::names;
 use crate::terminal::text::{Page, Piece, Style};
 use crate::terminal::units;
@@ -27,11 +27,11 @@ pub(in crate::terminal) fn has_any(document: &Document) -> bool {
 /// What the ratios are, and what the mark is where there is one.
 pub(in crate::terminal) fn heading(document: &Document) -> String {
     let groups = groups(document);
-    let is_alike = |row: &Row<'_>| row.verdict() == Some(Verdict::NotToldApart);
-    let is_marked = groups.iter().flat_map(|group| &group.rows).any(is_alike);
-    let mark = if is_marked { "; =: not told apart from it" } else { "" };
+    let rows = groups.iter().flat_map(|group| &group.rows);
+    let alike = rows.filter(|row| row.verdict() == Some(Verdict::NotToldApart));
+    let legend = grid::legend(alike.filter_map(Row::span));
     let level = percent(document.run.confidence_level);
-    format!("Cost in each dimension, cheapest = 1 [{level} interval]{mark}")
+    format!("Cost by dimension, cheapest = 1 [{level} interval]{legend}")
 }
 
 /// Heading and an axis, where each dimension has two targets and there is room; whether it was
@@ -74,9 +74,9 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
     page.line(&format!("{:start$}{ticks}", "", start = INDENT + titles + GAP), Style::Dim);
     for (group, row) in dearer {
         let is_real = row.verdict().is_some_and(Verdict::is_different);
-        let drawn = row
-            .span()
-            .map_or(" ".repeat(room), |span| axis.draw(span, if is_real { 'o' } else { LEVEL }));
+        let drawn = row.span().map_or(" ".repeat(room), |span| {
+            axis.draw(span, if is_real { 'o' } else { span.mark() })
+        });
         let head = format!("{:INDENT$}{:titles$}{:GAP$}{drawn}{:GAP$}", "", title(group), "", "");
         let style = if is_real { Style::Worse } else { Style::Plain };
         page.pieces(&[Piece::plain(head), Piece { text: figure(row), style }]);
