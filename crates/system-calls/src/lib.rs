@@ -26,6 +26,7 @@ pub use signals::stop_then_end;
 
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
 const LOOP_SET_CAPACITY: libc::Ioctl = 0x4C07;
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -171,6 +172,15 @@ pub fn loop_configure(device: &File, image: &File) -> io::Result<()> {
 pub fn loop_set_capacity(device: &File) -> io::Result<()> {
     // SAFETY: the request takes no argument and the descriptor is open.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_SET_CAPACITY) }).map(drop)
+}
+
+/// The numbers of the device and the inode of a loop device's image, whatever its name leads to.
+pub fn loop_image(device: &File) -> io::Result<(u64, u64)> {
+    // SAFETY: every field is an integer or an array of integers, for which zero is a value.
+    let mut info: LoopInfo64 = unsafe { MaybeUninit::zeroed().assume_init() };
+    // SAFETY: the kernel writes one `loop_info64` to the address given (layout asserted above).
+    let status = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) };
+    checked(status).map(|_| (info.device, info.inode))
 }
 
 /// The size of a block device in bytes.

@@ -158,6 +158,43 @@ fn a_relative_directory_is_described_with_the_device_below_it() {
     fs::remove_file(place.path("kept-image")).expect("it is ours");
 }
 
+/// Each directory is described with its own mount, whatever was mounted over it or over its image.
+#[test]
+fn stacked_and_hidden_mounts_are_described_as_they_are() {
+    let test = "stacked_and_hidden_mounts_are_described_as_they_are";
+    let Some(place) = Place::as_root(test) else { return };
+    place.make("below");
+    place.make("mounted");
+    let here = place.text("");
+    let mounts = PrivateMounts::new(&format!(
+        "cd {here}; truncate -s 32m disk; mkfs.ext4 -q disk; mount -o loop disk below; \
+         truncate -s 16m below/image; mkfs.ext4 -q below/image; mount -o loop below/image mounted; \
+         mount -t tmpfs over below; touch below/image"
+    ));
+    let disk_and = |script: &str| {
+        let program = env!("CARGO_BIN_EXE_fsprism");
+        let output = mounts
+            .output_there(&format!("cd {here}; {script} {program} machine mounted --format json"));
+        let text = String::from_utf8(output.stdout).expect("JSON is text");
+        let document: serde_json::Value = serde_json::from_str(&text).expect("a document");
+        document["storage"][0].clone()
+    };
+    // Its image is hidden, and another file has its name.
+    let storage = disk_and("");
+    assert_eq!(storage["mount"]["file_system"], "ext4", "{storage}");
+    let image = &storage["device"]["backing"];
+    assert!(image["file"].as_str().is_some_and(|file| file.ends_with("below/image")), "{image}");
+    let disk = &image["device"]["backing"]["file"];
+    assert!(disk.as_str().is_some_and(|file| file.ends_with("/disk")), "{storage}");
+    // Stacked: what is on top counts.
+    let storage = disk_and("mount -t tmpfs top mounted;");
+    assert_eq!(storage["mount"]["source"], "top", "{storage}");
+    // A process that was there before is still below.
+    let storage = disk_and("umount mounted; cd mounted; mkdir mounted; mount -t tmpfs top .;");
+    assert_eq!(storage["mount"]["file_system"], "ext4", "{storage}");
+    mounts.do_there(&format!("cd {here}; umount mounted mounted below below"));
+}
+
 /// As in a container with 96 MiB, in which whatever takes more is killed.
 #[test]
 fn a_target_in_memory_fits_into_what_the_control_group_allows() {

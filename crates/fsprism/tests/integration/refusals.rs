@@ -53,6 +53,11 @@ impl PrivateMounts {
         assert!(status.expect("util-linux is installed").success(), "{script}");
     }
 
+    /// What a program there prints.
+    pub(crate) fn output_there(&self, script: &str) -> std::process::Output {
+        self.enter().args(["sh", "-c", script]).output().expect("util-linux is installed")
+    }
+
     fn enter(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--mount=/proc/{}/ns/mnt", self.holder.id()));

@@ -150,15 +150,39 @@ fn disk_facts(reader: &Reader<'_>, disk: &str, number: DeviceNumber) -> BlockDev
 /// What backs a loop device; `None` for any other device, and for one with nothing attached.
 fn loop_backing(reader: &Reader<'_>, device: &str, depth: u32) -> Option<LoopBacking> {
     let file = reader.text(format!("{device}/loop/backing_file"))?;
-    // The file's name is that of the namespace it was attached in; here it may be no file at all.
-    let below = depth
-        .checked_sub(1)
-        .and_then(|depth| below_at_depth(reader.sources(), Path::new(&file), depth).ok().flatten());
+    let below = depth.checked_sub(1).and_then(|depth| below_image(reader, device, &file, depth));
     Some(LoopBacking {
         direct_io: reader.parsed(format!("{device}/loop/dio"), flag),
         device: below,
         file,
     })
+}
+
+/// The device that holds the image `file` of a loop device.
+fn below_image(reader: &Reader<'_>, device: &str, file: &str, depth: u32) -> Option<BlockDevice> {
+    let sources = reader.sources();
+    // The name is that of the namespace the image was attached in: here it may lead nowhere, or,
+    // where a later mount hides the image, to another file.
+    match image_of(reader, device) {
+        Some(image) if number_of_file(Path::new(file)) != Some(image) => {
+            device_at_depth(sources, number_of(image.0), depth).ok()
+        }
+        _ => below_at_depth(sources, Path::new(file), depth).ok().flatten(),
+    }
+}
+
+/// What the kernel says of a loop device's image: its device and inode, to whoever may open it.
+fn image_of(reader: &Reader<'_>, device: &str) -> Option<(u64, u64)> {
+    if !reader.sources().is_this_machine() {
+        return None;
+    }
+    let name = fs::canonicalize(device).ok()?.file_name()?.to_owned();
+    let opened = fs::File::open(Path::new("/dev").join(name)).ok()?;
+    system_calls::loop_image(&opened).ok()
+}
+
+fn number_of_file(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 fn slaves(reader: &Reader<'_>, device: &str, depth: u32) -> Vec<BlockDevice> {

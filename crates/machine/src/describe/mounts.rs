@@ -83,10 +83,13 @@ pub fn entry_of(sources: &Sources, path: &Path) -> Result<MountEntry, DescribeEr
     }
     // Only the kernel knows where a later mount hides an earlier one further down, or the one in
     // which a relative path begins.
-    let id = mount_id(path);
+    let known = mount_id(path).and_then(|id| entries.iter().find(|entry| entry.id == id));
+    if let Some(known) = known {
+        return Ok(known.clone());
+    }
+    // A hidden path has no name that leads to it.
     let path = path.canonicalize().map_err(unreadable(path))?;
-    let known = id.and_then(|id| entries.iter().find(|entry| entry.id == id));
-    known.or_else(|| holding(&entries, &path)).cloned().ok_or_else(no_mount)
+    holding(&entries, &path).cloned().ok_or_else(no_mount)
 }
 
 /// The kernel's number of the mount that holds `path`; `None` before Linux 5.8.
