@@ -213,6 +213,16 @@ impl Benchmark {
         }
     }
 
+    /// Whether all its files are data files.
+    pub(crate) fn has_data_files_alone(&self) -> bool {
+        match &self.work {
+            Work::Operations(of) => {
+                matches!(of.place, Place::Data | Place::ColdData | Place::Files(_))
+            }
+            Work::Experiment(_) => false,
+        }
+    }
+
     fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
         match &self.work {
             Work::Operations(one) => one.working_set_bytes(data_file_bytes),

@@ -1,9 +1,12 @@
 //! What is measured on: the live targets, and the workshop in which they were made.
 
+use std::fmt;
+
 use record::TargetRecord;
 use targets::{Selection, Target, TargetError, Workshop};
 use thiserror::Error;
 
+use crate::benchmark::Benchmark;
 use crate::live_target::{LiveTarget, target_record};
 
 /// Size of the data files where nothing speaks against it: twice the last-level cache of most
@@ -31,9 +34,8 @@ pub enum DataFileError {
     Target(#[from] TargetError),
     /// They do not fit on a target.
     #[error(
-        "three files of {bytes} bytes do not fit on {label}, which has {free_bytes} bytes for \
-         them: give a smaller --size{}",
-        or_more_room
+        "three files of {bytes} bytes do not fit on {label}, which has {room}: give a smaller \
+         --size{or_more_room}"
     )]
     TooLarge {
         /// The size that was asked for.
@@ -41,7 +43,7 @@ pub enum DataFileError {
         /// The label of the target.
         label: String,
         /// What it has free.
-        free_bytes: u64,
+        room: Room,
         /// What would give it more, behind what to make smaller.
         or_more_room: &'static str,
     },
@@ -49,8 +51,40 @@ pub enum DataFileError {
     #[error("the files must hold at least one request of 1 MiB: give a larger --size")]
     TooSmall,
     /// A target has no room for any.
-    #[error("a target has no room for files of 1 MiB: make room, or give it a larger size=")]
-    NoRoom,
+    #[error("files of 1 MiB do not fit on {label}, which has {room}: make room{or_more_room}")]
+    NoRoom {
+        /// The label of the target.
+        label: String,
+        /// What it has free.
+        room: Room,
+        /// What would give it more.
+        or_more_room: &'static str,
+    },
+}
+
+/// What a target has free, and what of it is for other things than data files.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    free_bytes: u64,
+    directories_bytes: u64,
+}
+
+impl Room {
+    fn for_data_files(self) -> u64 {
+        self.free_bytes.saturating_sub(self.directories_bytes)
+    }
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mebibytes = |bytes: u64| bytes as f64 / 1_048_576.0;
+        write!(f, "{:.1} MiB free", mebibytes(self.free_bytes))?;
+        if self.directories_bytes > 0 {
+            let directories = mebibytes(self.directories_bytes);
+            write!(f, ", and directories of small files take {directories:.0} MiB")?;
+        }
+        Ok(())
+    }
 }
 
 impl Testbed {
@@ -69,27 +103,39 @@ impl Testbed {
         self.live.iter().map(target_record).collect()
     }
 
-    /// The size of the data files: as asked if it fits, else what every target has room for.
+    /// The size of the data files: as asked if it fits, else what every target has room for beside
+    /// what else `benchmarks` need.
     ///
     /// # Errors
     /// There is no room for them, or what is asked for is too small to be measured.
-    pub fn data_file_bytes(&self, asked: Option<u64>) -> Result<u64, DataFileError> {
+    pub fn data_file_bytes(
+        &self,
+        asked: Option<u64>,
+        benchmarks: &[Benchmark],
+    ) -> Result<u64, DataFileError> {
+        if asked.is_some_and(|bytes| bytes < DATA_FILE_BYTES_MIN) {
+            return Err(DataFileError::TooSmall);
+        }
+        let have_directories = !benchmarks.iter().all(Benchmark::has_data_files_alone);
+        let directories_bytes = if have_directories { DIRECTORIES_BYTES } else { 0 };
         let mut fits = DATA_FILE_BYTES;
         for live in &self.live {
             let target = live.target();
-            let free_bytes = target.space()?.free_bytes.saturating_sub(DIRECTORIES_BYTES);
-            if let Some(bytes) = asked.filter(|bytes| bytes.saturating_mul(3) > free_bytes) {
-                let (label, or_more_room) = (target.spec().label.clone(), live.or_more_room());
-                return Err(DataFileError::TooLarge { bytes, label, free_bytes, or_more_room });
+            let room = Room { free_bytes: target.space()?.free_bytes, directories_bytes };
+            let (label, or_more_room) = (target.spec().label.clone(), live.or_more_room());
+            let left_bytes = room.for_data_files();
+            let fitting = (left_bytes / 4).min(memory_share(target));
+            match asked {
+                Some(bytes) if bytes.saturating_mul(3) > left_bytes => {
+                    return Err(DataFileError::TooLarge { bytes, label, room, or_more_room });
+                }
+                None if whole(fitting) == 0 => {
+                    return Err(DataFileError::NoRoom { label, room, or_more_room });
+                }
+                Some(_) | None => fits = fits.min(fitting),
             }
-            fits = fits.min(free_bytes / 4).min(memory_share(target));
         }
-        match asked {
-            Some(bytes) if bytes < DATA_FILE_BYTES_MIN => Err(DataFileError::TooSmall),
-            Some(bytes) => Ok(whole(bytes)),
-            None if whole(fits) == 0 => Err(DataFileError::NoRoom),
-            None => Ok(whole(fits)),
-        }
+        Ok(whole(asked.unwrap_or(fits)))
     }
 
     /// Removes the targets and waits until nothing of them is left.

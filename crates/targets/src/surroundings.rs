@@ -24,6 +24,8 @@ const WRITTEN_BYTES: u64 = 2 * GIB;
 /// The part of an image, as a divisor, that mkfs may set aside: mke2fs zeroes the journal and the
 /// tables of inodes, together 2.4 % of 64 GiB.
 const SET_ASIDE: u64 = 32;
+/// What the process itself needs, with what the kernel keeps for it.
+const PROCESS_BYTES: u64 = 32 * MIB;
 
 /// What all targets of a run share.
 #[derive(Clone, Debug)]
@@ -95,8 +97,9 @@ impl Surroundings {
             memory.iter().copied().filter(|one| one.file_system.is_called_as_library()).collect();
         let shared_bytes = arena::free_bytes().unwrap_or(u64::MAX);
         let named = |scratch: &ScratchSpec| scratch.size_bytes;
-        let memory_share = share_bytes(&memory, named, memory_available_bytes() / 2)
-            .min(share_bytes(&arenas, named, shared_bytes / 10 * 9));
+        let memory_share =
+            share_bytes(&memory, named, memory_for_targets(memory_available_bytes()))
+                .min(share_bytes(&arenas, named, shared_bytes / 10 * 9));
         self.memory_bytes = self.memory_bytes.min(memory_share / MIB * MIB);
         self.fit_to_scratch(&images);
     }
@@ -219,6 +222,12 @@ pub(crate) fn largest_file(directory: &Path, wanted_bytes: u64) -> u64 {
     bytes
 }
 
+/// What targets get of the memory there is: half; where that is little, all but the process's own.
+fn memory_for_targets(available_bytes: u64) -> u64 {
+    let of_little = available_bytes.min(3 * PROCESS_BYTES).saturating_sub(PROCESS_BYTES);
+    (available_bytes / 2).max(of_little)
+}
+
 /// What remains of `room_bytes` for each target for which nothing is named.
 fn share_bytes(
     targets: &[&ScratchSpec],
@@ -239,6 +248,18 @@ mod tests {
         match text.parse::<TargetSpec>().expect(text).location {
             Location::Scratch(scratch) => scratch,
             Location::Directory(_) => panic!("{text} is a directory"),
+        }
+    }
+
+    #[test]
+    fn of_little_memory_targets_get_more_than_half_and_never_what_the_process_needs() {
+        let (little, least) = (92 * MIB, 40 * MIB);
+        assert_eq!(memory_for_targets(little), 60 * MIB);
+        assert_eq!(memory_for_targets(least), 20 * MIB);
+        assert_eq!(memory_for_targets(8 * GIB), 4 * GIB);
+        for mebibytes in 1..4096 {
+            let more = memory_for_targets((mebibytes + 1) * MIB);
+            assert!(more >= memory_for_targets(mebibytes * MIB), "{mebibytes}");
         }
     }
 

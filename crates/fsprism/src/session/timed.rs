@@ -48,10 +48,10 @@ impl Session {
             let are_placed = suite.are_sizes_placed;
             suites::classic::check_room(options, are_placed, &testbed.live).blame_input()?;
         }
-        let data_file_bytes = match testbed.data_file_bytes(size) {
+        let data_file_bytes = match testbed.data_file_bytes(size, &suite.benchmarks) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             // It has none of these files.
-            Err(DataFileError::NoRoom) if suite.classic.is_some() => 0,
+            Err(DataFileError::NoRoom { .. }) if suite.classic.is_some() => 0,
             size => size.blame_input()?,
         };
         let (clock, report, clock_record) = start::clock();

@@ -216,17 +216,29 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
         return;
     };
     let enter = format!("echo $$ > {}/cgroup.procs", group.display());
-    let run = |size: &str, out: &str| {
+    let run = |target: &str, size: &str, out: &str| {
         after(
             &place,
             &enter,
             &format!(
-                "run survey/in-memory /dev/shm --size {size} --blocks 1 \
-                 --benchmark sequential-read-4k-warm --scratch scratch --out {out}"
+                "run survey {target} {size} --blocks 1 --benchmark sequential-read-4k-warm \
+                 --scratch scratch --out {out}"
             ),
         )
     };
-    let (large, small) = (run("64m", "large"), run("1m", "small"));
+    let (large, small) =
+        (run("/dev/shm", "--size 64m", "large"), run("/dev/shm", "--size 1m", "small"));
+    let made = run("memory=tmpfs", "--size 4m", "made");
+    let with_directories = after(
+        &place,
+        &enter,
+        "run survey tmpfs:size=40m --blocks 1 --scratch scratch --out directories",
+    );
+    let advised = after(
+        &place,
+        &enter,
+        "run survey/metadata tmpfs:size=60m --blocks 1 --scratch scratch --out advised",
+    );
     // A process that has just ended may still be there.
     while fs::remove_dir(&group).is_err() {
         std::thread::yield_now();
@@ -234,4 +246,10 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
     assert!(matches!(large.code, Some(1 | 2)), "{large:?}");
     assert!(large.stderr.contains("--size"), "it says what would fit: {large:?}");
     small.assert_code(0);
+    made.assert_code(0);
+    with_directories.assert_refused(&[
+        "which has 40.0 MiB free, and directories of small files take 48 MiB: make room, or a \
+         larger size= for the target",
+    ]);
+    advised.assert_code(0);
 }
