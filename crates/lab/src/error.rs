@@ -19,6 +19,20 @@ pub enum LabError {
     /// There is no directory to keep kernels in.
     #[error("the lab has no directory: set FSPRISM_LAB to one, or set HOME")]
     NoPlace,
+    /// The lab's disk has no room for a kernel.
+    #[error(
+        "a kernel takes up to {} MB in {} while it is made, which has {} MB free: make room there, \
+         or set FSPRISM_LAB to a directory on a larger disk",
+        needed_bytes.div_ceil(1_000_000), .directory.display(), free_bytes / 1_000_000
+    )]
+    NoRoom {
+        /// The lab.
+        directory: PathBuf,
+        /// What it takes.
+        needed_bytes: u64,
+        /// What there is.
+        free_bytes: u64,
+    },
     /// A tool is not installed.
     #[error("{tool} is not installed: run apt install {package}")]
     NoTool {

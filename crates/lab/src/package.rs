@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) version: String,
     /// What is fetched, in bytes.
     pub(crate) size_bytes: u64,
+    /// What it takes when it is unpacked, in bytes.
+    pub(crate) unpacked_bytes: u64,
     /// Names of packages that it needs.
     pub(crate) needs: Vec<String>,
 }
@@ -31,9 +33,18 @@ fn parse(name: &str, text: &str) -> Option<Package> {
     let field = |field: &str| text.lines().find_map(|line| line.strip_prefix(field));
     let version = field("Version: ")?.to_owned();
     let size_bytes = field("Size: ")?.parse().ok()?;
+    // In KiB; not every package says it.
+    let unpacked = field("Installed-Size: ").and_then(|size| size.parse::<u64>().ok());
+    let unpacked_bytes = unpacked.unwrap_or(0).saturating_mul(1024);
     let needs = field("Depends: ").unwrap_or_default().split([',', '|']);
     let needs = needs.filter_map(|need| need.split_whitespace().next()).map(str::to_owned);
-    Some(Package { name: name.to_owned(), version, size_bytes, needs: needs.collect() })
+    Some(Package {
+        name: name.to_owned(),
+        version,
+        size_bytes,
+        unpacked_bytes,
+        needs: needs.collect(),
+    })
 }
 
 /// A kernel's package with those that newer ones are divided into: which it needs, and whose names
@@ -117,6 +128,7 @@ mod tests {
         let text = "Package: x\nVersion: 1:2.3-4\nInstalled-Size: 900\nSize: 1234\n";
         let package = parse("x", text).unwrap();
         assert_eq!((package.version.as_str(), package.size_bytes), ("1:2.3-4", 1234));
+        assert_eq!(parse("x", text).unwrap().unpacked_bytes, 900 << 10);
         assert!(parse("x", "").is_none());
         let text = format!("{text}Depends: dracut | initramfs-tools (>= 0.120), x-7.2 (= 7.2-1)\n");
         assert_eq!(parse("x", &text).unwrap().needs, ["dracut", "initramfs-tools", "x-7.2"]);

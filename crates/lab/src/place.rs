@@ -45,6 +45,18 @@ impl Lab {
         Ok(path)
     }
 
+    /// Refuses to begin what the disk has no room for.
+    pub(crate) fn check_room(&self, needed_bytes: u64) -> Result<(), LabError> {
+        let directory = self.within("")?;
+        let room = rustix::fs::statvfs(&directory).map_err(std::io::Error::from);
+        let room = room.map_err(LabError::at(&directory))?;
+        let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
+        match needed_bytes > free_bytes {
+            true => Err(LabError::NoRoom { directory, needed_bytes, free_bytes }),
+            false => Ok(()),
+        }
+    }
+
     /// A temporary directory beside what will be made of it, so that it can be renamed.
     pub(crate) fn temporary(&self) -> Result<tempfile::TempDir, LabError> {
         let parent = self.within("unfinished")?;
@@ -75,4 +87,19 @@ pub(crate) fn name_of(parts: &[&[u8]]) -> String {
         sum.add(part);
     }
     format!("{:016x}", sum.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_disk_cannot_hold_is_not_begun() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let lab = Lab::at(place.path().join("lab"));
+        lab.check_room(1).expect("there is room for a byte");
+        let refused = lab.check_room(u64::MAX).expect_err("no disk is so large");
+        assert!(matches!(refused, LabError::NoRoom { .. }), "{refused}");
+        assert!(refused.to_string().contains("set FSPRISM_LAB to a directory"), "{refused}");
+    }
 }

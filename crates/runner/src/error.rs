@@ -1,5 +1,6 @@
 //! Why a run ends before its time.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use record::RecordError;
@@ -30,4 +31,27 @@ pub enum RunError {
     /// A search for cliffs is impossible as planned, or was told a value that is none.
     #[error("the search for cliffs: {0}; choose another range with --low and --high")]
     Search(#[from] stats::Refusal),
+    /// The disk of a search's run directory is full.
+    #[error(
+        "the disk of the run directory {} is full: what the search found so far is kept, and \
+         `fsprism report` shows it; free some space and begin the search again, or choose another \
+         disk with --out",
+        path.display()
+    )]
+    SearchDiskFull {
+        /// The file that was written.
+        path: PathBuf,
+    },
+}
+
+impl RunError {
+    /// The same of a search, which cannot be resumed.
+    #[must_use]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others stay as they are")]
+    pub fn of_search(self) -> Self {
+        match self {
+            Self::Record(RecordError::DiskFull { path }) => Self::SearchDiskFull { path },
+            other => other,
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
 use record::{Axis, EndReason, Manifest, RunDirectory, RunRecord};
-use runner::{RunContext, conduct_searches};
+use runner::{RunContext, RunError, conduct_searches};
 use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted};
 
 use crate::arguments::cliff::CliffOptions;
@@ -109,7 +109,7 @@ fn search(
     let is_guarded = workshop.is_guarded();
     let full = laboratory.full_scratch();
     let closed = Testbed::close(laboratory.into_targets(), workshop);
-    let reason = ended?;
+    let reason = ended.map_err(RunError::of_search)?;
     start::check_guarded(is_guarded, "begin the search again")?;
     if let Some(full) = full {
         anyhow::bail!(

@@ -221,6 +221,23 @@ fn a_run_on_a_disk_of_any_size_leaves_no_part_and_says_what_is_kept() {
     assert_eq!(seen.len(), 3, "too small, too small for a page, and enough: {seen:?}");
 }
 
+/// A search cannot be resumed, so it is not said that it can.
+#[test]
+fn a_search_on_a_full_disk_says_what_its_report_still_shows() {
+    let name = "a_search_on_a_full_disk_says_what_its_report_still_shows";
+    let Some(place) = Place::as_root(name) else { return };
+    place.make("small");
+    place.make("data");
+    let mounts =
+        PrivateMounts::new(&format!("mount -t tmpfs -o size=16k none {}", place.text("small")));
+    let search = "cliff data --low 256k --high 1m --probes 4 --out small/run";
+    let outcome = mounts.run(&place, search);
+    outcome.assert_code(1);
+    assert!(outcome.stderr.contains("`fsprism report` shows it"), "{outcome:?}");
+    assert!(!outcome.stderr.contains("--resume"), "{outcome:?}");
+    mounts.run(&place, "report small/run --terminal").assert_code(0);
+}
+
 #[test]
 fn a_disk_too_full_to_begin_a_run_is_said_before_measuring() {
     let name = "a_disk_too_full_to_begin_a_run_is_said_before_measuring";

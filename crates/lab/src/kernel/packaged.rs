@@ -73,9 +73,10 @@ impl Plan {
             )),
             Origin::Source(package) => Some(format!(
                 "fetching a kernel's source, {}, and building it; on this machine this takes about \
-                 {} minutes and, during the build, 6 GB of disk space",
+                 {} minutes and, during the build, {} GB of disk space",
                 fetched(std::slice::from_ref(package)),
-                source::minutes()
+                source::minutes(),
+                source::BUILD_BYTES / 1_000_000_000
             )),
         }
     }
@@ -165,6 +166,9 @@ pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabEr
             keep(lab, plan, &found, Some(&place))
         }
         Origin::Packages { release, packages } => {
+            let bytes =
+                packages.iter().map(|one| one.size_bytes.saturating_add(one.unpacked_bytes));
+            lab.check_room(bytes.fold(0, u64::saturating_add))?;
             let temporary = lab.temporary()?;
             let unpacked = package::fetch(packages, temporary.path())?;
             let names: Vec<&str> = packages.iter().map(|package| &*package.name).collect();

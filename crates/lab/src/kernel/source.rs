@@ -29,6 +29,9 @@ const TOOLS: [(&str, &str); 7] = [
 const HEADERS: [(&str, &str); 2] =
     [("/usr/include/libelf.h", "libelf-dev"), ("/usr/include/openssl/ssl.h", "libssl-dev")];
 
+/// What unpacking and building takes of the disk.
+pub(super) const BUILD_BYTES: u64 = 6_000_000_000;
+
 /// About how long the build takes here.
 pub(super) fn minutes() -> usize {
     MINUTES_OF_ONE.div_ceil(processors())
@@ -103,6 +106,7 @@ pub(super) fn build(
     package: &Package,
     say: &dyn Fn(&str),
 ) -> Result<Kernel, LabError> {
+    lab.check_room(BUILD_BYTES)?;
     let temporary = lab.temporary()?;
     let unpacked = package::fetch(std::slice::from_ref(package), temporary.path())?;
     say("unpacking the kernel's source");
