@@ -63,6 +63,7 @@ export function App({ report }: { report: Report }) {
           <footer>
             Written by fsprism {report.payload.written_by}. This page contains all its data and
             makes no network requests.
+            <span class="paper-only"> What is folded on the screen is not on paper.</span>
             <Fold title="Third-party licences" class="licences">
               {() => <pre>{licences()}</pre>}
             </Fold>
@@ -118,13 +119,14 @@ function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<
 /** A section with its heading. What is evidence is folded, until it is asked for. */
 function OneSection({ section }: { section: Section }) {
   const { route } = useView();
-  const { id, title, kind, teaser, isAsked = false, Body } = section;
+  const { id, title, kind, teaser, onPaper, isAsked = false, Body } = section;
   const heading = <h2 id={`${id}-title`}>{title}</h2>;
   return (
     <section id={id} class={kind} aria-labelledby={`${id}-title`}>
       {kind === "evidence" ? (
         <Fold
           class="evidence-fold"
+          onPaper={onPaper ?? false}
           open={route.section === id || isAsked}
           again={route}
           title={

@@ -3490,6 +3490,10 @@ command: string
 csv: TextRef
 document: TextRef
 /**
+ * What was not measured, in short.
+ */
+left_out: string[]
+/**
  * What it says of loads.
  */
 loads: LoadLine[]

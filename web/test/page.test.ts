@@ -192,6 +192,21 @@ describe.skipIf(executable === undefined)("a page", () => {
     await tab.context().close();
   });
 
+  it("is printed on few pages, with what is quoted and without what is folded", async () => {
+    const viewport = { width: 718, height: 1046 };
+    const { page: tab } = await open(browser, page(runs.survey), { viewport });
+    const pages = (await tab.pdf({ format: "A4" }))
+      .toString("latin1")
+      .match(/\/Type\s*\/Page[^s]/g);
+    expect(pages?.length).toBeLessThanOrEqual(9);
+    await tab.emulateMedia({ media: "print" });
+    const width = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(width).toBeLessThanOrEqual(0);
+    expect(await tab.locator(".relative .paper-only").first().isVisible()).toBe(true);
+    expect(await tab.locator("#distribution").isVisible()).toBe(false);
+    await tab.context().close();
+  });
+
   it("has no fault of accessibility, light and dark, wide and narrow", async () => {
     const { survey, curves, cliff, traced, compared, network } = runs;
     for (const run of [survey, curves, cliff, traced, compared, network]) {

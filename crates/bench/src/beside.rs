@@ -15,7 +15,7 @@ use anyhow::{Context, ensure};
 use rand::seq::SliceRandom;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::fs::{Advice, OFlags, fadvise, syncfs};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use serde_json::{Value, json};
 
@@ -149,6 +149,18 @@ impl Beside<'_> {
         Ok(file.sync_all()?)
     }
 
+    /// Writes the file over from its beginning. Where btrfs has written single pages elsewhere, the
+    /// next write to a clean page takes it twice as long as in a file that lies in one piece.
+    fn rewrite(&self, data: &Path) -> anyhow::Result<()> {
+        let file = OpenOptions::new().read(true).write(true).open(data)?;
+        let mut bytes = vec![0; READ_IN_BYTES];
+        for offset in (0..self.file_bytes).step_by(READ_IN_BYTES) {
+            file.read_exact_at(&mut bytes, offset)?;
+            file.write_all_at(&bytes, offset)?;
+        }
+        Ok(())
+    }
+
     /// The loop by hand, and fio, once for each cell.
     fn others(&self, cells: &[Cell], data: &Path, seed: u64) -> anyhow::Result<Vec<Seen>> {
         let one = |cell: &Cell| -> anyhow::Result<Seen> {
@@ -173,7 +185,13 @@ impl Beside<'_> {
     /// Nothing to be written, and all in memory or nothing.
     fn make_state(&self, cell: &Cell, data: &Path) -> anyhow::Result<()> {
         let file = File::open(data)?;
-        file.sync_all()?;
+        // All of the file system, as fsprism does. After `fsync` alone, btrfs puts off giving up
+        // the extents that were written over, and the next writes pay for it: five times their time
+        // for 1 MiB where the file had been written in random 4 KiB.
+        if cell.does == Does::WriteFirst {
+            self.rewrite(data)?;
+        }
+        syncfs(&file)?;
         fadvise(&file, 0, None, Advice::DontNeed)?;
         if !cell.is_direct() {
             let mut buffer = vec![0; READ_IN_BYTES];

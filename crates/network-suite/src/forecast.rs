@@ -73,6 +73,11 @@ impl Forecast {
         }
         Some(match left_s {
             _ if left_s < 90.0 => format!("about {:.0} s to go", left_s.max(1.0)),
+            // In whole minutes, a run of four would say the same for half of its time.
+            _ if left_s < 570.0 => {
+                let tens = (left_s / 10.0).round();
+                format!("about {:.0} min {:02.0} s to go", (tens / 6.0).floor(), tens % 6.0 * 10.0)
+            }
             _ if left_s < 5400.0 => format!("about {:.0} min to go", left_s / 60.0),
             _ => format!("about {:.1} h to go", left_s / 3600.0),
         })

@@ -35,9 +35,9 @@ pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     (!is_no_beginning || 2 * edits <= nearest.chars().count()).then_some(nearest)
 }
 
-/// ": did you mean `ext4`?", or nothing where no name is [near](nearest).
+/// " (did you mean `ext4`?)", or nothing where no name is [near](nearest).
 pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(given, names).map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
+    nearest(given, names).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 /// One word of a shell's command line, quoted where the shell would read more into it.
@@ -89,7 +89,7 @@ mod tests {
         ] {
             assert_eq!(nearest(given, names), meant, "{given}");
         }
-        assert_eq!(did_you_mean("bttrfs", names), ": did you mean `btrfs`?");
+        assert_eq!(did_you_mean("bttrfs", names), " (did you mean `btrfs`?)");
         assert_eq!(did_you_mean("zzzzzz", names), "");
     }
 

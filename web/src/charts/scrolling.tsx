@@ -1,4 +1,5 @@
-// What may be wider than its place, and then scrolls by itself: by keyboard too.
+// What may be wider than its place, and then scrolls by itself: by keyboard too. What is not leaves
+// the heads of its tables to the window.
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -18,7 +19,7 @@ export function Scrolling({ label, children }: { label: string; children: Compon
   // Only what scrolls is a stop of the keyboard.
   const reached = isWider ? { tabIndex: 0, role: "group" as const, "aria-label": label } : {};
   return (
-    <div ref={holder} class="scrolling" {...reached}>
+    <div ref={holder} class={isWider ? "scrolling wider" : "scrolling"} {...reached}>
       {children}
     </div>
   );

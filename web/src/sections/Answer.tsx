@@ -30,7 +30,7 @@ export function Answer() {
           </span>
         ))}
       </p>
-      <Fold title="Conditions of the measurement" class="conditions-fold">
+      <Fold title="Conditions of the measurement" class="conditions-fold" onPaper>
         {() => report.runs.map(({ page }, run) => <Conditions key={page.name} run={run} />)}
       </Fold>
       <div class="cards">
@@ -126,9 +126,10 @@ function verdictsOf({ report, selection }: View): (RunVerdict | Verdict)[] {
   );
 }
 
-type Kind = "real" | "same" | "open" | "few";
+type Kind = "real" | "between" | "same" | "open" | "few";
 
 function kindOf(verdict: RunVerdict | Verdict): Kind {
+  if (verdict === "differs-between-these-runs") return "between";
   if (meaningOf(verdict).isDifferent) return "real";
   if (verdict === "same" || verdict === "same-in-these-runs") return "same";
   return verdict === "not-enough-data" ? "few" : "open";
@@ -136,6 +137,7 @@ function kindOf(verdict: RunVerdict | Verdict): Kind {
 
 const KINDS: readonly [Kind, string, string][] = [
   ["real", "real difference", "real differences"],
+  ["between", "differs between these runs", "differ between these runs"],
   ["same", "shown to be the same", "shown to be the same"],
   ["open", "not told apart", "not told apart"],
   ["few", "with too few values", "with too few values"],
@@ -243,26 +245,28 @@ export function cellsOf(much: number): string {
 
 function Missing() {
   const view = useView();
+  const { runs } = view.report;
   const refused = refusedOf(view);
+  const inShort = runs.flatMap(({ page }) =>
+    page.left_out.map((text) => (runs.length > 1 ? `${page.name}: ${text}` : text)),
+  );
   return (
     <Card title="What was not measured?" class="missing">
-      {refused.length === 0 ? (
+      {refused.length + inShort.length === 0 ? (
         <p>Nothing was left out.</p>
       ) : (
         <>
           <Unfiltered what="This list" />
           <ul>
-            {refused.slice(0, LINES_MOST).map((text) => (
-              <li key={text}>
-                <span class="clamped">{typeset(text)}</span>
-              </li>
+            {inShort.slice(0, LINES_MOST).map((text) => (
+              <li key={text}>{typeset(text)}</li>
             ))}
           </ul>
-          <p>
-            <To section="unmeasured">
-              {refused.length > LINES_MOST ? `All ${refused.length}, with the reasons` : "In full"}
-            </To>
-          </p>
+          {refused.length > 0 && (
+            <p>
+              <To section="unmeasured">One by one, with the reasons</To>
+            </p>
+          )}
         </>
       )}
     </Card>

@@ -76,7 +76,7 @@ function Beside(props: { benchmarks: Benchmark[]; name: string; file: string }) 
       model={model}
       theme={theme}
       file={`${file}-relative`}
-      summary={`1×: the best figure, green where another is worse for certain. ≈ and hollow: cannot be told apart from it. Bars: ${percent(level)} intervals of the ratio, paired by block. Figures: means per operation, the median over blocks, adjusted so that dividing one by another gives their ratio.`}
+      summary={`1×: the best figure, green where another is worse for certain. Hollow: cannot be told apart from it (≈), or may be worse by chance alone (?). Bars: ${percent(level)} intervals of the ratio, paired by block. Figures: means per operation, the median over blocks, adjusted so that dividing one by another gives their ratio.`}
       table={() => besideTable(report, benchmarks)}
       onRow={onRow}
     />
@@ -87,7 +87,12 @@ function relativeModel(view: View, benchmarks: Benchmark[], title: string): Rela
   const { report, selection, theme } = view;
   const columns = selection.sides
     .filter((side) => benchmarks.some((one) => one.cells.some((cell) => cell.side === side)))
-    .map((side) => ({ side, label: side.label, colour: colourOf(theme, side) }));
+    .map((side) => ({
+      side,
+      label: side.label,
+      colour: colourOf(theme, side),
+      mark: side.index,
+    }));
   const rows = benchmarks.map((benchmark) => {
     const all = standings(report, benchmark);
     const metric = all[0]?.metric;
@@ -111,12 +116,14 @@ function relativeCell(standing: Standing, colour: string): RelativeCell {
   return {
     label: cell.side.label,
     colour,
+    mark: cell.side.index,
     said,
     interval: within,
     ratio: relative?.ratio ?? null,
     low: relative?.interval?.low,
     high: relative?.interval?.high,
     shortRatio: relative === null ? "" : saidRelative(relative).value,
+    ratioInterval: relative === null ? "" : saidRelative(relative).interval,
     saidRatio: saidRatio(standing),
     isFirst,
     isBest,

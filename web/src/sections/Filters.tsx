@@ -1,5 +1,6 @@
 // What is shown of the report: targets, a dimension, a benchmark. All three stand in the address.
 
+import { Mark } from "../charts/Mark";
 import { DIMENSIONS, dimensionName } from "../data/model";
 import { HOME } from "../data/route";
 import { colourOf, useView } from "../view";
@@ -34,9 +35,7 @@ export function Filters() {
             aria-pressed={shown.has(side)}
             onClick={() => toggle(side.label)}
           >
-            <svg width="10" height="10" aria-hidden="true">
-              <circle cx="5" cy="5" r="4.5" fill={colourOf(theme, side)} />
-            </svg>
+            <Mark index={side.index} colour={colourOf(theme, side)} />
             {side.label}
           </button>
         ))}

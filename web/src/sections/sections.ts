@@ -35,6 +35,8 @@ export interface Section {
   kind: SectionKind;
   /** What is in it, for those who see it folded. */
   teaser?: string;
+  /** Whether it is on paper even where it is folded. */
+  onPaper?: boolean;
   /** Whether what is selected asks for it: then it is not folded. */
   isAsked?: boolean;
   Body: ComponentType;
@@ -136,6 +138,7 @@ export function sections(view: View): Section[] {
       id: "unmeasured",
       title: "Not measured",
       kind: "evidence",
+      onPaper: true,
       teaser: "what was left out or given up, and why",
       Body: Unmeasured,
     },
@@ -173,6 +176,7 @@ export function sections(view: View): Section[] {
       id: "machine",
       title: "Machine and targets",
       kind: "evidence",
+      onPaper: true,
       teaser: "all that is known of both, and what differs",
       Body: MachineSection,
     },
@@ -180,6 +184,7 @@ export function sections(view: View): Section[] {
       id: "repeat",
       title: "Repeat the run, and raw data",
       kind: "evidence",
+      onPaper: true,
       teaser: "the command line; CSV and JSON",
       Body: Repeat,
     },

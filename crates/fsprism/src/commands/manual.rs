@@ -1,14 +1,16 @@
 //! The manual pages, one for each command, from the same definition as the command line.
 
 use anyhow::anyhow;
-use clap::{Command, CommandFactory};
+use clap::{Arg, ArgAction, Command, CommandFactory};
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::arguments::{Arguments, ManOptions};
 use crate::exit::{Blame, Done};
 use crate::output;
 
+/// When the command line last changed.
+const DATE: &str = "2026-11-28";
 const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 
 /// Prints the page of a command, or of fsprism itself.
@@ -49,12 +51,11 @@ fn unknown(command: &Command, word: &str) -> anyhow::Error {
 
 fn page(above: Option<&Command>, command: &Command) -> anyhow::Result<String> {
     let man = Man::new(command.clone());
-    // Written here because the generator leaves out the empty date, and what follows moves up.
     let name = name_of(command);
-    let title = format!(".TH {name} 1 \"\" \"{VERSION}\" \"User Commands\"\n");
+    let title = format!(".TH {name} 1 \"{DATE}\" \"{VERSION}\" \"User Commands\"\n");
     let mut page = title.into_bytes();
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    synopsis(command).to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     if command.has_subcommands() {
@@ -63,6 +64,55 @@ fn page(above: Option<&Command>, command: &Command) -> anyhow::Result<String> {
     further_help(command).to_writer(&mut page)?;
     see_also(above, command).to_writer(&mut page)?;
     Ok(String::from_utf8(page)?)
+}
+
+/// How it is called, with the values of its options: the generator's has their names alone.
+fn synopsis(command: &Command) -> Roff {
+    let mut words = vec![bold(command.get_bin_name().unwrap_or_else(|| command.get_name()))];
+    let (operands, options): (Vec<&Arg>, Vec<&Arg>) = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set())
+        .partition(|arg| arg.is_positional());
+    let is_help = |arg: &Arg| matches!(arg.get_id().as_str(), "help" | "version");
+    for arg in options.into_iter().filter(|arg| !is_help(arg)).chain(operands) {
+        let is_required = arg.is_required_set();
+        words.push(roman(if is_required { " " } else { " [" }));
+        if arg.is_last_set() {
+            words.push(roman("-- "));
+        }
+        words.extend(called(arg));
+        words.push(roman(if is_required { "" } else { "]" }));
+        if arg.is_positional() && matches!(arg.get_action(), ArgAction::Append) {
+            words.push(roman("..."));
+        }
+    }
+    if command.has_subcommands() {
+        words.extend([roman(" "), italic("COMMAND")]);
+    }
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]);
+    roff.control("nh", []);
+    roff.control("ad", ["l"]);
+    roff.text(words);
+    roff.control("ad", []);
+    roff.control("hy", []);
+    roff
+}
+
+/// An option with its value, or an operand.
+fn called(arg: &Arg) -> Vec<Inline> {
+    let option = match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => Some(format!("--{long}")),
+        (None, Some(short)) => Some(format!("-{short}")),
+        (None, None) => None,
+    };
+    let takes_value = arg.get_action().takes_values();
+    let values = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string);
+    let values: Vec<String> = values.collect();
+    let value = takes_value.then(|| italic(values.join(" ")));
+    let apart = option.is_some() && value.is_some();
+    let apart = apart.then(|| roman(" "));
+    option.map(bold).into_iter().chain(apart).chain(value).collect()
 }
 
 /// The title of a command's page: `fsprism-footprint-trace`.

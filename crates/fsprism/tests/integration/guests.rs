@@ -371,7 +371,7 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     refused("run footprint /tmp", &["taken in a guest", "name a file system"]);
     refused("run footprint ext4:read_bps=1m", &["leave these options out"]);
     refused("run footprint ext4 ext4", &["label"]);
-    refused("run footprint tmpfs --op creat", &["no operation 'creat': did you mean `create`?"]);
+    refused("run footprint tmpfs --op creat", &["no operation 'creat' (did you mean `create`?)"]);
     refused("run footprint tmpfs --op nonsense", &["no operation 'nonsense': choose from create"]);
     refused("run footprint tmpfs --size 1m", &["does not take --size"]);
     refused("run survey/metadata . --op create", &["apply only to the footprint suite"]);

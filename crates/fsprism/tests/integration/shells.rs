@@ -113,6 +113,11 @@ fn each_command_has_a_page() {
     for words in [".TH fsprism-survey 1 ", ".SH TARGETS", "\\-\\-budget", ".SH EXAMPLES"] {
         assert!(survey.contains(words), "{words}: {survey}");
     }
+    let (_, synopsis) = survey.split_once(".SH SYNOPSIS").expect("a section");
+    let (synopsis, _) = synopsis.split_once(".SH").expect("another follows");
+    for words in ["[\\fB\\-\\-budget\\fR \\fITIME\\fR]", "[\\fITARGET\\fR]..."] {
+        assert!(synopsis.contains(words), "{words}: {synopsis}");
+    }
     let trace = page("footprint trace");
     let (_, beside) = trace.split_once(".SH \"SEE ALSO\"").expect("a section");
     for name in ["fsprism\\-footprint", "fsprism\\-footprint\\-map"] {

@@ -28,8 +28,13 @@ pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> O
     let largest = tally.largest.map(|(one, _)| largest(one, direction(documents, one)));
     let what = clauses.join("; ");
     let head = format!("From {} to {}: {what}.", first.name, list(&later, "and"));
-    Some([Some(head), largest].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    let bound = tally.of_single_runs.then(|| OF_SINGLE_RUNS.to_owned());
+    Some([Some(head), largest, bound].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
+
+/// What differences between single runs lack.
+const OF_SINGLE_RUNS: &str = "These are single runs, and two of the very same system differ, too: \
+                              whether the next ones would show this takes several of each (--runs 4).";
 
 /// Comparisons by what they show.
 #[derive(Default)]
@@ -39,12 +44,18 @@ struct Tally<'a> {
     other: usize,
     same: usize,
     open: usize,
+    /// Whether any is of single runs.
+    of_single_runs: bool,
     /// The one that differs most, with by how much.
     largest: Option<(&'a Comparison, f64)>,
 }
 
 impl<'a> Tally<'a> {
     fn count(&mut self, one: &'a Comparison, direction: Better) {
+        self.of_single_runs |= matches!(
+            one.verdict,
+            RunVerdict::DiffersBetweenTheseRuns | RunVerdict::SameInTheseRuns
+        );
         match one.verdict {
             RunVerdict::Real
             | RunVerdict::RealButSmall
@@ -149,7 +160,8 @@ mod tests {
             .benchmark("read", &[&low]);
         let text = said(&before, &after).unwrap();
         assert!(text.starts_with("From before to after: 1 worse and 1 better; 1 "), "{text}");
-        assert!(text.ends_with("The largest difference: stat, ext4, 2.00x better."), "{text}");
+        assert!(text.contains("The largest difference: stat, ext4, 2.00x better. "), "{text}");
+        assert!(text.ends_with("takes several of each (--runs 4)."), "{text}");
     }
 
     #[test]

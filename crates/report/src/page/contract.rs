@@ -66,6 +66,8 @@ pub struct PageRun {
     pub seed: String,
     /// What it shows, in one sentence.
     pub answer: String,
+    /// What was not measured, in short.
+    pub left_out: Vec<String>,
     /// What it says of loads.
     pub loads: Vec<LoadLine>,
     /// Which known mistakes it contains, if it is a classic benchmark.

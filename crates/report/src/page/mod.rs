@@ -136,6 +136,7 @@ fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
         command: command::again(&run.manifest.run),
         seed: run.manifest.run.seed.to_string(),
         answer: answer.unwrap_or_else(|| terminal::headline(document)),
+        left_out: terminal::left_out(document),
         loads: terminal::load_lines(document),
         mistakes: check::of_classic(source),
         network,

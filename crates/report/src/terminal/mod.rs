@@ -39,6 +39,7 @@ mod warnings;
 use record::Document;
 use record::machine::Machine;
 
+pub(crate) use answer::left_out;
 pub use answer::{has_answer, render_answer};
 pub(crate) use footprint::simulated_caches;
 pub(crate) use headline::headline;

@@ -143,7 +143,7 @@ pub enum SpecError {
     /// Neither a file system nor a directory.
     #[error(
         "`{given}` is neither a file system that fsprism makes nor an existing directory\
-         {suggestion} (a path starts with / or ./)"
+         {suggestion}; a path starts with / or ./"
     )]
     UnknownFileSystem {
         /// The name as given.

@@ -3,12 +3,14 @@
 
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ChartFrame, type Table } from "../frame";
+import { Mark } from "../Mark";
 import { pictureOf } from "../picture";
 import { Scrolling } from "../scrolling";
 import type { Theme } from "../theme";
 import { useDrawn } from "../visible";
 import {
   AXIS_HEIGHT,
+  alikeSign,
   axisSvg,
   type RelativeCell,
   type RelativeModel,
@@ -122,12 +124,9 @@ function Rows({ model, drawn, tip, onRow, tell, hide }: RowsProps) {
               />
             )}
           </th>
-          {model.columns.map(({ label, colour }) => (
+          {model.columns.map(({ label, colour, mark }) => (
             <th key={label} scope="col" role="columnheader" class="value-head">
-              <svg width="9" height="9" aria-hidden="true">
-                <circle cx="4.5" cy="4.5" r="4" fill={colour} />
-              </svg>{" "}
-              {label}
+              <Mark index={mark} colour={colour} /> {label}
             </th>
           ))}
         </tr>
@@ -187,15 +186,18 @@ function ValueCell({ cell, label }: { cell: RelativeCell | null; label: string }
       </td>
     );
   }
-  const { said, ratio, shortRatio, isFirst, isBest, isAlike } = cell;
+  const { said, ratio, shortRatio, ratioInterval, isFirst, isBest, isAlike } = cell;
   return (
     <td role="cell" class={`value${isBest ? " best" : isFirst ? " first" : ""}`} data-label={label}>
       <span class="own">{said}</span>
       {isBest && <span class="hidden"> (the best)</span>}
       {ratio !== null && !isFirst && (
         <small class={isAlike ? "alike" : undefined}>
-          {isAlike ? "≈" : shortRatio}
+          {isAlike ? alikeSign(cell) : shortRatio}
           {isAlike && <span class="hidden"> cannot be told apart from the best</span>}
+          <span class="paper-only">
+            {isAlike && ` ${shortRatio}`} {ratioInterval}
+          </span>
         </small>
       )}
     </td>
@@ -218,10 +220,7 @@ function RowTip({ id, row, x, y }: Told & { id: string }) {
               cell && (
                 <tr key={cell.label}>
                   <td>
-                    <svg width="9" height="9" aria-hidden="true">
-                      <circle cx="4.5" cy="4.5" r="4" fill={cell.colour} />
-                    </svg>{" "}
-                    {cell.label}
+                    <Mark index={cell.mark} colour={cell.colour} /> {cell.label}
                   </td>
                   <td class="number">
                     {cell.said} {cell.interval}

@@ -5,10 +5,12 @@ import { type RelativeCell, relativeDomain, relativeSvg, rowHeight } from "./rel
 const cell = (label: string, change: Partial<RelativeCell>): RelativeCell => ({
   label,
   colour: "#0072b1",
+  mark: 0,
   said: "6.10 µs",
   interval: "[6.0, 6.2]",
   ratio: 1,
   shortRatio: "1×",
+  ratioInterval: "",
   saidRatio: "the best",
   isFirst: false,
   isBest: false,
@@ -18,7 +20,11 @@ const cell = (label: string, change: Partial<RelativeCell>): RelativeCell => ({
 
 const model = (...cells: (RelativeCell | null)[]) => ({
   title: "<I/O>",
-  columns: cells.map((_, index) => ({ label: `target ${index}`, colour: "#0072b1" })),
+  columns: cells.map((_, index) => ({
+    label: `target ${index}`,
+    colour: "#0072b1",
+    mark: index,
+  })),
   rows: [{ key: "create", title: "create & stat", cells }],
 });
 
@@ -40,7 +46,9 @@ it("draws hollow what cannot be told apart, and writes figures beside the plot",
   expect(svg).toContain("create &amp; stat");
   expect(svg).toContain("6.10 µs ≈");
   expect(svg).toContain("6.10 µs 3.0×");
-  expect(svg.match(/<circle[^>]*fill="#ffffff"/g)).toHaveLength(1);
+  const perhaps = cell("xfs", { ratio: 1.06, low: 1.01, high: 1.12, isAlike: true });
+  expect(relativeSvg(model(first, perhaps), themes.light)).toContain("6.10 µs ?");
+  expect(svg.match(/<path[^>]*fill="#ffffff"/g)).toHaveLength(1);
   expect(svg).toContain(">1×<");
 });
 

@@ -2,6 +2,7 @@
 // its interval. What differs by units and by orders of magnitude can so be compared; absolute
 // values stand beside.
 
+import { markSvg } from "../marks";
 import { domainOf, padded, place, type Scale, ticks, tickTexts } from "../scales";
 import { element, file, text } from "../svg";
 import type { Theme } from "../theme";
@@ -10,6 +11,8 @@ import type { Theme } from "../theme";
 export interface RelativeCell {
   label: string;
   colour: string;
+  /** Which mark is its own. */
+  mark: number;
   /** Its own figure, in words. */
   said: string;
   /** The ends of its interval, in words; empty where there is none. */
@@ -20,6 +23,8 @@ export interface RelativeCell {
   high?: number | undefined;
   /** The ratio alone; empty where it is not known. */
   shortRatio: string;
+  /** Its interval, in words; empty where it is not known. */
+  ratioInterval: string;
   /** The ratio in words, with all that is known of it. */
   saidRatio: string;
   /** Others are compared with it. */
@@ -39,12 +44,12 @@ export interface RelativeRow {
 
 export interface RelativeModel {
   title: string;
-  columns: { label: string; colour: string }[];
+  columns: { label: string; colour: string; mark: number }[];
   rows: RelativeRow[];
 }
 
 /** Each target has a lane of its own in a row. */
-const LANE = 7;
+const LANE = 8;
 const ROW_PADDING = 10;
 const ROW_LEAST = 24;
 /** An axis spans at least this, on both sides of 1. */
@@ -52,6 +57,8 @@ const SPAN_LEAST = 1.15;
 /** Intervals that reach farther than this beyond the largest ratio are cut at the edge. */
 const BEYOND = 1.6;
 export const AXIS_HEIGHT = 22;
+/** About the width of a digit of its names. */
+const DIGIT = 6.5;
 
 export function rowHeight({ columns }: RelativeModel): number {
   return Math.max(ROW_LEAST, columns.length * LANE + ROW_PADDING);
@@ -107,17 +114,21 @@ function ticksOf({ domain, range: [left, right] }: Scale): [number, string][] {
 
 /** The ticks, above the first row. */
 export function axisSvg(scale: Scale, theme: Theme, y: number): string {
+  const right = scale.range[1];
   return ticksOf(scale)
-    .map(([value, name]) =>
-      text(name, {
-        x: place(scale, value),
+    .map(([value, name]) => {
+      const x = place(scale, value);
+      // The last name ends where the plot does: beside it begin the figures.
+      const isAtEnd = x + (name.length * DIGIT) / 2 > right;
+      return text(name, {
+        x: isAtEnd ? right : x,
         y: y - 6,
-        "text-anchor": "middle",
+        "text-anchor": isAtEnd ? "end" : "middle",
         fill: value === 1 ? theme.ink : theme.muted,
         "font-size": 11,
         "font-weight": value === 1 ? 600 : 400,
-      }),
-    )
+      });
+    })
     .join("");
 }
 
@@ -142,7 +153,7 @@ export function rowSvg(
 }
 
 function cellSvg(cell: RelativeCell, scale: Scale, theme: Theme, y: number): string {
-  const { ratio, low, high, colour, isFirst, isAlike } = cell;
+  const { ratio, low, high, colour, mark, isFirst, isAlike } = cell;
   const [from, to] = scale.domain;
   const within = (value: number) => place(scale, Math.min(to, Math.max(from, value)));
   const parts: string[] = [];
@@ -160,7 +171,7 @@ function cellSvg(cell: RelativeCell, scale: Scale, theme: Theme, y: number): str
   }
   const fill = isAlike ? theme.surface : colour;
   const [x, r] = [within(ratio as number), isFirst ? 4.2 : 3.4];
-  parts.push(element("circle", { cx: x, cy: y, r, fill, stroke: colour, "stroke-width": 1.5 }));
+  parts.push(markSvg(mark, { x, y, r, fill, stroke: colour }));
   return parts.join("");
 }
 
@@ -176,9 +187,9 @@ export function relativeSvg(model: RelativeModel, theme: Theme, plot = 380): str
   const scale = relativeScale(model, NAMES + 8, values - 12);
   const title = { x: 8, y: 22, fill: theme.ink, "font-size": 15, "font-weight": 600 };
   const parts = [text(model.title, title), axisSvg(scale, theme, HEAD)];
-  model.columns.forEach(({ label, colour }, column) => {
+  model.columns.forEach(({ label, colour, mark }, column) => {
     const x = values + column * VALUES;
-    parts.push(element("circle", { cx: x + 5, cy: HEAD - 10, r: 4, fill: colour }));
+    parts.push(markSvg(mark, { x: x + 5, y: HEAD - 10, r: 4, fill: colour }));
     parts.push(text(label, { x: x + 14, y: HEAD - 6, fill: theme.ink, "font-weight": 600 }));
   });
   model.rows.forEach((row, index) => {
@@ -196,7 +207,15 @@ export function relativeSvg(model: RelativeModel, theme: Theme, plot = 380): str
   return file(width, HEAD + model.rows.length * height + 12, theme.surface, parts.join(""));
 }
 
+/** Of what cannot be told apart from the best: "?" where its interval alone would say that it is
+ * worse, but among so many comparisons some are by chance. */
+export function alikeSign({ low, high }: Pick<RelativeCell, "low" | "high">): "≈" | "?" {
+  const isBesideOne = low !== undefined && high !== undefined && (low > 1 || high < 1);
+  return isBesideOne ? "?" : "≈";
+}
+
 /** The figure, and how it stands to the best. */
-export function shortSaid({ said: own, isAlike, isFirst, shortRatio }: RelativeCell): string {
-  return isFirst ? own : `${own} ${isAlike ? "≈" : shortRatio}`.trimEnd();
+export function shortSaid(cell: RelativeCell): string {
+  const { said: own, isAlike, isFirst, shortRatio } = cell;
+  return isFirst ? own : `${own} ${isAlike ? alikeSign(cell) : shortRatio}`.trimEnd();
 }

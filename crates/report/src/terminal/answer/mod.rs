@@ -6,6 +6,8 @@ mod differences;
 mod figures;
 mod references;
 mod sure;
+
+pub(crate) use sure::left_out;
 #[cfg(test)]
 mod tests;
 

@@ -12,7 +12,11 @@ use textual::{percent, plural, program, shell_path};
 /// Confidence, what was left out, how many known mistakes there are if it is told, and what to do
 /// next.
 pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Path, Option<u32>)) {
-    for text in [confidence(document), left_out(document)] {
+    let left_out = match left_out(document) {
+        none if none.is_empty() => "nothing".to_owned(),
+        some => some.join("; "),
+    };
+    for text in [confidence(document), format!("Left out: {left_out}.")] {
         page.paragraph(&text, HANGING, Style::Plain);
     }
     // Commands are to be copied, so nothing of them is cut.
@@ -56,8 +60,8 @@ fn confidence(document: &Document) -> String {
     format!("Confidence {}: {}.", percent(document.run.confidence_level), facts.join("; "))
 }
 
-/// `Left out: 2 cells failed; f2fs: no mkfs.f2fs`.
-fn left_out(document: &Document) -> String {
+/// What was left out, in short: `2 cells failed`, `f2fs: no mkfs.f2fs`.
+pub(crate) fn left_out(document: &Document) -> Vec<String> {
     let cells = |is_it: fn(&record::CellReport) -> bool, what: &str| {
         let count = document.cells.iter().filter(|cell| is_it(cell)).count();
         (count > 0).then(|| format!("{} {what}", plural(count, "cell")))
@@ -75,8 +79,7 @@ fn left_out(document: &Document) -> String {
     let is_missing = |cell: &record::CellReport| cell.failed.is_none() && cell.replicates == 0;
     texts.extend(cells(is_missing, "not reached"));
     texts.extend(warnings::not_measured_in_short(document));
-    let texts = if texts.is_empty() { "nothing".to_owned() } else { texts.join("; ") };
-    format!("Left out: {texts}.")
+    texts
 }
 
 /// How many lines of the journal are damaged, and the first of them.
