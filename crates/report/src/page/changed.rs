@@ -33,8 +33,9 @@ pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> O
 }
 
 /// What differences between single runs lack.
-const OF_SINGLE_RUNS: &str = "These are single runs, and two of the very same system differ, too: whether the next ones \
-     would show this takes several of each (--runs 4).";
+const OF_SINGLE_RUNS: &str = "These are single runs, and two of the very same system differ, \
+                              too: whether the next ones would show this takes several of \
+                              each (--runs 4).";
 
 /// Comparisons by what they show.
 #[derive(Default)]
