@@ -258,6 +258,8 @@ describe.skipIf(executable === undefined)("a reader", () => {
     const row = states.first().locator("tbody tr", { hasText: "none" });
     expect(await row.locator(".calls").getAttribute("title")).toContain("READ 8");
     expect(await tab.locator("#states").textContent()).toContain("MB of content");
+    // Nothing of costs and single operations: calls were counted.
+    expect(await tab.locator("main").textContent()).not.toMatch(/relative to the best|Effects/);
     await tab.screenshot({ path: join(screenshots, "network-window.png") });
     expect(troubles).toEqual([]);
     await tab.context().close();

@@ -14,6 +14,7 @@ mod cliff;
 mod counters;
 mod custom;
 mod experiment;
+mod in_one_piece;
 mod laboratory;
 mod live_target;
 mod metrics;

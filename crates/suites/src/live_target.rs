@@ -12,6 +12,7 @@ use targets::{Location, Target, TargetError, TargetSpec};
 use workload::{FileSet, ReachedBy};
 
 use crate::counters::Counters;
+use crate::in_one_piece::Pieces;
 use crate::place::Place;
 use crate::sequence::Untaken;
 use crate::trial::Trial;
@@ -32,6 +33,8 @@ pub struct LiveTarget {
     pub(crate) read_in: BTreeSet<PathBuf>,
     /// Data files of which is known in what folios they come in.
     pub(crate) folios_known: BTreeSet<PathBuf>,
+    /// How data files lay on the device when they were written from their beginning.
+    pub(crate) pieces: Pieces,
     /// How long it took to make the target without files, and each of its places, in the last
     /// times.
     took: (Duration, BTreeMap<Place, Duration>),
@@ -55,6 +58,7 @@ impl LiveTarget {
             cooled: BTreeSet::new(),
             read_in: BTreeSet::new(),
             folios_known: BTreeSet::new(),
+            pieces: Pieces::default(),
             took: (Duration::ZERO, BTreeMap::new()),
             phases: Untaken::default(),
             is_new: true,

@@ -18,6 +18,7 @@ use workload::{
 };
 
 use crate::counters::{Counters, Happened, Reading};
+use crate::in_one_piece::Pieces;
 use crate::live_target::LiveTarget;
 use crate::need::{overlap_percent, processors};
 use crate::neighbours::{Look, Measuring};
@@ -158,6 +159,7 @@ impl Execution<'_> {
         };
         let touched = session.touched().to_vec();
         self.warm_names(&live.target, &mut live.cooled, &file_set)?;
+        self.gather((&mut live.pieces, &mut live.read_in), &touched)?;
         // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
         // What is in an arena has no pages of its own that could be counted, and is nowhere else.
@@ -213,6 +215,20 @@ impl Execution<'_> {
             restless,
             folio_pages,
         })
+    }
+
+    /// Has files whose clean pages will be written to lie in one piece, whatever was done to them.
+    fn gather(
+        &self,
+        (pieces, read_in): (&mut Pieces, &mut BTreeSet<PathBuf>),
+        files: &[PathBuf],
+    ) -> Result<(), Failure> {
+        for file in files.iter().filter(|_| self.of.writes_clean_pages()) {
+            if pieces.gather(file).map_err(|error| failed(&error))? {
+                read_in.remove(file);
+            }
+        }
+        Ok(())
     }
 
     /// Brings names into memory that are to be there and may not be.

@@ -164,6 +164,8 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
             {rows.map(({ cell, metric }) => {
               const { unit, figure: own } = metric;
               const [said, range] = figureWithin(unit, own.value, own.interval);
+              // In words, an interval leaves out the unit of its figure; here a column is between.
+              const [inUnit = ""] = said.match(/\s.*$/) ?? [];
               const isTheBest = said !== NO_FIGURE && isBest(cell, metric);
               return (
                 <tr key={`${cell.side.label} ${metric.name}`}>
@@ -173,7 +175,7 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
                     {said}
                     {isTheBest && <span class="hidden"> (the best)</span>}
                   </td>
-                  <td class="number">{range || "–"}</td>
+                  <td class="number">{range === "" ? "–" : `${range}${inUnit}`}</td>
                   {percentiles.map((percentile) => {
                     const found = metric.percentiles.find((one) => one.percentile === percentile);
                     return (
@@ -246,9 +248,9 @@ const KINDS = {
   fine: {
     title: "histogram",
     file: "histogram-fine",
-    axis: "density: share per factor of 2",
+    axis: "share of operations per bin",
     summary:
-      "Density of the latencies of single operations in the histogram's own buckets (each less than 1 % wide); areas are shares.",
+      "The share of single operations in each bin of latency. A bin is 3 % wide (24 to a factor of 2), and all together are 100 %.",
     of: fine,
   },
   cumulative: {

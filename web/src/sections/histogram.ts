@@ -26,7 +26,7 @@ export function coarse(low: Float64Array, _end: Float64Array, counts: Float64Arr
  * than the recorded buckets, of which there are 128 per factor of 2. */
 const BINS = 24;
 
-/** The density of operations per factor of 2 of latency. */
+/** The share of operations in each bin: together, all of them. */
 export function fine(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const bins = new Map<number, number>();
@@ -44,7 +44,7 @@ export function fine(low: Float64Array, end: Float64Array, counts: Float64Array)
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const found: Shares = [];
   for (let bin = first - 1; bin <= last + 1; bin += 1) {
-    found.push([2 ** (bin / BINS), (bins.get(bin) ?? 0) * BINS]);
+    found.push([2 ** (bin / BINS), bins.get(bin) ?? 0]);
   }
   return found;
 }

@@ -74,9 +74,13 @@ export function sections(view: View): Section[] {
     largest: hasLargest(view),
     several: (comparison?.runs.length ?? 0) > 1,
     compared: report.payload.compared != null,
+    // Of a network file system calls are counted, which its own section shows.
+    timed: report.runs.some(({ page }) => page.network == null),
   };
-  const dimensions = report.dimensions.filter((dimension) =>
-    selection.benchmarks.some((one) => one.dimension === dimension && isOfOthers(report, one)),
+  const dimensions = report.dimensions.filter(
+    (dimension) =>
+      has.timed &&
+      selection.benchmarks.some((one) => one.dimension === dimension && isOfOthers(report, one)),
   );
   const isNarrow = report.runs.length === 1 && selection.sides.length <= HALF_COLUMNS_MOST;
   // Beside the dimensions stand the loads, which weigh them, or else the largest differences.
@@ -142,22 +146,24 @@ export function sections(view: View): Section[] {
       teaser: "what was left out or given up, and why",
       Body: Unmeasured,
     },
-    has.benchmarks && {
-      id: "distribution",
-      title: "Single operations",
-      kind: "evidence",
-      teaser:
-        "of one benchmark: all figures, histograms, cumulative shares, tails, changes over time",
-      isAsked: route.benchmark !== null,
-      Body: Distribution,
-    },
-    has.others && {
-      id: "effects",
-      title: "Effects and contrasts",
-      kind: "evidence",
-      teaser: "analysis of variance over all benchmarks",
-      Body: Effects,
-    },
+    has.timed &&
+      has.benchmarks && {
+        id: "distribution",
+        title: "Single operations",
+        kind: "evidence",
+        teaser:
+          "of one benchmark: all figures, histograms, cumulative shares, tails, changes over time",
+        isAsked: route.benchmark !== null,
+        Body: Distribution,
+      },
+    has.timed &&
+      has.others && {
+        id: "effects",
+        title: "Effects and contrasts",
+        kind: "evidence",
+        teaser: "analysis of variance over all benchmarks",
+        Body: Effects,
+      },
     has.benchmarks && {
       id: "drift",
       title: "Replicates in run order",

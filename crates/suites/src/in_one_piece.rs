@@ -1,0 +1,119 @@
+//! Data files that lie as they did when they were made.
+//!
+//! A file system that writes each page to a new place, as btrfs does, leaves a file that was
+//! written over at random in as many pieces; and the first write to a clean page of such a file
+//! then costs it twice as much. What one benchmark has done is not to be measured in the next, so
+//! such a file is written over from its beginning.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use machine::describe::extents;
+
+const REQUEST_BYTES: usize = 1 << 20;
+
+/// In how many pieces files lay when they had just been written from the beginning.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces(BTreeMap<PathBuf, usize>);
+
+impl Pieces {
+    /// Writes the file over from its beginning if it lies in more pieces than it has to; whether it
+    /// was.
+    pub(crate) fn gather(&mut self, path: &Path) -> io::Result<bool> {
+        let file = File::options().read(true).write(true).open(path)?;
+        // Where a file system does not say where files lie, nothing can be done.
+        let Some(found) = pieces(&file) else { return Ok(false) };
+        let size_bytes = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        // Before it is known, as many as there are requests.
+        let known = self.0.get(path).copied();
+        if found <= known.unwrap_or(size_bytes.div_ceil(REQUEST_BYTES)) {
+            return Ok(false);
+        }
+        write_over(&file, size_bytes)?;
+        file.sync_all()?;
+        self.0.extend(pieces(&file).map(|left| (path.to_owned(), left)));
+        Ok(true)
+    }
+}
+
+fn pieces(file: &File) -> Option<usize> {
+    extents(file).ok().map(|found| found.runs())
+}
+
+/// Writes what it holds once more, in requests of 1 MiB.
+fn write_over(file: &File, size_bytes: usize) -> io::Result<()> {
+    let mut buffer = vec![0; REQUEST_BYTES];
+    for offset in (0..size_bytes).step_by(REQUEST_BYTES) {
+        let request = &mut buffer[..REQUEST_BYTES.min(size_bytes - offset)];
+        file.read_exact_at(request, offset as u64)?;
+        file.write_all_at(request, offset as u64)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    const PAGES: usize = 4096;
+
+    /// Unmounts what was mounted there.
+    struct Mounted<'a>(&'a Path);
+
+    impl Drop for Mounted<'_> {
+        fn drop(&mut self) {
+            let _ended = Command::new("umount").arg(self.0).status();
+        }
+    }
+
+    fn does(program: &str, arguments: &[&str]) -> bool {
+        let mut command = Command::new(program);
+        let quiet = command.args(arguments).stdout(std::process::Stdio::null());
+        quiet.stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success())
+    }
+
+    #[test]
+    fn what_was_written_over_in_pieces_lies_in_one_again_and_holds_the_same() {
+        let place = tempfile::tempdir_in("/var/tmp").expect("a directory");
+        let (image, root) = (place.path().join("image"), place.path().join("root"));
+        std::fs::create_dir(&root).expect("the place is ours");
+        let text = |path: &Path| path.to_str().expect("plain").to_owned();
+        File::create(&image).and_then(|file| file.set_len(256 << 20)).expect("sparse");
+        let is_made = does("mkfs.btrfs", &[&text(&image)])
+            && does("mount", &["-o", "loop", &text(&image), &text(&root)]);
+        if !is_made {
+            println!("skipped: btrfs cannot be made or mounted here");
+            return;
+        }
+        let _mounted = Mounted(&root);
+        let path = root.join("file");
+        let content: Vec<u8> = (0..=250).cycle().take(PAGES * 4096).collect();
+        std::fs::write(&path, &content).expect("there is room");
+        let mut known = Pieces::default();
+        assert!(!known.gather(&path).expect("it is there"), "it lies in one piece");
+        let file = File::options().read(true).write(true).open(&path).expect("it is there");
+        let scatter = || {
+            for page in (0..PAGES).step_by(2) {
+                let at = page * 4096;
+                let same = &content[at..][..4096];
+                file.write_all_at(same, at as u64).expect("there is room");
+            }
+            file.sync_all().expect("the device works");
+        };
+        for _again in 0..2 {
+            scatter();
+            let before = pieces(&file).expect("btrfs tells");
+            assert!(before > 1000, "{before}");
+            assert!(known.gather(&path).expect("it is there"));
+            let after = pieces(&file).expect("btrfs tells");
+            assert!(after < 64, "{after}");
+            assert!(!known.gather(&path).expect("it is there"), "nothing is left to do");
+        }
+        assert!(std::fs::read(&path).expect("it is there") == content, "it holds the same");
+    }
+}
