@@ -80,10 +80,9 @@ function Headline() {
   );
 }
 
-/** The first sentence, which is about all, and the rest. */
+/** The first sentence, which is about all, the largest difference, and what speaks against it. */
 function sentencesOf(text: string): string[] {
-  const [first = "", rest] = text.split(/(?<=\.) (?=The largest difference: )/);
-  return rest === undefined ? [first] : [first, rest];
+  return text.split(/(?<=\.) (?=The largest difference: |These are single runs)/);
 }
 
 function Card(props: { title: string; class: string; children: ComponentChildren }) {
