@@ -212,7 +212,10 @@ describe.skipIf(executable === undefined)("a reader", () => {
     const order = await tab.locator("main > section").evaluateAll((all) => all.map(({ id }) => id));
     expect(order.slice(0, 2)).toEqual(["summary", "changes"]);
     expect(await isWhole(tab, "h1")).toBe(true);
-    expect(await tab.locator("#summary .lead").textContent()).toContain("The largest difference: ");
+    const [largest, bound] = await tab.locator("#summary .lead").allTextContents();
+    expect(largest).toContain("The largest difference: ");
+    expect(bound).toContain("single runs");
+    expect(await tab.locator(".card.sure").textContent()).not.toContain("real difference");
     await tab.screenshot({ path: join(screenshots, "changed-window.png") });
     expect(troubles).toEqual([]);
     await tab.context().close();
