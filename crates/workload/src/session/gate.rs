@@ -43,7 +43,9 @@ impl Gate {
         let wanted = (before / self.threads + 1) * self.threads;
         while self.arrived.load(Ordering::Acquire) < wanted {
             if self.is_called_off.load(Ordering::Acquire) {
-                return Admission::CalledOff;
+                // Who calls it off may have passed it just now, and so has this thread.
+                let is_open = self.arrived.load(Ordering::Acquire) >= wanted;
+                return if is_open { Admission::Go } else { Admission::CalledOff };
             }
             (self.pause)();
         }
@@ -77,6 +79,19 @@ mod tests {
                         }
                     });
                 }
+            });
+        }
+    }
+
+    #[test]
+    fn who_has_passed_is_not_called_back() {
+        for _attempt in 0..2000 {
+            let gate = Gate::new(2, 2);
+            thread::scope(|scope| {
+                let other = scope.spawn(|| gate.arrive());
+                assert_eq!(gate.arrive(), Admission::Go);
+                gate.call_off();
+                assert_eq!(other.join().expect("the thread does not panic"), Admission::Go);
             });
         }
     }
