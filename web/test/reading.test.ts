@@ -34,6 +34,10 @@ describe.skipIf(executable === undefined)("a reader", () => {
     for (const seen of ["h1", ".card.sure", ".card.doubts-card", ".card.missing"]) {
       expect(await isWhole(tab, seen), seen).toBe(true);
     }
+    const missing = (await tab.locator(".card.missing").textContent()) ?? "";
+    const screen = fsprism("report", "survey", "--terminal").replace(/\s+/g, " ");
+    const said = /Left out: (.*?)\. [A-Z]/.exec(screen)?.[1]?.split("; ")[0] ?? "nothing";
+    expect(missing.replace(/\s+/g, " ")).toContain(said);
     expect(await isWhole(tab, "#map .map tbody tr:nth-child(3)")).toBe(true);
     const mail = tab.locator("#loads .map tbody tr", { hasText: "a mail server" });
     expect(await mail.textContent()).toMatch(/\d× ?\[.*1×|1×.*\d× ?\[/);

@@ -185,12 +185,12 @@ impl Beside<'_> {
     /// Nothing to be written, and all in memory or nothing.
     fn make_state(&self, cell: &Cell, data: &Path) -> anyhow::Result<()> {
         let file = File::open(data)?;
-        // All of the file system, as fsprism does. After `fsync` alone, btrfs puts off giving up
-        // the extents that were written over, and the next writes pay for it: five times their time
-        // for 1 MiB where the file had been written in random 4 KiB.
         if cell.does == Does::WriteFirst {
             self.rewrite(data)?;
         }
+        // All of the file system, as fsprism does. After `fsync` alone, btrfs puts off giving up
+        // the extents that were written over, and the next writes pay for it: five times their time
+        // for 1 MiB where the file had been written in random 4 KiB.
         syncfs(&file)?;
         fadvise(&file, 0, None, Advice::DontNeed)?;
         if !cell.is_direct() {

@@ -71,16 +71,21 @@ impl Forecast {
         if self.done >= self.rounds * self.chains.len() {
             return None;
         }
-        Some(match left_s {
-            _ if left_s < 90.0 => format!("about {:.0} s to go", left_s.max(1.0)),
-            // In whole minutes, a run of four would say the same for half of its time.
-            _ if left_s < 570.0 => {
-                let tens = (left_s / 10.0).round();
-                format!("about {:.0} min {:02.0} s to go", (tens / 6.0).floor(), tens % 6.0 * 10.0)
-            }
-            _ if left_s < 5400.0 => format!("about {:.0} min to go", left_s / 60.0),
-            _ => format!("about {:.1} h to go", left_s / 3600.0),
-        })
+        Some(in_words(left_s))
+    }
+}
+
+/// `about 4 min 20 s to go`.
+fn in_words(left_s: f64) -> String {
+    match left_s {
+        _ if left_s < 90.0 => format!("about {:.0} s to go", left_s.max(1.0)),
+        // In whole minutes, a run of four would say the same for half of its time.
+        _ if left_s < 570.0 => {
+            let tens = (left_s / 10.0).round();
+            format!("about {:.0} min {:02.0} s to go", (tens / 6.0).floor(), tens % 6.0 * 10.0)
+        }
+        _ if left_s < 5400.0 => format!("about {:.0} min to go", left_s / 60.0),
+        _ => format!("about {:.1} h to go", left_s / 3600.0),
     }
 }
 
@@ -106,6 +111,22 @@ mod tests {
     use super::*;
     use crate::conduct::round;
     use crate::plan::tests::plan;
+
+    #[test]
+    fn what_is_left_changes_with_every_ten_seconds_up_to_ten_minutes() {
+        let said = [0.2, 89.4, 90.0, 118.0, 236.0, 569.0, 600.0, 7200.0].map(in_words);
+        let expected = [
+            "1 s",
+            "89 s",
+            "1 min 30 s",
+            "2 min 00 s",
+            "4 min 00 s",
+            "9 min 30 s",
+            "10 min",
+            "2.0 h",
+        ];
+        assert_eq!(said, expected.map(|left| format!("about {left} to go")));
+    }
 
     #[test]
     fn what_was_measured_says_what_the_rest_takes() {

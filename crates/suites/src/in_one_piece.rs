@@ -116,4 +116,26 @@ mod tests {
         }
         assert!(std::fs::read(&path).expect("it is there") == content, "it holds the same");
     }
+
+    /// As on a disk whose free space is in pieces: writing over in place gathers nothing.
+    #[test]
+    fn what_cannot_lie_in_one_piece_is_written_over_once() {
+        const PAGES: u64 = 64;
+        let place = tempfile::tempdir_in("/var/tmp").expect("a directory");
+        let path = place.path().join("file");
+        let file = File::create(&path).expect("the place is ours");
+        for page in (0..PAGES).rev() {
+            file.write_all_at(&[1; 4096], page * 4096).expect("there is room");
+            file.sync_all().expect("the device works");
+        }
+        if pieces(&file).is_none_or(|found| found < 2) {
+            println!("skipped: a file cannot be scattered here");
+            return;
+        }
+        let mut known = Pieces::default();
+        assert!(known.gather(&path).expect("it is there"));
+        if pieces(&file).is_some_and(|left| left > 1) {
+            assert!(!known.gather(&path).expect("it is there"), "it is known by now");
+        }
+    }
 }

@@ -34,8 +34,9 @@ pub enum DataFileError {
     Target(#[from] TargetError),
     /// They do not fit on a target.
     #[error(
-        "three files of {bytes} bytes do not fit on {label}, which has {room}: give a smaller \
-         --size{or_more_room}"
+        "three files of {} MiB do not fit on {label}, which has {room}: give a smaller \
+         --size{or_more_room}",
+        mebibytes(*bytes)
     )]
     TooLarge {
         /// The size that was asked for.
@@ -60,6 +61,15 @@ pub enum DataFileError {
         /// What would give it more.
         or_more_room: &'static str,
     },
+    /// A target may use so little memory that no file would stay there.
+    #[error(
+        "files of 1 MiB are more than an eighth of the memory of {label}: give it a larger limit \
+         (memory=8m or more), or give --size"
+    )]
+    LittleMemory {
+        /// The label of the target.
+        label: String,
+    },
 }
 
 /// What a target has free, and what of it is for other things than data files.
@@ -77,14 +87,19 @@ impl Room {
 
 impl fmt::Display for Room {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mebibytes = |bytes: u64| bytes as f64 / 1_048_576.0;
-        write!(f, "{:.1} MiB free", mebibytes(self.free_bytes))?;
+        write!(f, "{} MiB free", mebibytes(self.free_bytes))?;
         if self.directories_bytes > 0 {
             let directories = mebibytes(self.directories_bytes);
-            write!(f, ", and directories of small files take {directories:.0} MiB")?;
+            write!(f, ", and directories of small files take {directories} MiB")?;
         }
         Ok(())
     }
+}
+
+/// `1.5`, `48`.
+fn mebibytes(bytes: u64) -> String {
+    let text = format!("{:.1}", bytes as f64 / 1_048_576.0);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 impl Testbed {
@@ -124,7 +139,7 @@ impl Testbed {
             let room = Room { free_bytes: target.space()?.free_bytes, directories_bytes };
             let (label, or_more_room) = (target.spec().label.clone(), live.or_more_room());
             let left_bytes = room.for_data_files();
-            let fitting = (left_bytes / 4).min(memory_share(target));
+            let (fitting, share) = (left_bytes / 4, memory_share(target));
             match asked {
                 Some(bytes) if bytes.saturating_mul(3) > left_bytes => {
                     return Err(DataFileError::TooLarge { bytes, label, room, or_more_room });
@@ -132,7 +147,8 @@ impl Testbed {
                 None if whole(fitting) == 0 => {
                     return Err(DataFileError::NoRoom { label, room, or_more_room });
                 }
-                Some(_) | None => fits = fits.min(fitting),
+                None if whole(share) == 0 => return Err(DataFileError::LittleMemory { label }),
+                Some(_) | None => fits = fits.min(fitting).min(share),
             }
         }
         Ok(whole(asked.unwrap_or(fits)))

@@ -51,7 +51,11 @@ impl Session {
         let data_file_bytes = match testbed.data_file_bytes(size, &suite.benchmarks) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             // It has none of these files.
-            Err(DataFileError::NoRoom { .. }) if suite.classic.is_some() => 0,
+            Err(DataFileError::NoRoom { .. } | DataFileError::LittleMemory { .. })
+                if suite.classic.is_some() =>
+            {
+                0
+            }
             size => size.blame_input()?,
         };
         let (clock, report, clock_record) = start::clock();

@@ -229,6 +229,8 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
     let (large, small) =
         (run("/dev/shm", "--size 64m", "large"), run("/dev/shm", "--size 1m", "small"));
     let made = run("memory=tmpfs", "--size 4m", "made");
+    // Nothing is kept for directories where there are none.
+    let alone = run("tmpfs:size=16m", "--size 4m", "alone");
     let with_directories = after(
         &place,
         &enter,
@@ -247,9 +249,26 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
     assert!(large.stderr.contains("--size"), "it says what would fit: {large:?}");
     small.assert_code(0);
     made.assert_code(0);
+    alone.assert_code(0);
     with_directories.assert_refused(&[
-        "which has 40.0 MiB free, and directories of small files take 48 MiB: make room, or a \
+        "which has 40 MiB free, and directories of small files take 48 MiB: make room, or a \
          larger size= for the target",
     ]);
     advised.assert_code(0);
+}
+
+/// What a limit leaves no room for is not said to want room on the disk.
+#[test]
+fn a_small_limit_of_memory_is_named_with_the_limit_that_would_do() {
+    let test = "a_small_limit_of_memory_is_named_with_the_limit_that_would_do";
+    let Some(place) = Place::as_root(test) else { return };
+    let run = |target: &str, out: &str| {
+        place.finish(place.fsprism(&format!(
+            "run survey {target} --blocks 1 --benchmark sequential-read-4k-warm \
+             --scratch scratch --out {out}"
+        )))
+    };
+    run("small=ext4:size=256m,memory=4m", "1").assert_refused(&["of small:", "memory=8m or more"]);
+    run("small=ext4:size=256m,memory=8m", "2").assert_code(0);
+    run("small=ext4:size=256m,memory=4m --size 1m", "3").assert_code(0);
 }
