@@ -63,7 +63,7 @@ export function App({ report }: { report: Report }) {
           <footer>
             Written by fsprism {report.payload.written_by}. This page contains all its data and
             makes no network requests.
-            <span class="paper-only"> What is folded on the screen is not on paper.</span>
+            <span class="paper-only"> Folded parts are not printed.</span>
             <Fold title="Third-party licences" class="licences">
               {() => <pre>{licences()}</pre>}
             </Fold>

@@ -21,8 +21,8 @@ pub enum LabError {
     NoPlace,
     /// The lab's disk has no room for a kernel.
     #[error(
-        "a kernel takes up to {} MB in {} while it is made, which has {} MB free: make room there, \
-         or set FSPRISM_LAB to a directory on a larger disk",
+        "making a kernel takes up to {} MB in {}, which has {} MB free: make room there, or set \
+         FSPRISM_LAB to a directory on a larger disk",
         needed_bytes.div_ceil(1_000_000), .directory.display(), free_bytes / 1_000_000
     )]
     NoRoom {

@@ -47,7 +47,8 @@ impl Lab {
 
     /// Refuses to begin what the disk has no room for.
     pub(crate) fn check_room(&self, needed_bytes: u64) -> Result<(), LabError> {
-        let directory = self.within("")?;
+        let directory = self.directory.clone();
+        fs::create_dir_all(&directory).map_err(LabError::at(&directory))?;
         let room = rustix::fs::statvfs(&directory).map_err(std::io::Error::from);
         let room = room.map_err(LabError::at(&directory))?;
         let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);

@@ -63,8 +63,8 @@ pub enum DataFileError {
     },
     /// A target may use so little memory that no file would stay there.
     #[error(
-        "files of 1 MiB are more than an eighth of the memory of {label}: give it a larger limit \
-         (memory=8m or more), or give --size"
+        "files of 1 MiB are more than an eighth of the memory that {label} may use: give it more \
+         (memory=8m or more), or name a --size"
     )]
     LittleMemory {
         /// The label of the target.

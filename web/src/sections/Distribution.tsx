@@ -250,7 +250,7 @@ const KINDS = {
     file: "histogram-fine",
     axis: "share of operations per bin",
     summary:
-      "The share of single operations in each bin of latency. A bin is 3 % wide (24 to a factor of 2), and all together are 100 %.",
+      "The share of single operations in each bin of latency. A bin is 3 % wide (24 to a factor of 2); together they make 100 %.",
     of: fine,
   },
   cumulative: {

@@ -268,7 +268,8 @@ fn a_small_limit_of_memory_is_named_with_the_limit_that_would_do() {
              --scratch scratch --out {out}"
         )))
     };
-    run("small=ext4:size=256m,memory=4m", "1").assert_refused(&["of small:", "memory=8m or more"]);
+    run("small=ext4:size=256m,memory=4m", "1")
+        .assert_refused(&["that small may use", "memory=8m or more"]);
     run("small=ext4:size=256m,memory=8m", "2").assert_code(0);
     run("small=ext4:size=256m,memory=4m --size 1m", "3").assert_code(0);
 }

@@ -33,8 +33,9 @@ pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> O
 }
 
 /// What differences between single runs lack.
-const OF_SINGLE_RUNS: &str = "These are single runs, and even two of the same system differ: \
-                              only several of each (--runs 4) tell whether this would recur.";
+const OF_SINGLE_RUNS: &str = "These are single runs. Even two runs of the same system differ: \
+                              only several of each (--runs 4) can tell whether this would \
+                              recur.";
 
 /// Comparisons by what they show.
 #[derive(Default)]
@@ -161,7 +162,7 @@ mod tests {
         let text = said(&before, &after).unwrap();
         assert!(text.starts_with("From before to after: 1 worse and 1 better; 1 "), "{text}");
         assert!(text.contains("The largest difference: stat, ext4, 2.00x better. "), "{text}");
-        assert!(text.ends_with("tell whether this would recur."), "{text}");
+        assert!(text.ends_with("can tell whether this would recur."), "{text}");
     }
 
     #[test]
