@@ -19,7 +19,7 @@ export function App({ report }: { report: Report }) {
   // Going to a section selects nothing else: what is drawn stays as it is.
   const selection = useMemo(
     () => select(report, route),
-    [report, route.targets.join("\n"), route.dimension, route.benchmark],
+    [report, route.targets.join("\n"), route.dimension],
   );
   const isEmpty = report.benchmarks.length > 0 && selection.benchmarks.length === 0;
   const view = useMemo(

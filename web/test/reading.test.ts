@@ -48,20 +48,24 @@ describe.skipIf(executable === undefined)("a reader", () => {
     await tab.context().close();
   });
 
-  it("asks about one benchmark, and has its sentence as the answer", async () => {
+  it("looks at one benchmark, finds its sentence and figures, and loses nothing else", async () => {
     const document = JSON.parse(fsprism("report", "survey", "--format", "json")) as Document;
     const cell = document.cells.find((one) => /^create/.test(one.title) && one.curve == null);
     const { page: tab } = await survey();
     const key = `${cell?.suite}/${cell?.benchmark}`;
     await tab.evaluate(() => scrollTo(0, 1500));
     await tab.getByLabel("Benchmark", { exact: true }).first().selectOption(key);
-    const heading = tab.locator("h1");
-    await expect.poll(() => heading.textContent()).toContain(`${cell?.title}: `);
-    expect(await heading.textContent()).toMatch(/slower|cannot be told apart|the same/);
-    await expect.poll(() => isWhole(tab, "h1")).toBe(true);
+    const said = tab.locator("#distribution .also").first();
+    await expect.poll(() => said.textContent()).toContain(`${cell?.title}: `);
+    expect(await said.textContent()).toMatch(/slower|cannot be told apart|the same|too little/);
+    await expect.poll(() => isWhole(tab, "#distribution .also")).toBe(true);
     expect(await tab.locator("#distribution figure").count()).toBeGreaterThan(1);
-    expect(await tab.locator("#effects, #warnings").count()).toBe(2);
+    const before = await tab.locator("main > section").count();
+    await tab.goBack();
+    await expect.poll(() => tab.evaluate(() => scrollY)).toBe(1500);
+    expect(await tab.locator("main > section").count()).toBe(before);
     await unfold(tab);
+    await tab.locator(".chip").first().click();
     for (const section of ["#effects", "#words", "#warnings"]) {
       const text = await tab.locator(section).textContent();
       expect(text, section).toContain("filters do not change it");

@@ -11,6 +11,7 @@
 mod beside;
 mod bonnie;
 mod budget;
+mod change;
 mod densefs;
 mod engine;
 mod fio;
@@ -45,6 +46,10 @@ fn main() -> anyhow::Result<()> {
     }
     match known {
         Some(name @ ("same" | "throttled")) => return honesty::measure(name),
+        Some("change") => {
+            let runs = std::env::args_os().nth(2).context("a directory of runs is needed")?;
+            return change::measure(runs.as_ref());
+        }
         Some("order") => return order::measure(),
         Some("budget") => {
             let seeds = std::env::args().nth(2).map(|seeds| seeds.parse()).transpose();
@@ -111,6 +116,7 @@ fn peers_of(word: Option<&str>) -> &'static [&'static str] {
             | "throttled"
             | "order"
             | "budget"
+            | "change"
             | "statistics"
             | "footprints"
             | "densefs"

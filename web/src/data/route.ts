@@ -9,7 +9,7 @@ export interface Route {
   targets: string[];
   /** The dimension that is shown; none for all. */
   dimension: string | null;
-  /** The benchmark that is looked at, by its key; none for the first. */
+  /** The benchmark or curve that is looked at, by its key; none for the first. */
   benchmark: string | null;
   /** What is looked at of cache lines. */
   footprint: FootprintRoute;

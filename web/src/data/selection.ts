@@ -36,12 +36,9 @@ export function select(report: Report, route: Route): Selection {
   const all = report.sides.every((side) => !wanted.has(side.label));
   const sides = all ? report.sides : report.sides.filter((side) => wanted.has(side.label));
   const shownSides = new Set(sides);
-  const named = report.benchmarks.find((benchmark) => benchmark.key === route.benchmark);
-  const curve = report.curves.find((one) => one.key === route.benchmark);
+  // The benchmark that is looked at hides no other: who comes back finds the page as it was.
   const fits = (benchmark: Benchmark) =>
-    (route.dimension === null || benchmark.dimension === route.dimension) &&
-    (named === undefined || benchmark === named) &&
-    (curve === undefined || curve.benchmarks.includes(benchmark));
+    route.dimension === null || benchmark.dimension === route.dimension;
   const benchmarks = report.benchmarks
     .filter(fits)
     .map((benchmark) => ({ ...benchmark, cells: shownCells(benchmark, shownSides) }))

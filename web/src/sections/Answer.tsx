@@ -15,11 +15,10 @@ import { kindsOf, tracesOf } from "./warned";
 export function Answer() {
   const view = useView();
   const { report } = view;
-  const asked = askedOf(view);
   return (
     <>
       <Headline />
-      {asked.length === 0 && <Unfiltered what="This answer" />}
+      <Unfiltered what="This answer" />
       <p class="subject">
         {report.runs.map(({ page, document }) => (
           <span key={page.name}>
@@ -42,29 +41,15 @@ export function Answer() {
   );
 }
 
-/** Sentences about the benchmark that was asked for. */
-function askedOf({ report, route, selection }: View): string[] {
-  const asked = [...report.benchmarks, ...report.curves].find(({ key }) => key === route.benchmark);
-  if (asked === undefined) return [];
-  return report.runs.flatMap(({ page }, run) =>
-    page.prose
-      .filter((one) => one.subject === asked.name && selection.isShown(run, one))
-      .map(({ text }) => (report.runs.length > 1 ? `${page.name}: ${text}` : text)),
-  );
-}
-
 function Headline() {
   const view = useView();
   const { runs, payload } = view.report;
-  const asked = askedOf(view);
   const [first, ...others] =
-    asked.length > 0
-      ? asked
-      : payload.effects.changed != null
-        ? sentencesOf(payload.effects.changed)
-        : runs.map(({ page, document }) =>
-            runs.length > 1 ? `${page.name}, ${document.run.suite}: ${page.answer}` : page.answer,
-          );
+    payload.effects.changed != null
+      ? sentencesOf(payload.effects.changed)
+      : runs.map(({ page, document }) =>
+          runs.length > 1 ? `${page.name}, ${document.run.suite}: ${page.answer}` : page.answer,
+        );
   const isLong = (first ?? "").length > 130;
   return (
     <>
@@ -72,7 +57,7 @@ function Headline() {
         {typeset(first ?? "")}
       </h1>
       {others.map((text) => (
-        <p key={text} class={asked.length > 0 ? "also" : "lead"}>
+        <p key={text} class="lead">
           {typeset(text)}
         </p>
       ))}

@@ -18,6 +18,7 @@ import {
   interval,
   NO_FIGURE,
   nanoseconds,
+  typeset,
   words,
 } from "../format/units";
 import { colourOf, dashOf, useView, type View } from "../view";
@@ -27,14 +28,27 @@ import { HistogramOverTime } from "./HistogramOverTime";
 import { coarse, cumulative, fine, type Shares, tail } from "./histogram";
 import { CellWarnings } from "./Warnings";
 
+/** Whether its operations were timed one by one. */
+export function hasOperations(benchmark: Benchmark): boolean {
+  return benchmark.cells.some((cell) => cell.page.histogram);
+}
+
+/** Sentences about a benchmark. */
+function sentencesOn({ report, selection }: View, benchmark: Benchmark): string[] {
+  return report.runs.flatMap(({ page }, run) =>
+    page.prose
+      .filter((one) => one.subject === benchmark.name && selection.isShown(run, one))
+      .map(({ text }) => (report.runs.length > 1 ? `${page.name}: ${text}` : text)),
+  );
+}
+
 export function Distribution() {
   const view = useView();
   const { report, selection, route, go } = view;
-  const hasHistogram = (one: Benchmark) => one.cells.some((cell) => cell.page.histogram);
   const offered = report.benchmarks.filter(
-    (one) => hasHistogram(one) && (route.dimension === null || one.dimension === route.dimension),
+    (one) => hasOperations(one) && (route.dimension === null || one.dimension === route.dimension),
   );
-  const drawn = selection.benchmarks.filter(hasHistogram);
+  const drawn = selection.benchmarks.filter(hasOperations);
   const chosen = drawn.find((one) => one.key === route.benchmark) ?? drawn[0];
   if (chosen === undefined) return <p>No single operations were timed.</p>;
   return (
@@ -54,6 +68,11 @@ export function Distribution() {
           ))}
         </select>
       </label>
+      {sentencesOn(view, chosen).map((text) => (
+        <p key={text} class="also">
+          {typeset(text)}
+        </p>
+      ))}
       <CellWarnings cells={chosen.cells} />
       <Figures benchmark={chosen} />
       <Fold title="Other metrics">{() => <Figures benchmark={chosen} isOther />}</Fold>

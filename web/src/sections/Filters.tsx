@@ -1,9 +1,10 @@
-// What is shown of the report: targets, a dimension, a benchmark. All three stand in the address.
+// What is shown of the report, targets and a dimension; and a way to all that is known of one
+// benchmark, which hides nothing. All three stand in the address.
 
 import { Mark } from "../charts/Mark";
 import { DIMENSIONS, dimensionName } from "../data/model";
-import { HOME } from "../data/route";
 import { colourOf, useView } from "../view";
+import { hasOperations } from "./Distribution";
 
 export function Filters() {
   const { report, selection, route, theme, go } = useView();
@@ -24,6 +25,12 @@ export function Filters() {
   const curves = report.curves.filter(
     ({ dimension }) => route.dimension === null || dimension === route.dimension,
   );
+  // Curves, and what has no single operations, are drawn with their dimension.
+  const placeOf = (key: string) => {
+    const single = benchmarks.find((one) => one.key === key);
+    const own = single ?? curves.find((one) => one.key === key);
+    return single && hasOperations(single) ? "distribution" : `dimension-${own?.dimension}`;
+  };
   return (
     <div class="filters" role="group" aria-label="What is shown">
       <span class="targets" role="group" aria-label="Targets">
@@ -65,11 +72,10 @@ export function Filters() {
           id="benchmark"
           value={route.benchmark ?? ""}
           onChange={({ currentTarget: { value } }) =>
-            // To choose one is to ask about it: its sentence stands at the top.
-            go(value === "" ? { benchmark: null } : { benchmark: value, section: HOME.section })
+            go(value === "" ? { benchmark: null } : { benchmark: value, section: placeOf(value) })
           }
         >
-          <option value="">all</option>
+          <option value="">look at one</option>
           {benchmarks.map(({ key, title }) => (
             <option key={key} value={key}>
               {title}
@@ -82,12 +88,8 @@ export function Filters() {
           ))}
         </select>
       </span>
-      {(route.targets.length > 0 || route.dimension !== null || route.benchmark !== null) && (
-        <button
-          type="button"
-          class="all"
-          onClick={() => go({ targets: [], dimension: null, benchmark: null })}
-        >
+      {(route.targets.length > 0 || route.dimension !== null) && (
+        <button type="button" class="all" onClick={() => go({ targets: [], dimension: null })}>
           Show all
         </button>
       )}

@@ -113,7 +113,7 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
               <button
                 type="button"
                 class="link"
-                onClick={() => go({ section: `dimension-${dimension}`, benchmark: null })}
+                onClick={() => go({ section: `dimension-${dimension}` })}
               >
                 {dimensionName(dimension)}
               </button>

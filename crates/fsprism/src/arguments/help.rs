@@ -71,6 +71,7 @@ Examples:
   sudo fsprism survey fast=ext4 slow=ext4:read_bps=20m
   fsprism survey . /dev/shm --budget 30s
   sudo fsprism survey ext4 xfs --runs 3      which differences hold from run to run
+  sudo fsprism survey ext4 --plan-for 5%     how many runs it takes to see a change of 5 %
   fsprism survey --resume fsprism-runs/20260301T101500Z-survey
   fsprism survey --resume RUN --budget 10m   continues it for ten minutes
   sudo fsprism survey ext4 xfs --dry-run     what would be measured

@@ -137,7 +137,7 @@ pub(crate) struct RunOptions {
 }
 
 /// What a run that is resumed has in its manifest: the command line cannot change it.
-const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
+const WHAT_A_RUN_REMEMBERS: [&str; 16] = [
     "targets",
     "benchmarks",
     "order",
@@ -145,6 +145,7 @@ const WHAT_A_RUN_REMEMBERS: [&str; 15] = [
     "confidence",
     "blocks",
     "runs",
+    "plan_for",
     "seed",
     "size",
     "verify",
@@ -179,6 +180,11 @@ pub(crate) struct Measuring {
     /// targets over all runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub(crate) runs: Option<u32>,
+    /// Say how many runs of what length it takes to see a change of this much, from before to
+    /// after: 5%. A pilot is measured first: 4 runs, or as many as --runs says, as long as --budget
+    /// says
+    #[arg(long, value_name = "PERCENT", value_parser = values::change)]
+    pub(crate) plan_for: Option<f64>,
     /// Seed for all random choices; by default taken from the time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -207,7 +213,7 @@ pub(crate) struct Measuring {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Make the targets and a pilot, print what would be measured, and keep nothing
-    #[arg(long, conflicts_with_all = ["resume", "runs", "out", "full"])]
+    #[arg(long, conflicts_with_all = ["resume", "runs", "plan_for", "out", "full"])]
     pub(crate) dry_run: bool,
     /// Resume an interrupted run, by default the latest, on the targets it started with; with
     /// --budget, any run
@@ -227,6 +233,13 @@ impl Measuring {
     /// Time to spend measuring a new run.
     pub(crate) fn budget(&self) -> Duration {
         self.budget.unwrap_or(BUDGET)
+    }
+
+    /// How many runs the command makes, unless it is a single one.
+    pub(crate) fn group(&self) -> Option<u32> {
+        /// Three degrees of freedom for what each benchmark varies by.
+        const PILOT: u32 = 4;
+        self.runs.or(self.plan_for.map(|_| PILOT))
     }
 
     /// How long replicates are to last, if that was asked for.

@@ -27,6 +27,7 @@ Examples:
                                                          tell
   fsprism compare --a OLD1 OLD2 --b NEW1 NEW2 --fail-above 5%,p99:10%
                                                          the same, also in the 99th percentile
+  fsprism compare OLD --plan-for 5%                      how many runs it takes to see that much
   fsprism compare RUN --metric p50                       by the median operation, not the mean
   fsprism compare RUN --full --factors target,dimension --margin 5%
 
@@ -108,6 +109,11 @@ pub(crate) struct CompareOptions {
     /// metric; several are separated by commas
     #[arg(long, value_name = "LIMIT", value_delimiter = ',', value_parser = values::gate)]
     pub(crate) fail_above: Vec<Gate>,
+    /// Say instead how many runs of what length it takes to see a change of this much, from before
+    /// to after, judged by these runs of one command: 5%
+    #[arg(long, value_name = "PERCENT", value_parser = values::change,
+        conflicts_with_all = ["b", "factors", "margin", "unlike", "fail_above", "full"])]
+    pub(crate) plan_for: Option<f64>,
     /// Print every comparison and the analysis of variance, not the largest differences only
     #[arg(long)]
     pub(crate) full: bool,

@@ -102,6 +102,18 @@ pub(crate) fn width(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A change that is to be seen: `5%`.
+pub(crate) fn change(text: &str) -> Result<f64, String> {
+    match percent(text)? {
+        // Whoever thinks in shares would be given a hundredth of what was meant.
+        percent if percent < 1.0 && !text.ends_with('%') => Err(format!(
+            "{text} could be a share or a percentage: give {}% or {text}%",
+            percent * 100.0
+        )),
+        percent => Ok(percent),
+    }
+}
+
 /// How much worse something may become, in percent, and in which metric; where none is named, in
 /// the one that is compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,12 +131,7 @@ pub(crate) fn gate(text: &str) -> Result<Gate, String> {
     let wrong = "a limit must be a percentage, or a metric and a percentage: 5% or p99:10%";
     match percent(limit) {
         Ok(percent) if metric.as_deref() == Some("") => Err(format!("{wrong}, not :{percent}%")),
-        // Whoever thinks in shares would have a gate of a hundredth of what was meant.
-        Ok(percent) if percent < 1.0 && !limit.ends_with('%') => Err(format!(
-            "{limit} could be a share or a percentage: give {}% or {limit}%",
-            percent * 100.0
-        )),
-        Ok(percent) => Ok(Gate { metric, percent }),
+        Ok(_) => Ok(Gate { metric, percent: change(limit)? }),
         Err(_) if limit.trim_end_matches('%').parse::<f64>().is_ok() => {
             Err("a limit must be above 0%".to_owned())
         }

@@ -14,6 +14,7 @@ use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::reports::CompareOptions;
 use crate::arguments::values::Gate;
+use crate::commands::plan;
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::{named, runs};
@@ -24,6 +25,15 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
     let factors = factors.blame_input()?;
     let Asked { paths, first_side } = asked(options).blame_input()?;
+    if let Some(percent) = options.plan_for {
+        if first_side.is_some_and(|firsts| firsts < paths.len()) {
+            let why = "--plan-for takes the runs of one command, not two sides";
+            return Err(anyhow!("{why}: name one directory of runs")).blame_input();
+        }
+        let metric = ComparedMetric::named(&options.metric);
+        let how = How { metric, level: options.confidence, ..How::default() };
+        return plan::print(&paths, (percent, &how), options.output.format);
+    }
     if !options.fail_above.is_empty() && (paths.len() < 2 || first_side == Some(paths.len())) {
         let why = "--fail-above is for what got worse from one run or side to the next";
         return Err(anyhow!("{why}: name two")).blame_input();

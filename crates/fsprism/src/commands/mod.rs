@@ -14,6 +14,7 @@ pub(crate) mod machine;
 pub(crate) mod manual;
 mod mounted;
 pub(crate) mod network;
+pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod runs;

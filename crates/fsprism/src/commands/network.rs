@@ -188,6 +188,7 @@ fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
         (measuring.offered.rate.is_some(), "--rate (use --link)"),
         (measuring.order != Order::Random, "--order"),
         (measuring.dry_run, "--dry-run"),
+        (measuring.plan_for.is_some(), "--plan-for"),
         (measuring.budget.is_some(), "--budget (use --runs)"),
         (measuring.making.aged.is_some(), "--aged"),
         (!measuring.making.destroy_data.is_empty(), "--destroy-data"),

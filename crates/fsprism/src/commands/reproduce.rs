@@ -423,6 +423,7 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         precision: 0.02,
         confidence: 0.95,
         runs: None,
+        plan_for: None,
         blocks: options.blocks.or(Some(blocks)),
         seed: options.seed,
         size: None,

@@ -23,7 +23,7 @@ pub(crate) fn survey(options: &SurveyOptions) -> anyhow::Result<Done> {
         options.measuring.output.format.check("survey")?;
     }
     options.measuring.file_size()?;
-    if let Some(runs) = options.measuring.runs {
+    if let Some(runs) = options.measuring.group() {
         return runs::measure("survey", runs, &options.measuring);
     }
     let what = Asked {
@@ -67,8 +67,10 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
             let why = "--rate is for scheduled operations, but footprint traces single ones";
             return Err(anyhow::anyhow!("{why}: leave it out, or run nano/io")).blame_input();
         }
-        if options.measuring.runs.is_some() {
-            let why = "--runs is for timed benchmarks, but footprint counts are exact";
+        let of_several = (options.measuring.runs.map(|_| "--runs"))
+            .or(options.measuring.plan_for.map(|_| "--plan-for"));
+        if let Some(option) = of_several {
+            let why = format!("{option} is for timed benchmarks, but footprint counts are exact");
             return Err(anyhow::anyhow!("{why}: leave it out")).blame_input();
         }
         if !options.measuring.benchmarks.is_empty() {
@@ -91,7 +93,7 @@ pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
     if classic.is_none() {
         options.measuring.file_size()?;
     }
-    if let Some(runs) = options.measuring.runs {
+    if let Some(runs) = options.measuring.group() {
         return runs::measure("run", runs, &options.measuring);
     }
     let are_sizes_placed = options.classic.are_sizes_placed();

@@ -14,13 +14,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use ::report::compare::CompareOptions;
 use anyhow::{Context, anyhow};
 use record::{GroupDirectory, Line, OneOfGroup, Run};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::Measuring;
-use crate::commands::compare;
+use crate::arguments::analysis::AnswerFormat;
+use crate::commands::{compare, plan};
 use crate::exit::{Blame, Done, INTERRUPTED};
 use crate::output;
 
@@ -31,7 +33,7 @@ const NAME: &str = "run-";
 /// How often a run is asked whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// What the command line of one run has otherwise than that of all.
-const NOT_OF_ONE_RUN: [&str; 4] = ["--runs", "--out", "--format", "--seed"];
+const NOT_OF_ONE_RUN: [&str; 5] = ["--runs", "--plan-for", "--out", "--format", "--seed"];
 
 /// The runs in `path`, in the order of their names; none where it is a run itself, or holds none.
 pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
@@ -66,7 +68,11 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
-    if count < 3 {
+    if measuring.plan_for.is_some() {
+        let each = measuring.budget().as_secs_f64();
+        let all = f64::from(count) * each / 60.0;
+        output::say(&format!("pilot: {count} runs of {each} s, {all:.0} min and more"));
+    } else if count < 3 {
         output::say(
             "two runs are enough for one side of `fsprism compare --a ... --b ...`, but comparing \
              the targets of one side takes three",
@@ -97,7 +103,14 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         }
     }
     output::say(&group.path().display().to_string());
-    let done = compare::over_runs(group.path(), format)?;
+    let done = match measuring.plan_for {
+        Some(percent) => {
+            let paths = of_group(group.path()).unwrap_or_default();
+            let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
+            plan::print(&paths, (percent, &CompareOptions::default()), format)?
+        }
+        None => compare::over_runs(group.path(), format)?,
+    };
     Ok(if has_failures { Done::WithFailures } else { done })
 }
 
@@ -152,6 +165,14 @@ fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Re
 
 /// The arguments that each run has in common.
 fn of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    without(arguments, &NOT_OF_ONE_RUN)
+}
+
+/// The arguments without these options, each of which has a value.
+pub(crate) fn without(
+    arguments: impl Iterator<Item = OsString>,
+    options: &[&str],
+) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
@@ -161,9 +182,9 @@ fn of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
             kept.extend(arguments);
             break;
         }
-        if NOT_OF_ONE_RUN.contains(&text.as_ref()) {
+        if options.contains(&text.as_ref()) {
             let _value = arguments.next();
-        } else if !NOT_OF_ONE_RUN.iter().any(|name| text.starts_with(&format!("{name}="))) {
+        } else if !options.iter().any(|name| text.starts_with(&format!("{name}="))) {
             kept.push(argument);
         }
     }

@@ -367,6 +367,14 @@ fn several_runs_are_measured_and_compared_as_one_side() {
     refused("compare group group/run-1", &["one or two directories", "--a and --b"]);
     refused("compare --a group/run-1 group/run-2 --b group/run-3", &["at least two runs each"]);
     refused("report group", &["group holds 4 runs", "group/run-4"]);
+    refused("compare group/run-1 --plan-for 5%", &["two or more runs of one command"]);
+    refused("compare group --plan-for 0.05", &["give 5% or 0.05%"]);
+    refused("compare group --plan-for 5% --full", &["cannot be used with"]);
+    let planned = read("compare group --plan-for 5%");
+    let said = &planned.assert_code(0).stdout;
+    assert!(said.starts_with("Pilot: 4 runs of "), "{said}");
+    let planned = read("compare group --plan-for 5% --format json");
+    assert_eq!(planned.assert_code(0).document()["change_percent"], 5.0);
     refused(&format!("{run} --runs 2 --out group"), &["is not empty"]);
     refused(&format!("{run} --runs 2 --format csv --out x"), &["terminal or json"]);
     // What the first run refuses leaves nothing.

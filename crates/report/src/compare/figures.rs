@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::{Sample, interval, trimmed};
 use tables::answer::IntervalDocument;
 
-use super::sides::Series;
+use super::sides::{self, Series};
 use crate::terminal::units::{self, Wording};
 
 /// The figure of a target on a benchmark.
@@ -34,20 +34,7 @@ pub struct RunFigure {
 
 /// Of every series of one target and benchmark, in their order.
 pub(super) fn all(series: &[Series], level: f64) -> Vec<RunFigure> {
-    let mut groups: Vec<Vec<&Series>> = Vec::new();
-    for one in series.iter().filter(|one| !one.values.is_empty()) {
-        let is_its = |group: &&mut Vec<&Series>| {
-            group[0].target == one.target && group[0].has_benchmark_of(one)
-        };
-        match groups.iter_mut().find(is_its) {
-            Some(group) => group.push(one),
-            None => groups.push(vec![one]),
-        }
-    }
-    // Cells may stand target by target; figures stand benchmark by benchmark.
-    let place = |one: &Series| series.iter().position(|other| other.has_benchmark_of(one));
-    groups.sort_by_key(|group| place(group[0]));
-    groups.iter().filter_map(|group| figure(group, level)).collect()
+    sides::of_one_target(series).iter().filter_map(|group| figure(group, level)).collect()
 }
 
 /// None where a run has a value that is not above 0.

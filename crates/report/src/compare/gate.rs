@@ -6,7 +6,7 @@
 //! effects of their own, and one run a side does not show how large these are.
 
 use record::Better;
-use stats::planning::power::least_detectable_of_runs;
+use stats::planning::power::{least_detectable_of_runs, runs_needed};
 use textual::{percent, plural};
 
 use super::comparisons::POWER;
@@ -167,12 +167,9 @@ impl GateAnswer<'_> {
     /// Runs a side with which a change of the limit would be seen four times in five, if they
     /// differ as much as these.
     fn runs_needed(&self, one: &Comparison) -> Option<u64> {
-        let shown = |runs| least_detectable_of_runs(runs, self.level, POWER).ok();
-        let deviation =
-            one.least_detectable_ratio?.ln() / shown([one.first_runs, one.second_runs])?;
-        let limit = self.limit.ln_1p();
-        (2..=RUNS_MAX)
-            .find(|&runs| shown([runs; 2]).is_some_and(|least| least * deviation <= limit))
+        let shown = least_detectable_of_runs([one.first_runs, one.second_runs], self.level, POWER);
+        let deviation = one.least_detectable_ratio?.ln() / shown.ok()?;
+        runs_needed(self.limit.ln_1p() / deviation, self.level, POWER, RUNS_MAX).ok().flatten()
     }
 
     fn limit_in_words(&self) -> String {

@@ -9,6 +9,8 @@ mod differences;
 mod figures;
 mod gate;
 mod metric;
+mod plan;
+mod plan_text;
 mod power;
 mod sides;
 mod stories;
@@ -34,6 +36,7 @@ pub use differences::{RunDifference, Unlike};
 pub use figures::RunFigure;
 pub use gate::GateAnswer;
 pub use metric::ComparedMetric;
+pub use plan::{PlanDocument, PlannedComparison, PlannedLength, Proposal, plan};
 pub use power::Power;
 pub use sides::NamedRun;
 use sides::{Question, Series};
@@ -140,6 +143,12 @@ pub enum CompareError {
         /// In what they differ.
         why: String,
     },
+    /// A pilot that has nothing in two of its runs.
+    #[error(
+        "these runs have no benchmark in common that could get worse: a plan takes two or more \
+         runs of one command, as --runs makes them"
+    )]
+    NothingToPlan,
     /// A side with a single run.
     #[error(
         "--a and --b take at least two runs each, because one cannot show how much runs vary; to \
@@ -400,14 +409,8 @@ fn not_shared(series: &[Series], runs: usize) -> Option<String> {
     })
 }
 
-/// What makes the comparison doubtful.
-fn warnings(
-    runs: &[NamedRun],
-    options: &CompareOptions,
-    dependence: &Dependence,
-    not_shared: Option<String>,
-) -> Vec<String> {
-    let Some((first, rest)) = runs.split_first() else { return Vec::new() };
+/// What makes each of the runs doubtful.
+fn warnings_of_runs(runs: &[NamedRun]) -> Vec<String> {
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
     let mut warnings: Vec<String> = unfinished
@@ -417,7 +420,6 @@ fn warnings(
             format!("{} was cut off{how}", named.name)
         })
         .collect();
-    warnings.extend(not_shared);
     warnings.extend(runs.iter().filter_map(|named| {
         let left_out = WarningReport::from(named.run.left_out()?);
         Some(format!("{}: {}", named.name, left_out.message))
@@ -426,6 +428,19 @@ fn warnings(
         let busy = WarningReport::from(busy_of_run(&named.run)?);
         Some(format!("{}: {}", named.name, busy.message))
     }));
+    warnings
+}
+
+/// What makes the comparison doubtful.
+fn warnings(
+    runs: &[NamedRun],
+    options: &CompareOptions,
+    dependence: &Dependence,
+    not_shared: Option<String>,
+) -> Vec<String> {
+    let Some((first, rest)) = runs.split_first() else { return Vec::new() };
+    let mut warnings = warnings_of_runs(runs);
+    warnings.extend(not_shared);
     let is_alone = |named: &NamedRun| named.run.manifest.targets.len() == 1;
     if options.first_side == Some(runs.len()) && runs.iter().all(is_alone) {
         let why = "these runs have only one target: compare them with other runs of it (--a, --b)";
@@ -474,6 +489,8 @@ mod common_tests;
 mod count_tests;
 #[cfg(test)]
 mod gate_tests;
+#[cfg(test)]
+mod plan_tests;
 #[cfg(test)]
 mod quantile_tests;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::planning::power::least_detectable_of_runs;
+use stats::planning::power::{least_detectable_of_runs, runs_needed};
 
 use super::comparisons::POWER;
 
@@ -39,13 +39,14 @@ impl Power {
             let least = least_detectable_of_runs(runs, level, POWER).ok()?;
             Some((least * deviation).exp())
         };
-        let enough = |count: &u64| shown([*count; 2]).is_some_and(|ratio| ratio <= RATIO);
         Some(Self {
             runs_differ_percent: deviation * 100.0,
             first_runs: runs[0],
             second_runs: runs[1],
             least_detectable_ratio: shown(runs)?,
-            runs_for_5_percent: (2..=RUNS_MAX).find(enough),
+            runs_for_5_percent: runs_needed(RATIO.ln() / deviation, level, POWER, RUNS_MAX)
+                .ok()
+                .flatten(),
         })
     }
 

@@ -206,6 +206,24 @@ pub(super) fn side_by_side(series: &[Series], firsts: usize) -> Vec<Question<'_>
     questions
 }
 
+/// The series of each target on each benchmark over all runs, benchmark by benchmark.
+pub(super) fn of_one_target(series: &[Series]) -> Vec<Vec<&Series>> {
+    let mut groups: Vec<Vec<&Series>> = Vec::new();
+    for one in series.iter().filter(|one| !one.values.is_empty()) {
+        let is_its = |group: &&mut Vec<&Series>| {
+            group[0].target == one.target && group[0].has_benchmark_of(one)
+        };
+        match groups.iter_mut().find(is_its) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    // Cells may stand target by target.
+    let place = |one: &Series| series.iter().position(|other| other.has_benchmark_of(one));
+    groups.sort_by_key(|group| place(group[0]));
+    groups
+}
+
 /// Every two targets on a benchmark, with all their runs: each run pairs what it gave of both.
 pub(super) fn over_runs(series: &[Series]) -> Vec<Question<'_>> {
     let mut questions: Vec<Question<'_>> = Vec::new();

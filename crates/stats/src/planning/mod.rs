@@ -1,9 +1,12 @@
 //! How many blocks a wanted precision takes, judged by the blocks there are.
 //!
-//! [`blocks_needed`] is for intervals by t; [`power`] says which difference so many blocks can
-//! show.
+//! [`blocks_needed`] is for intervals by t; [`power`] says which difference so many blocks or runs
+//! can show; [`runs`] plans runs by a pilot, and [`moderated`] makes much of little that is known
+//! of each of many.
 
+pub mod moderated;
 pub mod power;
+pub mod runs;
 
 use crate::distribution::student;
 use crate::refusal::{Refusal, check_open_unit, check_positive};

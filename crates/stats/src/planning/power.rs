@@ -53,6 +53,55 @@ pub fn least_detectable_of_runs(runs: [u64; 2], level: f64, power: f64) -> Resul
     Ok(test.noncentrality_of(power) * (1.0 / first as f64 + 1.0 / second as f64).sqrt())
 }
 
+/// The fewest runs a side, 2 to `most`, that show a difference of logarithms at `level` with the
+/// probability `power`; `difference` is in deviations of what single runs give. None if more than
+/// `most` would be needed.
+///
+/// # Errors
+/// Refuses a difference that is not above 0, and else what [`least_detectable_deviations`] does.
+pub fn runs_needed(
+    difference: f64,
+    level: f64,
+    power: f64,
+    most: u64,
+) -> Result<Option<u64>, Refusal> {
+    // Also refuses what is no plan.
+    least_detectable_of_runs([2; 2], level, power)?;
+    let is_enough = |runs| power_of_runs(difference, [runs; 2], level).map(|shown| shown >= power);
+    if !is_enough(most.max(2))? {
+        return Ok(None);
+    }
+    let (mut too_few, mut enough) = (1, most.max(2));
+    while enough - too_few > 1 {
+        let middle = u64::midpoint(too_few, enough);
+        if is_enough(middle)? { enough = middle } else { too_few = middle }
+    }
+    Ok(Some(enough))
+}
+
+/// How often so many runs on either side show a difference of logarithms at `level`; `difference`
+/// is in deviations of what single runs give. As often they rule it out where there is none: their
+/// interval then ends before it.
+///
+/// # Errors
+/// Refuses fewer than two runs on a side, a difference that is not above 0, and a level outside 0
+/// to 1.
+pub fn power_of_runs(difference: f64, runs: [u64; 2], level: f64) -> Result<f64, Refusal> {
+    /// Beyond, nothing is missed.
+    const LARGE: f64 = 1e6;
+    check_open_unit("the level", level)?;
+    if let Some(&given) = runs.iter().find(|&&count| count < 2) {
+        return Err(Refusal::TooFew { what: "a comparison of runs", needed: 2, given });
+    }
+    if difference.is_nan() || difference <= 0.0 {
+        let (what, range) = ("the difference", "above 0");
+        return Err(Refusal::OutOfRange { what, value: difference, range });
+    }
+    let [first, second] = runs.map(|count| count as f64);
+    let test = Test::new(first + second - 2.0, level);
+    Ok(test.power(difference.min(LARGE) / (1.0 / first + 1.0 / second).sqrt()))
+}
+
 /// A two-sided t test, and what integrals over its estimated spread take.
 struct Test {
     critical: f64,
@@ -145,6 +194,20 @@ mod tests {
         // z(0.975) + z(0.8).
         let wanted = (1.959963984540054 + 0.8416212335729143) / 1e3;
         assert!((all[5] / wanted - 1.0).abs() < 1e-5, "{all:?}");
+    }
+
+    // By `statsmodels` 0.15, `TTestIndPower().solve_power(effect_size=d, alpha=.05, power=.8)` is
+    // 63.77 runs for 0.5, 16.71 for 1, 5.09 for 2 and 3.07 for 3.
+    #[test]
+    fn the_runs_needed_are_those_of_statsmodels() {
+        let needed = |difference| runs_needed(difference, 0.95, 0.8, 100).unwrap();
+        assert_eq!([0.5, 1.0, 2.0, 3.0].map(needed), [64, 17, 6, 4].map(Some));
+        assert_eq!((needed(1e9), needed(f64::INFINITY), needed(0.3)), (Some(2), Some(2), None));
+        for (place, count) in [(1.0, 17), (2.0, 6)] {
+            let least = |runs| least_detectable_of_runs([runs; 2], 0.95, 0.8).unwrap();
+            assert!(least(count) <= place && least(count - 1) > place);
+        }
+        assert!(runs_needed(0.0, 0.95, 0.8, 100).is_err());
     }
 
     #[test]

@@ -9,6 +9,10 @@ mod sure;
 
 pub(crate) use sure::left_out;
 #[cfg(test)]
+mod agreement_tests;
+#[cfg(test)]
+mod question_tests;
+#[cfg(test)]
 mod tests;
 
 use std::path::Path;

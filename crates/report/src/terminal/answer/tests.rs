@@ -18,9 +18,9 @@ const LINES_MOST: usize = 22;
 
 /// A benchmark: its name, title and dimension, and what an operation takes on tmpfs, ext4, xfs and
 /// btrfs in nanoseconds; on tmpfs 0 where it means nothing there.
-type Row = (&'static str, &'static str, Dimension, [f64; 4]);
+pub(super) type Row = (&'static str, &'static str, Dimension, [f64; 4]);
 
-const ROWS: [Row; 23] = [
+pub(super) const ROWS: [Row; 23] = [
     ("append-fsync-4k", "append 4 KiB and fsync", Dimension::Io, [0.0, 673e3, 436e3, 951e3]),
     ("random-read-4k-cold", "random read 4 KiB, cold", Dimension::Io, [0.0, 60e3, 63e3, 66e3]),
     ("random-read-1m-cold", "random read 1 MiB, cold", Dimension::Io, [0.0, 1.2e6, 1.3e6, 1.4e6]),
@@ -102,16 +102,20 @@ const ROWS: [Row; 23] = [
 ];
 
 /// A survey of the first so many of tmpfs, ext4, xfs and btrfs, or of others by their numbers.
-fn survey(targets: &[usize], blocks: usize) -> Sample {
+pub(super) fn survey(targets: &[usize], blocks: usize) -> Sample {
+    survey_of(targets, |row, at| {
+        noisy(ROWS[row].3[at], 0.03, row as u64 * 8 + 8 + at as u64, blocks)
+    })
+}
+
+/// The same, whose values are given by the number of the benchmark and of the target.
+pub(super) fn survey_of(targets: &[usize], values: impl Fn(usize, usize) -> Vec<f64>) -> Sample {
     let labels: Vec<&str> =
         targets.iter().map(|&at| ["tmpfs", "ext4", "xfs", "btrfs"][at]).collect();
     let mut sample = Sample::new(&labels).operations(400);
-    for (seed, (name, title, dimension, times)) in (1..).zip(ROWS) {
+    for (row, (name, title, dimension, times)) in ROWS.into_iter().enumerate() {
         sample = sample.not_on(if times[0] == 0.0 { &["tmpfs"] } else { &[] });
-        let values: Vec<Vec<f64>> = targets
-            .iter()
-            .map(|&at| noisy(times[at], 0.03, seed * 8 + at as u64, blocks))
-            .collect();
+        let values: Vec<Vec<f64>> = targets.iter().map(|&at| values(row, at)).collect();
         let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
         sample = sample.benchmark(name, &values);
         sample.change(name, |cell| {
@@ -134,7 +138,7 @@ fn survey(targets: &[usize], blocks: usize) -> Sample {
 }
 
 /// As a command makes it that was asked for no loads.
-fn document(sample: &Sample) -> Document {
+pub(super) fn document(sample: &Sample) -> Document {
     let mut document = sample.document_under(&known_loads());
     document.loads.retain(|load| !load.costs.is_empty());
     document

@@ -1,0 +1,133 @@
+//! A plan in words: what varies, a table of runs, and the commands to copy.
+
+use std::fmt::Write as _;
+
+use textual::{Columns, list, paragraph, percent, plural, program};
+
+use super::plan::{PlanDocument, RUNS_MAX};
+use crate::terminal::units;
+
+/// Comparisons that are named because they need most runs.
+const NAMED: usize = 3;
+
+impl PlanDocument {
+    /// The text for people. `command` is what each side is to measure, such as `survey ext4`.
+    #[must_use]
+    pub fn text(&self, command: &str, width: usize) -> String {
+        let runs = plural(self.runs.len(), "run");
+        let pilot = format!(
+            "Pilot: {runs} of {} ({}) of {}; {}.",
+            time(self.measured_s),
+            plural(count(self.blocks), "block"),
+            list(&self.targets, "and"),
+            plural(self.comparisons.len(), "comparison")
+        );
+        let mut text = paragraph("", "  ", &pilot, width);
+        text += &paragraph("", "  ", &self.what_varies(), width);
+        let of = percent(self.change_percent / 100.0);
+        let heading = format!(
+            "Runs a side, before and after, that would show a change of {of} four times in five \
+             (and how long both sides take)"
+        );
+        text += &paragraph("\n", "", &heading, width);
+        text += &self.table();
+        text += &self.proposed(command, width);
+        text += &self.hardest(width);
+        if !self.not_planned.is_empty() {
+            let many = plural(self.not_planned.len(), "benchmark");
+            let said = format!("{many} without values above 0 in two runs: not planned");
+            text += &paragraph("! ", "  ", &said, width);
+        }
+        for warning in &self.warnings {
+            text += &paragraph("! ", "  ", warning, width);
+        }
+        text
+    }
+
+    fn what_varies(&self) -> String {
+        format!(
+            "Figures vary from run to run by {:.1} % (standard deviation, the median over \
+             comparisons). Of that variance, {:.0} % is noise within a run, which longer runs \
+             average out; the rest differs from run to run, and only more runs help.",
+            self.runs_differ_percent,
+            100.0 * self.within_share,
+        )
+    }
+
+    fn table(&self) -> String {
+        let mut table = Columns::headed(["", "in half of them", "in 9 of 10", "all ruled out"]);
+        for length in &self.lengths {
+            let cell = |runs: Option<u64>| match runs {
+                Some(runs) => format!("{runs} ({})", time(length.seconds(runs, self.beside_s))),
+                None => format!("over {RUNS_MAX}"),
+            };
+            let runs = format!("runs of {}", time(length.measured_s));
+            table.row([runs, cell(length.half), cell(length.most), cell(length.all)]);
+        }
+        table.render()
+            + "  \"All ruled out\": if nothing changed, --fail-above ends with status 0.\n"
+    }
+
+    fn proposed(&self, command: &str, width: usize) -> String {
+        let Some(proposal) = &self.proposal else {
+            return paragraph("\n", "", &self.too_little(), width);
+        };
+        let length = self.lengths.iter().find(|length| length.times == proposal.times);
+        let each = length.map_or(self.measured_s, |length| length.measured_s);
+        let of_all = if proposal.share < 0.9 { "half" } else { "9 of 10" };
+        let said = format!(
+            "Shortest for {of_all}: {} of {} before the change and after it, {} in all.",
+            plural(count(proposal.runs), "run"),
+            time(each),
+            time(proposal.seconds)
+        );
+        let mut text = paragraph("\n", "", &said, width);
+        let (program, runs, limit) = (program(), proposal.runs, self.change_percent);
+        for side in ["before", "after"] {
+            let _infallible = writeln!(
+                text,
+                "  {program} {command} --budget {each:.0}s --runs {runs} --out {side}"
+            );
+        }
+        text + &format!("  {program} compare before after --fail-above {limit}%\n")
+    }
+
+    /// Why nothing is proposed, and what could be seen.
+    fn too_little(&self) -> String {
+        format!(
+            "Even {RUNS_MAX} runs a side would not show a change of {} in half of the comparisons. \
+             Plan for a larger one, or measure while the machine does nothing else.",
+            percent(self.change_percent / 100.0)
+        )
+    }
+
+    fn hardest(&self, width: usize) -> String {
+        let mut all: Vec<_> = self.comparisons.iter().collect();
+        all.sort_by(|one, other| other.runs_differ_percent.total_cmp(&one.runs_differ_percent));
+        let named: Vec<String> = all
+            .iter()
+            .take(NAMED)
+            .map(|one| {
+                let varies = one.runs_differ_percent;
+                let digits = usize::from(varies < 10.0);
+                format!("{}, {} ({varies:.digits$} %)", one.title, one.target)
+            })
+            .collect();
+        let said = format!("Vary most from run to run: {}.", named.join("; "));
+        paragraph("", "  ", &said, width)
+    }
+}
+
+fn count(runs: u64) -> usize {
+    usize::try_from(runs).unwrap_or(usize::MAX)
+}
+
+fn time(seconds: f64) -> String {
+    if seconds < 100.0 {
+        return units::seconds(seconds.round().max(10.0));
+    }
+    if seconds < 3.0 * 3600.0 {
+        return format!("{:.0} min", seconds / 60.0);
+    }
+    units::seconds(seconds)
+}

@@ -1,0 +1,154 @@
+//! Nothing on the screen is denied by a verdict of the document, whatever was measured.
+
+use std::path::Path;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{Document, Verdict};
+
+use super::super::dimensions::compact;
+use super::super::grid::{Entry, Part, Row};
+use super::super::{Options, loads};
+use super::render_answer;
+use super::tests::{ROWS, document, survey_of};
+use crate::sample::noisy;
+
+const SEEDS: u64 = 12;
+
+/// A survey whose targets differ by nothing, by little or by much, and in which some values are far
+/// off.
+fn generated(seed: u64) -> Document {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut choice = |of: usize| random.random_range(0..of);
+    let mut drawn: Vec<Vec<f64>> = Vec::new();
+    for (row, (_, _, _, times)) in ROWS.iter().enumerate() {
+        for at in 0..times.len() {
+            let factor = [1.0, 1.0, 1.02, 1.05, 1.3, 3.0][choice(6)];
+            let spread = [0.01, 0.05, 0.3][choice(3)];
+            let own = seed * 1000 + (row * 8 + at) as u64;
+            let mut values = noisy(times[1] * factor, spread, own, 9);
+            if choice(5) == 0 {
+                values[choice(9)] *= 20.0;
+            }
+            drawn.push(values);
+        }
+    }
+    document(&survey_of(&[0, 1, 2, 3], |row, at| drawn[row * 4 + at].clone()))
+}
+
+/// A verdict on two: which costs more, where that is sure.
+struct Sure {
+    first: String,
+    second: String,
+    /// None where they cannot be told apart.
+    dearer: Option<String>,
+}
+
+impl Sure {
+    fn of((first, second): (&str, &str), ratio: Option<f64>, verdict: Verdict) -> Self {
+        let is_second_dearer = ratio.is_some_and(|ratio| ratio > 1.0);
+        let dearer = if is_second_dearer { second } else { first };
+        let dearer = verdict.is_different().then(|| dearer.to_owned());
+        Self { first: first.to_owned(), second: second.to_owned(), dearer }
+    }
+
+    fn is_on(&self, one: &str, other: &str) -> bool {
+        [(one, other), (other, one)].contains(&(&*self.first, &*self.second))
+    }
+}
+
+/// Holds every entry of a row to the verdicts on its targets; says how many were worse and level.
+fn hold(row: &Row, labels: &[&str], sure: &[Sure], what: &str) -> (usize, usize) {
+    let Some(best) = row.entries.iter().position(|entry| *entry == Entry::Best) else {
+        return (0, 0);
+    };
+    let best = labels[best];
+    let (mut worse, mut level) = (0, 0);
+    for (entry, label) in row.entries.iter().zip(labels) {
+        let dearer =
+            sure.iter().find(|one| one.is_on(best, label)).map(|one| one.dearer.as_deref());
+        match entry {
+            Entry::Worse(span) => {
+                assert_eq!(dearer, Some(Some(*label)), "{what}, {}: {row:?}", row.title);
+                assert!(span.low > 1.0, "{what}, {}: {row:?}", row.title);
+                worse += 1;
+            }
+            Entry::Level(span) => {
+                let is_denied = dearer.flatten().is_some() && span.low > 1.0;
+                assert!(!is_denied, "{what}, {}: {row:?}", row.title);
+                assert_ne!(dearer, Some(Some(best)), "{what}, {}: {row:?}", row.title);
+                level += 1;
+            }
+            Entry::Best | Entry::Without(_) => {}
+        }
+    }
+    (worse, level)
+}
+
+#[test]
+fn no_verdict_denies_what_stands_in_the_tables() {
+    let (mut worse, mut level) = (0, 0);
+    let mut add = |(more, alike): (usize, usize)| {
+        worse += more;
+        level += alike;
+    };
+    for seed in 0..SEEDS {
+        let document = generated(seed);
+        let labels: Vec<&str> = document.targets.iter().map(|one| one.label.as_str()).collect();
+        for row in compact::rows(&document) {
+            let of_it = document
+                .dimensions
+                .iter()
+                .filter(|one| super::super::names::dimension(one.dimension) == row.title);
+            let sure: Vec<Sure> = of_it
+                .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
+                .collect();
+            add(hold(&row, &labels, &sure, &format!("{seed}")));
+        }
+        let Part { rows, .. } = loads::part(&document, 20).expect("it has loads");
+        for (row, load) in rows.iter().zip(&document.loads) {
+            let of_it = load.comparisons.iter();
+            let sure: Vec<Sure> = of_it
+                .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
+                .collect();
+            add(hold(row, &labels, &sure, &format!("{seed}")));
+        }
+    }
+    assert!(worse > 60 && level > 60, "{worse} {level}");
+}
+
+#[test]
+fn every_difference_that_is_called_real_is_one() {
+    let mut told = 0;
+    for seed in 0..SEEDS {
+        let document = generated(seed);
+        let options = Options { width: 200, colour: false };
+        let text = render_answer(&document, Path::new("RUN"), None, &options);
+        let lines = text.lines().skip_while(|line| !line.starts_with("Largest real differences"));
+        let lines = lines.skip(1).take_while(|line| line.starts_with("  "));
+        for line in lines {
+            // `  create: ext4 3.49x [3.41, 3.58] slower than xfs (by a few long operations)`
+            let (title, said) = line.trim().split_once(": ").expect("it has a title");
+            let words: Vec<&str> = said.split(['\u{a0}', ' ']).collect();
+            let than = words.iter().position(|word| *word == "than").expect("it compares");
+            let (dearer, cheaper) = (words[0], words[than + 1]);
+            let ratio: f64 = words[1].trim_end_matches('x').parse().expect("it has a ratio");
+            let of_title = document.cells.iter().find(|cell| cell.title == title);
+            let benchmark = &of_title.expect("it was measured").benchmark;
+            let found = document.comparisons.iter().find(|one| {
+                one.benchmark == *benchmark
+                    && Sure::of((&one.first, &one.second), one.ratio, one.verdict)
+                        .is_on(dearer, cheaper)
+            });
+            let found = found.expect("they were compared");
+            let sure = Sure::of((&found.first, &found.second), found.ratio, found.verdict);
+            assert_eq!(sure.dearer.as_deref(), Some(dearer), "{seed}: {line}");
+            let own = found.ratio.expect("it has one");
+            let own = if own > 1.0 { own } else { 1.0 / own };
+            assert!((ratio / own - 1.0).abs() < 0.02, "{seed}: {line}, {own}");
+            assert!(![dearer, cheaper].contains(&"tmpfs"), "{line}");
+            told += 1;
+        }
+    }
+    assert!(told > 15, "{told}");
+}
