@@ -36,6 +36,30 @@ function move(hash: string) {
   }
 }
 
+/** For how long a section that was gone to is held in place, in milliseconds. */
+const HELD = 1000;
+
+/** Scrolls to a section and holds it there: charts are drawn as they come near, and those above it
+ * push it down. Whoever scrolls meanwhile has the page. */
+function hold(section: HTMLElement | null) {
+  if (section === null) return;
+  section.scrollIntoView();
+  const observer = new ResizeObserver(() => section.scrollIntoView());
+  observer.observe(document.body);
+  const stop = new AbortController();
+  const end = () => {
+    observer.disconnect();
+    stop.abort();
+  };
+  for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"])
+    addEventListener(kind, end, { passive: true, signal: stop.signal });
+  const timer = setTimeout(end, HELD);
+  return () => {
+    clearTimeout(timer);
+    end();
+  };
+}
+
 export interface Navigation {
   route: Route;
   /** Goes to the route with these parts changed; to its section, where that is one of them. */
@@ -70,8 +94,8 @@ export function useNavigation(report: Report): Navigation {
   useLayoutEffect(() => {
     const to = wanted.current;
     wanted.current = null;
-    if (to === "section") document.getElementById(route.section)?.scrollIntoView();
-    else if (to !== null) scrollTo(0, to);
+    if (to === "section") return hold(document.getElementById(route.section));
+    if (to !== null) scrollTo(0, to);
   }, [route]);
   const now = useRef(route);
   now.current = route;

@@ -59,6 +59,11 @@ describe.skipIf(executable === undefined)("a reader", () => {
     await expect.poll(() => said.textContent()).toContain(`${cell?.title}: `);
     expect(await said.textContent()).toMatch(/slower|cannot be told apart|the same|too little/);
     await expect.poll(() => isWhole(tab, "#distribution .also")).toBe(true);
+    // What is drawn above it late does not push it away.
+    const top = () => tab.locator("#distribution").evaluate((it) => it.getBoundingClientRect().top);
+    await tab.waitForTimeout(1500);
+    expect(await top()).toBeGreaterThan(0);
+    expect(await top()).toBeLessThan(100);
     expect(await tab.locator("#distribution figure").count()).toBeGreaterThan(1);
     const before = await tab.locator("main > section").count();
     await tab.goBack();
