@@ -180,9 +180,9 @@ pub(crate) struct Measuring {
     /// targets over all runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub(crate) runs: Option<u32>,
-    /// Say how many runs of what length it takes to see a change of this much, from before to
-    /// after: 5%. A pilot is measured first: 4 runs, or as many as --runs says, as long as --budget
-    /// says
+    /// Measure a pilot, and say how many runs of what length would show a change of this size,
+    /// before against after: 5%. The pilot is 4 runs, or as many as --runs says, each as long as
+    /// --budget says
     #[arg(long, value_name = "PERCENT", value_parser = values::change)]
     pub(crate) plan_for: Option<f64>,
     /// Seed for all random choices; by default taken from the time

@@ -109,8 +109,8 @@ pub(crate) struct CompareOptions {
     /// metric; several are separated by commas
     #[arg(long, value_name = "LIMIT", value_delimiter = ',', value_parser = values::gate)]
     pub(crate) fail_above: Vec<Gate>,
-    /// Say instead how many runs of what length it takes to see a change of this much, from before
-    /// to after, judged by these runs of one command: 5%
+    /// Instead of comparing, say how many runs of what length would show a change of this size,
+    /// before against after: 5%. It is judged by how much these runs, all of one command, vary
     #[arg(long, value_name = "PERCENT", value_parser = values::change,
         conflicts_with_all = ["b", "factors", "margin", "unlike", "fail_above", "full"])]
     pub(crate) plan_for: Option<f64>,

@@ -1,10 +1,10 @@
 //! How many runs of what length show a change, from a pilot of a few runs of one command.
 //!
-//! A run's figure varies for what its blocks vary, which longer runs average out, and for what runs
-//! differ by, which only more runs do ([`stats::planning::runs`]). A change is seen in a comparison
-//! of two sides if it is at least the least that so many runs a side show four times in five; and
-//! if nothing changed, the same number of runs rules a change of that size out as often. A gate
-//! over many comparisons is green only if all of them rule it out at once.
+//! A run's figure varies for two reasons: its blocks vary, which longer runs average out; and runs
+//! differ from one another, which only more runs average out ([`stats::planning::runs`]). A
+//! comparison is taken to show a change if so many runs a side would show it at least four times in
+//! five. If nothing changed, as many runs rule out a change of that size just as often. A gate over
+//! many comparisons is green only if all of them rule it out at once.
 
 use record::{Better, Line};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub(super) const RUNS_MAX: u64 = 100;
 /// Lengths of runs that are reckoned with, in lengths of the pilot's.
 const LENGTHS: [u32; 3] = [1, 2, 4];
 /// The share of comparisons that a proposal is for.
-const MOST: f64 = 0.9;
+pub(super) const MOST: f64 = 0.9;
 
 /// How many runs of what length show a change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub struct PlanDocument {
     pub change_percent: f64,
     /// The confidence level.
     pub level: f64,
-    /// How often it would be seen.
+    /// How often each comparison would show the change, from 0 to 1.
     pub power: f64,
     /// Blocks of a run of the pilot, the median over its runs.
     pub blocks: u64,
@@ -49,13 +49,13 @@ pub struct PlanDocument {
     pub within_share: f64,
     /// Lengths of runs, and how many of each it takes.
     pub lengths: Vec<PlannedLength>,
-    /// The least time in which most of the comparisons would show it, or else half of them; none if
-    /// not even half would with a hundred runs.
+    /// The runs that take least time to show it in nine in ten of the comparisons or, if none do,
+    /// in half of them; none if not even half would show it with 100 runs a side.
     pub proposal: Option<Proposal>,
     /// Each comparison, in the order of the benchmarks.
     pub comparisons: Vec<PlannedComparison>,
-    /// Titles of benchmarks that fewer than two runs of the pilot measured, or whose values have no
-    /// logarithm.
+    /// Titles of benchmarks, one for each target, that have fewer than two runs whose values are
+    /// all above 0.
     pub not_planned: Vec<String>,
     /// Reasons to doubt the pilot.
     pub warnings: Vec<String>,

@@ -86,7 +86,7 @@ fn the_text_names_what_varies_and_gives_commands_to_copy() {
         format!("--runs {} --out before", proposal.runs),
         format!("--runs {} --out after", proposal.runs),
         "compare before after --fail-above 5%".to_owned(),
-        "Vary most from run to run: benchmark-".to_owned(),
+        "These vary most from run to run: benchmark-".to_owned(),
     ] {
         let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(joined.contains(&words), "no `{words}` in {text}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use textual::{Columns, list, paragraph, percent, plural, program};
 
-use super::plan::{PlanDocument, RUNS_MAX};
+use super::plan::{MOST, PlanDocument, RUNS_MAX};
 use crate::terminal::units;
 
 /// Comparisons that are named because they need most runs.
@@ -26,16 +26,19 @@ impl PlanDocument {
         text += &paragraph("", "  ", &self.what_varies(), width);
         let of = percent(self.change_percent / 100.0);
         let heading = format!(
-            "Runs a side, before and after, that would show a change of {of} four times in five \
-             (and how long both sides take)"
+            "Runs a side, before and after, with which half of all comparisons, or 9 of 10, would \
+             show a change of {of} four times in five (and how long both sides take)"
         );
         text += &paragraph("\n", "", &heading, width);
         text += &self.table();
+        let of_all = "All ruled out: if nothing changed, --fail-above ends with status 0 four \
+                      times in five.";
+        text += &paragraph("  ", "  ", of_all, width);
         text += &self.proposed(command, width);
         text += &self.hardest(width);
         if !self.not_planned.is_empty() {
-            let many = plural(self.not_planned.len(), "benchmark");
-            let said = format!("{many} without values above 0 in two runs: not planned");
+            let many = plural(self.not_planned.len(), "comparison");
+            let said = format!("not planned: {many} with fewer than two runs of values above 0");
             text += &paragraph("! ", "  ", &said, width);
         }
         for warning in &self.warnings {
@@ -48,14 +51,14 @@ impl PlanDocument {
         format!(
             "Figures vary from run to run by {:.1} % (standard deviation, the median over \
              comparisons). Of that variance, {:.0} % is noise within a run, which longer runs \
-             average out; the rest differs from run to run, and only more runs help.",
+             average out; the rest lies between runs, where only more runs help.",
             self.runs_differ_percent,
             100.0 * self.within_share,
         )
     }
 
     fn table(&self) -> String {
-        let mut table = Columns::headed(["", "in half of them", "in 9 of 10", "all ruled out"]);
+        let mut table = Columns::headed(["", "half of all", "9 of 10", "all ruled out"]);
         for length in &self.lengths {
             let cell = |runs: Option<u64>| match runs {
                 Some(runs) => format!("{runs} ({})", time(length.seconds(runs, self.beside_s))),
@@ -65,7 +68,6 @@ impl PlanDocument {
             table.row([runs, cell(length.half), cell(length.most), cell(length.all)]);
         }
         table.render()
-            + "  \"All ruled out\": if nothing changed, --fail-above ends with status 0.\n"
     }
 
     fn proposed(&self, command: &str, width: usize) -> String {
@@ -74,9 +76,10 @@ impl PlanDocument {
         };
         let length = self.lengths.iter().find(|length| length.times == proposal.times);
         let each = length.map_or(self.measured_s, |length| length.measured_s);
-        let of_all = if proposal.share < 0.9 { "half" } else { "9 of 10" };
+        let of_all = if proposal.share < MOST { "half" } else { "nine in ten" };
         let said = format!(
-            "Shortest for {of_all}: {} of {} before the change and after it, {} in all.",
+            "Quickest for {of_all} of the comparisons: {} of {} before the change, and as many \
+             after it; {} in all.",
             plural(count(proposal.runs), "run"),
             time(each),
             time(proposal.seconds)
@@ -113,7 +116,7 @@ impl PlanDocument {
                 format!("{}, {} ({varies:.digits$} %)", one.title, one.target)
             })
             .collect();
-        let said = format!("Vary most from run to run: {}.", named.join("; "));
+        let said = format!("These vary most from run to run: {}.", named.join("; "));
         paragraph("", "  ", &said, width)
     }
 }

@@ -1,14 +1,15 @@
 //! Variances of many things that were each estimated from few values.
 //!
-//! Of four runs a variance has three degrees of freedom: one estimate in ten is below a fifth of
-//! the truth, one in ten above twice that, and a plan made from such estimates would find things
-//! that are steady and things that are not where there are none. So each is drawn towards what is
-//! common to all, by as much as they differ no more than chance makes them: the true variances are
-//! taken as scaled inverse chi-square, with `d0` degrees of freedom around `s0^2`, both found from
-//! the mean and the variance of the logarithms (Smyth, "Linear Models and Empirical Bayes Methods
+//! From four runs, a variance has three degrees of freedom: one estimate in ten is below a fifth of
+//! the truth, and one in ten above twice the truth. A plan made from such estimates would call some
+//! benchmarks steady and others not where all are alike. So each is drawn towards what is common to
+//! all, the more so the less they differ beyond what chance explains: the true variances are taken
+//! as scaled inverse chi-square, with `d0` degrees of freedom around `s0^2`, both found from the
+//! mean and the variance of the logarithms (Smyth, "Linear Models and Empirical Bayes Methods
 //! for Assessing Differential Expression in Microarray Experiments", Statistical Applications in
-//! Genetics and Molecular Biology 3(1), 2004, sections 6.2 and 4). What is given is the mean of
-//! what a variance may then be: a plan has to hold for those that are larger than they look, too.
+//! Genetics and Molecular Biology 3(1), 2004, sections 6.2 and 4). The result is the
+//! posterior mean of each variance, since a plan has to hold, too, for those that are larger than
+//! they look.
 
 /// One variance, and its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +20,8 @@ pub struct EstimatedVariance {
     pub df: f64,
 }
 
-/// The variances, each drawn towards the others. Those of 0, of what does not vary, stay 0 and draw
-/// at nothing; fewer than three others stay as they are.
+/// The variances, each drawn towards the others. Those of 0 stay 0 and do not affect the others; if
+/// fewer than three are above 0, all stay as they are.
 #[must_use]
 pub fn variances(estimates: &[EstimatedVariance]) -> Vec<f64> {
     let common = Common::of(estimates);

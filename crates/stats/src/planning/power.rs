@@ -1,4 +1,5 @@
-//! The least difference that so many paired blocks can show.
+//! The least difference that so many paired blocks, or so many runs a side, can show; and how many
+//! runs a side a difference takes.
 //!
 //! If the log ratios of the pairs are normal with mean d and standard deviation s, the t of n pairs
 //! is noncentral t distributed with n - 1 degrees of freedom and noncentrality d sqrt(n) / s, and
@@ -80,8 +81,8 @@ pub fn runs_needed(
 }
 
 /// How often so many runs on either side show a difference of logarithms at `level`; `difference`
-/// is in deviations of what single runs give. As often they rule it out where there is none: their
-/// interval then ends before it.
+/// is in deviations of what single runs give. Where there is no difference, they rule this one
+/// out as often: their interval ends below it.
 ///
 /// # Errors
 /// Refuses fewer than two runs on a side, a difference that is not above 0, and a level outside 0

@@ -28,8 +28,8 @@ impl RunSpread {
     }
 }
 
-/// How each benchmark varies: of each its runs, and of each run the values of its blocks, all above
-/// 0. None where there are fewer than two runs that have any.
+/// How much each benchmark varies. Each is given as its runs, and each run as the values of its
+/// blocks. None for a benchmark with fewer than two runs that have values, all of them above 0.
 #[must_use]
 pub fn spreads(benchmarks: &[Vec<Vec<f64>>]) -> Vec<Option<RunSpread>> {
     let found: Vec<Option<Spreads>> = benchmarks.iter().map(|runs| Spreads::of(runs)).collect();
