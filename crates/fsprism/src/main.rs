@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod exit;
 mod output;
+mod registry;
 mod session;
 
 use std::process::ExitCode;

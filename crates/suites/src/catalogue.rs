@@ -36,14 +36,6 @@ pub struct Suite {
     pub are_sizes_placed: bool,
 }
 
-/// There is no suite of that name.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no suite '{name}'{suggestion}; `fsprism run --list` lists the suites")]
-pub struct UnknownSuite {
-    name: String,
-    suggestion: String,
-}
-
 /// No benchmark of the suite begins its operations on a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
@@ -253,19 +245,10 @@ pub fn suites() -> Vec<Suite> {
     .collect()
 }
 
-/// The suite called `name`.
-///
-/// # Errors
-/// When there is none; the error names the nearest.
-pub fn suite(name: &str) -> Result<Suite, UnknownSuite> {
-    let all = suites();
-    let has_it = |suite: &&Suite| suite.benchmarks.iter().any(|one| one.name == name);
-    let suggestion = match all.iter().find(has_it) {
-        Some(suite) => format!(": it is a benchmark, `run {} --benchmark {name}`", suite.name),
-        None => did_you_mean(name, all.iter().map(|suite| suite.name)),
-    };
-    let found = all.into_iter().find(|suite| suite.name == name);
-    found.ok_or_else(|| UnknownSuite { name: name.to_owned(), suggestion })
+/// The suite called `name`, if there is one.
+#[must_use]
+pub fn suite(name: &str) -> Option<Suite> {
+    suites().into_iter().find(|suite| suite.name == name)
 }
 
 fn of(dimension: Dimension) -> Vec<Benchmark> {
@@ -378,14 +361,5 @@ mod tests {
         let refusal = chosen("survey", &["rename-100", "renam-100"]).expect_err("no such name");
         assert!(refusal.contains("'renam-100'"), "{refusal}");
         assert!(refusal.contains("did you mean `rename-100`?"), "{refusal}");
-    }
-
-    #[test]
-    fn an_unknown_suite_suggests_the_nearest() {
-        let error = suite("survey/metdata").expect_err("no such suite").to_string();
-        assert!(error.contains("did you mean `survey/metadata`?"), "{error}");
-        let error = suite("xyz").expect_err("no such suite").to_string();
-        assert!(!error.contains("did you mean"), "{error}");
-        assert!(error.contains("run --list"), "{error}");
     }
 }

@@ -17,6 +17,7 @@ use crate::arguments::Arguments;
 use crate::commands::reproduce;
 use crate::exit::Done;
 use crate::output;
+use crate::registry;
 
 /// Where a zsh completes a target: a file system or a directory.
 const ZSH_TARGETS: &str = "_fsprism_targets";
@@ -56,10 +57,7 @@ fn known(command: &str, argument: &str) -> Vec<String> {
         (_, "benchmarks") => benchmarks(),
         (_, "loads") => known_loads().into_iter().map(|load| load.name).collect(),
         (_, "operation" | "operations") => owned(TracedCall::all().map(TracedCall::name).collect()),
-        ("run", "suite") => {
-            let timed = suites::suites().into_iter().map(|suite| suite.name);
-            owned(timed.chain([footprint_suite::SUITE]).collect())
-        }
+        ("run", "suite") => owned(registry::rows().iter().map(|row| row.name).collect()),
         ("reproduce", "paper") => owned(reproduce::names()),
         ("man", "command") => names_below(&Arguments::command()),
         _ => Vec::new(),

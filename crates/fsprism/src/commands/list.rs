@@ -1,14 +1,13 @@
 //! `fsprism run --list`: the suites, and which dimensions their benchmarks isolate and exercise.
 
-use footprint_guest::TracedCall;
-use network_suite::SUITE;
-use serde_json::{Value, json};
-use suites::{Benchmark, COLUMNS, Relation, Suite, TableOneRow};
+use serde_json::json;
+use suites::{COLUMNS, Relation, Suite, TableOneRow};
 
 use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
 use crate::exit::{Blame, Done};
 use crate::output;
+use crate::registry::{self, BenchmarkRow, SuiteRow};
 
 const LEGEND: &str = "
 Benchmarks of nano (and of the survey, which takes its quick forms from there):
@@ -16,32 +15,22 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 
 ";
 const TITLE_WIDTH: usize = 39;
-const FOOTPRINT: &str = "cache lines that operations touch, traced in guests";
-const FSCACHE: &str = "a network file system in every state of its caches, in a rig of guests";
 
 /// Prints the suites by name, and the table of dimensions; or the benchmarks of one suite.
 pub(crate) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> {
-    let suites = suites::suites();
+    let rows = match suite {
+        Some(name) => vec![registry::row(name).blame_input()?],
+        None => registry::rows(),
+    };
     let text = match format.of_answers() {
-        Some(AnswerFormat::Terminal) if let Some(suite) = suite => benchmarks(&object_of(suite)?),
-        Some(AnswerFormat::Json) if let Some(suite) = suite => {
-            let document = json!({ "suites": [object_of(suite)?] });
-            format!("{document:#}\n")
-        }
+        Some(AnswerFormat::Terminal) if suite.is_some() => rows.iter().map(benchmarks).collect(),
         Some(AnswerFormat::Terminal) => {
-            let rows = suites.iter().map(|suite| (suite.name, suite.summary));
-            let rows: Vec<(&str, &str)> =
-                rows.chain([(footprint_suite::SUITE, FOOTPRINT), (SUITE, FSCACHE)]).collect();
-            let width = textual::widest(rows.iter().map(|(name, _)| name));
-            let line = |(name, summary): &(&str, &str)| format!("{name:<width$} {summary}\n");
+            let width = textual::widest(rows.iter().map(|row| row.name));
+            let line = |row: &SuiteRow| format!("{:<width$} {}\n", row.name, row.summary);
             let lines: String = rows.iter().map(line).collect();
-            format!("{lines}{LEGEND}{}", table(&suites))
+            format!("{lines}{LEGEND}{}", table(&suites::suites()))
         }
-        Some(AnswerFormat::Json) => {
-            let all: Vec<Value> = suites.iter().map(object).chain([traced(), network()]).collect();
-            let document = json!({ "suites": all });
-            format!("{document:#}\n")
-        }
+        Some(AnswerFormat::Json) => format!("{:#}\n", json!({ "suites": rows })),
         None => {
             let refusal =
                 anyhow::anyhow!("the list of suites has no such format: use --format json");
@@ -52,48 +41,11 @@ pub(crate) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> 
     Ok(Done::Well)
 }
 
-/// A suite of this name.
-fn object_of(name: &str) -> anyhow::Result<Value> {
-    match name {
-        footprint_suite::SUITE => Ok(traced()),
-        SUITE => Ok(network()),
-        _ => Ok(object(&suites::suite(name).blame_input()?)),
-    }
-}
-
 /// The names of a suite's benchmarks, as `--benchmark` takes them, and their titles.
-fn benchmarks(suite: &Value) -> String {
-    let all = suite["benchmarks"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text = |one: &Value, what: &str| one[what].as_str().unwrap_or_default().to_owned();
-    let rows: Vec<[String; 2]> =
-        all.iter().map(|one| [text(one, "name"), text(one, "title")]).collect();
-    let width = textual::widest(rows.iter().map(|[name, _]| name));
-    rows.iter().map(|[name, title]| format!("{name:<width$}  {title}\n")).collect()
-}
-
-/// The suite that is traced in guests, whose benchmarks are operations.
-fn traced() -> Value {
-    let benchmark = |operation: &TracedCall| {
-        json!({
-            "name": operation.name(), "title": operation.title(),
-            "dimension": record::Dimension::CpuFootprint, "exercises": [], "curve": null,
-        })
-    };
-    let benchmarks: Vec<Value> = TracedCall::by_default().map(|call| benchmark(&call)).collect();
-    json!({ "name": footprint_suite::SUITE, "summary": FOOTPRINT, "benchmarks": benchmarks })
-}
-
-/// The suite that is measured over a network.
-fn network() -> Value {
-    let benchmark = |one: network_suite::NetworkBenchmark| {
-        json!({
-            "name": one.name(), "title": one.title(),
-            "dimension": record::Dimension::Caching,
-            "exercises": [record::Dimension::Io, record::Dimension::Metadata], "curve": null,
-        })
-    };
-    let benchmarks = network_suite::NetworkBenchmark::ALL.map(benchmark);
-    json!({ "name": SUITE, "summary": FSCACHE, "benchmarks": benchmarks })
+fn benchmarks(row: &SuiteRow) -> String {
+    let width = textual::widest(row.benchmarks.iter().map(|one| &one.name));
+    let line = |one: &BenchmarkRow| format!("{:<width$}  {}\n", one.name, one.title);
+    row.benchmarks.iter().map(line).collect()
 }
 
 fn table(suites: &[Suite]) -> String {
@@ -132,17 +84,4 @@ fn sign(mark: Relation) -> char {
         Relation::Exercises => 'o',
         Relation::Nothing => ' ',
     }
-}
-
-fn object(suite: &Suite) -> Value {
-    let benchmark = |one: &Benchmark| {
-        let (name, title, dimension) = (&one.name, &one.title, one.dimension);
-        let (exercises, curve) = (&one.exercises, &one.curve);
-        json!({
-            "name": name, "title": title, "dimension": dimension, "exercises": exercises,
-            "curve": curve,
-        })
-    };
-    let benchmarks: Vec<Value> = suite.benchmarks.iter().map(benchmark).collect();
-    json!({ "name": suite.name, "summary": suite.summary, "benchmarks": benchmarks })
 }

@@ -13,6 +13,7 @@ use crate::commands::traffic::Traffic;
 use crate::commands::{dry_run, footprint, list, network};
 use crate::exit::{Blame, Done};
 use crate::output;
+use crate::registry;
 use crate::session::targets::{self, Choice};
 use crate::session::timed::Session;
 use crate::session::{loads, runs};
@@ -145,7 +146,7 @@ fn measure(
             Session::resume(path, measuring, &stop)?
         }
         None => {
-            let suite = suites::suite(asked.suite).blame_input()?;
+            let suite = registry::timed_suite(asked.suite).blame_input()?;
             let suite = suite.offering(measuring.offered.load().as_ref()).blame_input()?;
             let suite = suite.with_classic(asked.classic).blame_input()?.with_custom(asked.custom);
             let length = measuring.replicate_length(asked.until_steady)?;
@@ -206,7 +207,7 @@ pub(crate) fn measure_silently(
     measuring: &Measuring,
 ) -> anyhow::Result<(RunDirectory, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
-    let suite = suites::suite(suite).blame_input()?.with_classic(classic).blame_input()?;
+    let suite = registry::timed_suite(suite).blame_input()?.with_classic(classic).blame_input()?;
     let out = measuring.out.as_deref();
     let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
     let (directory, ended) = session.measure(&stop);

@@ -17,6 +17,7 @@ use crate::arguments::Measuring;
 use crate::exit::Blame;
 use crate::output;
 use crate::output::progress::Progress;
+use crate::registry;
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::{self, Choice};
 
@@ -108,7 +109,7 @@ impl Session {
             return Err(refusal).blame_input();
         }
         let ledger = Ledger::replay(&lines);
-        let suite = suites::suite(&manifest.run.suite).blame_input()?;
+        let suite = registry::timed_suite(&manifest.run.suite).blame_input()?;
         let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
         let suite = suite.with_classic(manifest.run.classic.as_ref()).blame_input()?;
         let suite = suite.with_custom(manifest.run.custom.as_ref());

@@ -32,6 +32,10 @@ fn suites_are_listed_for_people_and_programs() {
     assert!(!of_suite.stdout.contains("random-read"), "{}", of_suite.stdout);
     let of_guests = place.finish(place.fsprism("run --list fscache --format json"));
     assert_eq!(of_guests.assert_code(0).document()["suites"][0]["name"], "fscache");
+    for (given, meant) in [("fscach", "`fscache`"), ("footprnt", "`footprint`")] {
+        let said = format!("did you mean {meant}");
+        place.finish(place.fsprism(&format!("run {given} ext4"))).assert_refused(&[&said]);
+    }
     place.finish(place.fsprism("run --list nanno")).assert_refused(&["did you mean `nano`"]);
     let document = place.finish(place.fsprism("run --list --format json")).document();
     let suites = document["suites"].as_array().expect("a list");

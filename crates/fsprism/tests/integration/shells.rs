@@ -43,6 +43,7 @@ fn bash_completes_what_is_known() {
         ("fsprism survey --destr", "--destroy-data"),
         ("fsprism run nano/me", "nano/metadata"),
         ("fsprism run foot", "footprint"),
+        ("fsprism run fsca", "fscache"),
         ("fsprism run nano/io ext4 xf", "xfs"),
         ("fsprism survey btr", "btrfs"),
         ("fsprism cliff ext4 tmp", "tmpfs"),
