@@ -75,7 +75,7 @@ export function Filters() {
             go(value === "" ? { benchmark: null } : { benchmark: value, section: placeOf(value) })
           }
         >
-          <option value="">look at one</option>
+          <option value="">choose one</option>
           {benchmarks.map(({ key, title }) => (
             <option key={key} value={key}>
               {title}

@@ -183,7 +183,7 @@ pub(crate) struct Measuring {
     /// Measure a pilot, and say how many runs of what length would show a change of this size,
     /// before against after: 5%. The pilot is 4 runs, or as many as --runs says, each as long as
     /// --budget says
-    #[arg(long, value_name = "PERCENT", value_parser = values::change)]
+    #[arg(long, value_name = "PERCENT", value_parser = values::change, conflicts_with = "full")]
     pub(crate) plan_for: Option<f64>,
     /// Seed for all random choices; by default taken from the time
     #[arg(long, value_name = "N")]

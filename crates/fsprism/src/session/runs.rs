@@ -57,7 +57,10 @@ fn number_of(path: &Path) -> Option<u32> {
 pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Done> {
     let format = measuring.output.format;
     if format.of_answers().is_none() {
-        let why = "--runs prints how targets compare over all runs, and only as terminal or json";
+        let why = match measuring.plan_for {
+            Some(_) => "--plan-for prints a plan, and only as terminal or json",
+            None => "--runs prints how targets compare over all runs, and only as terminal or json",
+        };
         let then = "choose one of these, then export each run with `fsprism report RUN --format`";
         return Err(anyhow!("{why}: {then}")).blame_input();
     }
@@ -69,9 +72,11 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     if measuring.plan_for.is_some() {
-        let each = measuring.budget().as_secs_f64();
-        let all = f64::from(count) * each / 60.0;
-        output::say(&format!("pilot: {count} runs of {each} s, {all:.0} min and more"));
+        let each = match measuring.blocks {
+            Some(blocks) => textual::plural(blocks as usize, "block"),
+            None => humantime::format_duration(measuring.budget()).to_string(),
+        };
+        output::say(&format!("pilot: {count} runs of {each}"));
     } else if count < 3 {
         output::say(
             "two runs are enough for one side of `fsprism compare --a ... --b ...`, but comparing \

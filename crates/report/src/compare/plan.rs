@@ -9,19 +9,22 @@
 use record::{Better, Line};
 use schemars::JsonSchema;
 use serde::Serialize;
+use stats::Sample;
+use stats::planning::fewest;
 use stats::planning::power::{power_of_runs, runs_needed};
 use stats::planning::runs::{RunSpread, spreads};
 
 use super::comparisons::POWER;
 use super::sides::{self, Series};
-use super::{CompareError, CompareOptions, NamedRun, check, warnings_of_runs};
+use super::{CompareError, CompareOptions, NamedRun, Unlike, check, set_aside, warnings_of_runs};
 
 /// Runs a side that are reckoned with at most.
 pub(super) const RUNS_MAX: u64 = 100;
 /// Lengths of runs that are reckoned with, in lengths of the pilot's.
 const LENGTHS: [u32; 3] = [1, 2, 4];
-/// The share of comparisons that a proposal is for.
-pub(super) const MOST: f64 = 0.9;
+/// The shares of comparisons that plans are for, in percent.
+const HALF: usize = 50;
+pub(super) const MOST: usize = 90;
 
 /// How many runs of what length show a change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -87,8 +90,8 @@ pub struct Proposal {
     pub times: u32,
     /// Number of runs a side.
     pub runs: u64,
-    /// The share of comparisons that would show the change, from 0 to 1.
-    pub share: f64,
+    /// The share of comparisons that would show the change, in percent.
+    pub share_percent: usize,
     /// How long both sides take, in seconds.
     pub seconds: f64,
 }
@@ -126,8 +129,9 @@ pub fn plan(
 ) -> Result<PlanDocument, CompareError> {
     let options = CompareOptions { first_side: Some(runs.len()), ..options.clone() };
     check(runs, &options)?;
-    let series = sides::series_of(runs, &options.metric);
+    let mut series = sides::series_of(runs, &options.metric);
     options.metric.check(runs, &series)?;
+    let unlike = set_aside(runs, &mut series, &options);
     let can_get_worse =
         |group: &Vec<&Series>| group[0].better != Better::Neither && !group[0].is_counted();
     let groups: Vec<Vec<&Series>> =
@@ -163,8 +167,18 @@ pub fn plan(
         lengths,
         comparisons: compared.map(|(one, spread)| wish.comparison(one, &spread)).collect(),
         not_planned: missing.map(|(group, _)| group[0].title.clone()).collect(),
-        warnings: warnings_of_runs(runs),
+        warnings: unlike
+            .first()
+            .map(of_two_commands)
+            .into_iter()
+            .chain(warnings_of_runs(runs))
+            .collect(),
     })
+}
+
+/// What runs measured differently is no accident of runs.
+fn of_two_commands(Unlike { title, target, why, .. }: &Unlike) -> String {
+    format!("these are not runs of one command: {title} on {target}: {why}")
 }
 
 fn targets(groups: &[Vec<&Series>]) -> Vec<String> {
@@ -182,9 +196,8 @@ fn share_within(spread: &RunSpread) -> f64 {
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+    let values: Vec<f64> = values.collect();
+    Sample::new(values).map_or(0.0, |sample| sample.median())
 }
 
 /// How long a run of the pilot is.
@@ -250,8 +263,8 @@ impl Wish {
             times,
             measured_s: pilot.measured_s * f64::from(times),
             blocks: pilot.blocks * u64::from(times),
-            half: needed[at_share(needed.len(), 0.5)],
-            most: needed[at_share(needed.len(), MOST)],
+            half: needed[at_percent(needed.len(), HALF)],
+            most: needed[at_percent(needed.len(), MOST)],
             all: self.needed_at_once(&variances),
         }
     }
@@ -266,15 +279,7 @@ impl Wish {
             });
             logs.sum::<f64>() >= POWER.ln()
         };
-        if !is_enough(RUNS_MAX) {
-            return None;
-        }
-        let (mut too_few, mut enough) = (1, RUNS_MAX);
-        while enough - too_few > 1 {
-            let middle = u64::midpoint(too_few, enough);
-            if is_enough(middle) { enough = middle } else { too_few = middle }
-        }
-        Some(enough)
+        fewest(RUNS_MAX, is_enough)
     }
 
     fn comparison(&self, one: &Series, spread: &RunSpread) -> PlannedComparison {
@@ -290,23 +295,22 @@ impl Wish {
     }
 }
 
-/// The place of the last of the first `share` of so many.
-fn at_share(count: usize, share: f64) -> usize {
-    let wanted = (count as f64 * share).ceil();
-    (0..count).find(|&place| place as f64 + 1.0 >= wanted).unwrap_or(0)
+/// The place of the last of the first so many percent.
+fn at_percent(count: usize, percent: usize) -> usize {
+    (count * percent).div_ceil(100).max(1) - 1
 }
 
 /// What takes least time: for most of the comparisons, or else for half of them.
 fn proposal(lengths: &[PlannedLength], beside_s: f64) -> Option<Proposal> {
-    let cheapest = |share: f64, runs: fn(&PlannedLength) -> Option<u64>| {
+    let cheapest = |share_percent, runs: fn(&PlannedLength) -> Option<u64>| {
         let all = lengths.iter().filter_map(|length| {
             let runs = runs(length)?;
             let seconds = length.seconds(runs, beside_s);
-            Some(Proposal { times: length.times, runs, share, seconds })
+            Some(Proposal { times: length.times, runs, share_percent, seconds })
         });
         all.min_by(|one, other| one.seconds.total_cmp(&other.seconds))
     };
-    cheapest(MOST, |length| length.most).or_else(|| cheapest(0.5, |length| length.half))
+    cheapest(MOST, |length| length.most).or_else(|| cheapest(HALF, |length| length.half))
 }
 
 impl PlannedLength {

@@ -17,7 +17,7 @@ impl PlanDocument {
         let runs = plural(self.runs.len(), "run");
         let pilot = format!(
             "Pilot: {runs} of {} ({}) of {}; {}.",
-            time(self.measured_s),
+            units::seconds(self.measured_s),
             plural(count(self.blocks), "block"),
             list(&self.targets, "and"),
             plural(self.comparisons.len(), "comparison")
@@ -61,10 +61,12 @@ impl PlanDocument {
         let mut table = Columns::headed(["", "half of all", "9 of 10", "all ruled out"]);
         for length in &self.lengths {
             let cell = |runs: Option<u64>| match runs {
-                Some(runs) => format!("{runs} ({})", time(length.seconds(runs, self.beside_s))),
+                Some(runs) => {
+                    format!("{runs} ({})", units::seconds(length.seconds(runs, self.beside_s)))
+                }
                 None => format!("over {RUNS_MAX}"),
             };
-            let runs = format!("runs of {}", time(length.measured_s));
+            let runs = format!("runs of {}", units::seconds(length.measured_s));
             table.row([runs, cell(length.half), cell(length.most), cell(length.all)]);
         }
         table.render()
@@ -76,20 +78,21 @@ impl PlanDocument {
         };
         let length = self.lengths.iter().find(|length| length.times == proposal.times);
         let each = length.map_or(self.measured_s, |length| length.measured_s);
-        let of_all = if proposal.share < MOST { "half" } else { "nine in ten" };
+        let of_all = if proposal.share_percent < MOST { "half" } else { "nine in ten" };
         let said = format!(
             "Quickest for {of_all} of the comparisons: {} of {} before the change, and as many \
              after it; {} in all.",
             plural(count(proposal.runs), "run"),
-            time(each),
-            time(proposal.seconds)
+            units::seconds(each),
+            units::seconds(proposal.seconds)
         );
         let mut text = paragraph("\n", "", &said, width);
         let (program, runs, limit) = (program(), proposal.runs, self.change_percent);
+        let budget = each.round().max(1.0);
         for side in ["before", "after"] {
             let _infallible = writeln!(
                 text,
-                "  {program} {command} --budget {each:.0}s --runs {runs} --out {side}"
+                "  {program} {command} --budget {budget}s --runs {runs} --out {side}"
             );
         }
         text + &format!("  {program} compare before after --fail-above {limit}%\n")
@@ -123,14 +126,4 @@ impl PlanDocument {
 
 fn count(runs: u64) -> usize {
     usize::try_from(runs).unwrap_or(usize::MAX)
-}
-
-fn time(seconds: f64) -> String {
-    if seconds < 100.0 {
-        return units::seconds(seconds.round().max(10.0));
-    }
-    if seconds < 3.0 * 3600.0 {
-        return format!("{:.0} min", seconds / 60.0);
-    }
-    units::seconds(seconds)
 }

@@ -11,6 +11,20 @@ pub mod runs;
 use crate::distribution::student;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
 
+/// The fewest of 2 to `most` that are enough, where more are enough as well; none if `most` are
+/// not. By halving, since asking can take long.
+pub fn fewest(most: u64, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
+    if !is_enough(most) {
+        return None;
+    }
+    let (mut too_few, mut enough) = (1, most);
+    while enough - too_few > 1 {
+        let middle = u64::midpoint(too_few, enough);
+        if is_enough(middle) { enough = middle } else { too_few = middle }
+    }
+    Some(enough)
+}
+
 /// The precision reached so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {

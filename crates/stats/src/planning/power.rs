@@ -8,6 +8,7 @@
 //! normal approximation is used: noncentral t is (Z + noncentrality) / sqrt(W / df) with Z normal
 //! and W chi-square, and is integrated over W numerically.
 
+use super::fewest;
 use crate::distribution::{normal, stirling_error, student};
 use crate::refusal::{Refusal, check_open_unit};
 
@@ -68,16 +69,10 @@ pub fn runs_needed(
 ) -> Result<Option<u64>, Refusal> {
     // Also refuses what is no plan.
     least_detectable_of_runs([2; 2], level, power)?;
-    let is_enough = |runs| power_of_runs(difference, [runs; 2], level).map(|shown| shown >= power);
-    if !is_enough(most.max(2))? {
-        return Ok(None);
-    }
-    let (mut too_few, mut enough) = (1, most.max(2));
-    while enough - too_few > 1 {
-        let middle = u64::midpoint(too_few, enough);
-        if is_enough(middle)? { enough = middle } else { too_few = middle }
-    }
-    Ok(Some(enough))
+    power_of_runs(difference, [2; 2], level)?;
+    let is_enough =
+        |runs| power_of_runs(difference, [runs; 2], level).is_ok_and(|shown| shown >= power);
+    Ok(fewest(most.max(2), is_enough))
 }
 
 /// How often so many runs on either side show a difference of logarithms at `level`; `difference`

@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use record::{Document, Warning};
+use record::Document;
 
 use super::super::{Options, render_terminal};
 use super::render_answer;
-use super::tests::{document, survey};
-use crate::compare::{CompareOptions, NamedRun, compare};
+use super::tests::{ROWS, document, survey, survey_of, with_stalls_on_ext4};
+use crate::compare::{CompareDocument, CompareOptions, NamedRun, compare};
+use crate::sample::noisy;
 
 const OPTIONS: Options = Options { width: 80, colour: false };
 
@@ -56,15 +57,15 @@ fn what_is_the_99th_percentile_of_fsync() {
 }
 
 /// Two sides of four runs, the second with slower creates.
-fn sides(times: f64) -> crate::compare::CompareDocument {
+fn sides(times: f64) -> CompareDocument {
     let run = |number: usize| {
         let factor = if number < 4 { 1.0 } else { times };
         let values = move |row: usize, at: usize| {
             let own = (number * 1000 + row * 8 + at) as u64;
-            let factor = if super::tests::ROWS[row].0 == "create-100" { factor } else { 1.0 };
-            crate::sample::noisy(super::tests::ROWS[row].3[at] * factor, 0.02, own, 8)
+            let factor = if ROWS[row].0 == "create-100" { factor } else { 1.0 };
+            noisy(ROWS[row].3[at] * factor, 0.02, own, 8)
         };
-        let run = super::tests::survey_of(&[1, 2], values).run;
+        let run = survey_of(&[1, 2], values).run;
         NamedRun { name: format!("run-{number}"), run }
     };
     let runs: Vec<NamedRun> = (0..8).map(run).collect();
@@ -101,19 +102,7 @@ fn what_was_not_measured() {
 
 #[test]
 fn why_is_it_so_many_times_slower() {
-    let mut document = document(&survey(&[1, 2], 12));
-    let stalls = Warning::Stalls {
-        operations: 3,
-        of: 4800,
-        longer_than_ns: 1_000_000,
-        longest_ns: 30_000_000,
-        share_percent: 90.0,
-    };
-    let slow = document
-        .cells
-        .iter_mut()
-        .find(|cell| cell.benchmark == "random-write-4k-clean" && cell.target == "ext4");
-    slow.expect("it is there").warnings.push(stalls.into());
+    let document = with_stalls_on_ext4("random-write-4k-clean");
     let text = joined(&screen(&document));
     assert!(text.contains("slower than xfs (by a few long operations"), "{text}");
 }
