@@ -296,7 +296,7 @@ impl Wish {
 }
 
 /// The place of the last of the first so many percent.
-fn at_percent(count: usize, percent: usize) -> usize {
+pub(super) fn at_percent(count: usize, percent: usize) -> usize {
     (count * percent).div_ceil(100).max(1) - 1
 }
 

@@ -74,6 +74,25 @@ fn a_gate_is_green_as_often_as_was_planned() {
     assert!(f64::from(green) >= 0.6 * f64::from(all), "{green} of {all} with {runs} runs");
 }
 
+#[test]
+fn a_share_ends_with_the_first_that_makes_it_whole() {
+    let places = [(1, 50), (2, 50), (21, 50), (21, 90), (10, 90), (11, 90)];
+    let places = places.map(|(count, percent)| super::plan::at_percent(count, percent));
+    assert_eq!(places, [0, 0, 10, 18, 8, 9]);
+}
+
+#[test]
+fn what_cannot_get_worse_is_not_planned() {
+    let mut samples = pilot(4, [0.02, 0.02], 3);
+    for sample in &mut samples {
+        sample.change("benchmark-1", |cell| cell.metrics[0].better = record::Better::Neither);
+    }
+    let document = planned(samples, 0.05);
+    let planned: Vec<&str> =
+        document.comparisons.iter().map(|one| one.benchmark.as_str()).collect();
+    assert_eq!(planned, ["benchmark-0", "benchmark-2"]);
+}
+
 /// The columns are those of the single comparisons, and what is proposed takes least time.
 #[test]
 fn a_table_says_what_its_comparisons_need() {

@@ -156,6 +156,12 @@ mod tests {
     }
 
     #[test]
+    fn longer_runs_average_out_what_blocks_vary_by_and_nothing_else() {
+        let spread = RunSpread { variance: 5.0, within: 4.0 };
+        assert_eq!([1.0, 2.0, 4.0].map(|times| spread.of_longer(times)), [5.0, 3.0, 2.0]);
+    }
+
+    #[test]
     fn what_has_one_run_has_no_spread_and_what_is_counted_has_none_at_all() {
         let got = spreads(&[vec![vec![1.0; 8]], vec![vec![7.0; 8]; 4], vec![Vec::new(); 4]]);
         assert_eq!(got, [None, Some(RunSpread { variance: 0.0, within: 0.0 }), None]);
