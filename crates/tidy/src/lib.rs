@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod calls;
+pub mod circles;
 pub mod glossary;
 pub mod graph;
 pub mod lexer;
@@ -54,6 +55,7 @@ pub fn check_all(files: &[SourceFile]) -> Vec<Finding> {
     findings.extend(modules::dead_files(files));
     findings.extend(modules::mixed_styles(files));
     findings.extend(graph::check(files));
+    findings.extend(circles::check(files, &test_files));
     findings.extend(glossary::check(files));
     findings.extend(paths::check(files));
     findings.sort();
