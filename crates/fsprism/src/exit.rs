@@ -1,17 +1,14 @@
 //! How a command ends: its exit status, and one sentence where it failed.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use record::{Document, EndReason};
-
-use crate::output;
 
 /// Exit status of a command that a signal ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Exit status where the data do not tell what was asked.
-const UNDECIDED: u8 = 3;
+pub(crate) const UNDECIDED: u8 = 3;
 
 /// The end of a command that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +77,8 @@ impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
     }
 }
 
-fn status_of(error: &anyhow::Error) -> u8 {
+/// The exit status of a command that failed so.
+pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<InterruptedEarly>() {
         INTERRUPTED
     } else if error.is::<WrongInput>() {
@@ -90,25 +88,10 @@ fn status_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// The exit status of a command, after its error has been printed.
-pub(crate) fn code(done: anyhow::Result<Done>) -> ExitCode {
-    match done {
-        Ok(Done::Well) if output::page::has_failed() => ExitCode::from(1),
-        Ok(Done::Well) => ExitCode::SUCCESS,
-        Ok(Done::WithFailures) => ExitCode::from(1),
-        Ok(Done::Undecided) => ExitCode::from(UNDECIDED),
-        Ok(Done::As(status)) => ExitCode::from(status),
-        Ok(Done::Interrupted) => ExitCode::from(INTERRUPTED),
-        Err(error) => {
-            let sentences: Vec<String> = error
-                .chain()
-                .map(ToString::to_string)
-                .filter(|text| *text != WrongInput.to_string())
-                .collect();
-            // An error that quotes its source in its own sentence does not need it again.
-            let said = sentences.first().map_or("failed", String::as_str);
-            output::say(&format!("fsprism: {said}"));
-            ExitCode::from(status_of(&error))
-        }
-    }
+/// The sentence that says why a command failed.
+pub(crate) fn sentence_of(error: &anyhow::Error) -> String {
+    let mark = WrongInput.to_string();
+    // An error that quotes its source in its own sentence does not need it again.
+    let said = error.chain().map(ToString::to_string).find(|text| *text != mark);
+    said.unwrap_or_else(|| "failed".to_owned())
 }

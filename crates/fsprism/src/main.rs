@@ -1,19 +1,20 @@
 //! fsprism: a file-system performance laboratory. This binary is arguments, glue and progress.
 
 mod arguments;
+mod command_line;
 mod commands;
 mod exit;
 mod output;
-mod registry;
 mod session;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use arguments::{Command, misplaced};
+use clap::CommandFactory;
+use command_line::{Arguments, Command, RunGiven, parse};
 use commands::{
     check, cliff, compare, completions, densefs, footprint, lab, machine, manual, report,
-    reproduce, runs, stats, survey,
+    reproduce, runs, stats, suites,
 };
 use signal_hook::consts::SIGXFSZ;
 
@@ -28,32 +29,37 @@ fn main() -> ExitCode {
         ::lab::guest::init();
     }
     textual::set_program(session::start::called());
-    let parsed = misplaced::parse().and_then(|arguments| {
+    let parsed = parse().and_then(|arguments| {
         session::start::check_calls()?;
         Ok(arguments)
     });
     let arguments = match parsed {
         Ok(arguments) => arguments,
-        Err(refusal) => return exit::code(Err(refusal)),
+        Err(refusal) => return output::end(Err(refusal)),
     };
     // Else a limit on the size of files would end the process without a word.
     let ignored = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    let done = match &arguments.command {
-        Command::Survey(options) => survey::survey(options),
-        Command::Run(options) => survey::run(options),
-        Command::Cliff(options) => cliff::cliff(options),
-        Command::Report(options) => report::report(options),
-        Command::Runs(options) => runs::runs(options),
-        Command::Compare(options) => compare::compare(options),
-        Command::Check(options) => check::check(options),
-        Command::Footprint(command) => footprint::footprint(command),
-        Command::Lab(command) => lab::lab(command),
-        Command::Stats(analysis) => stats::stats(analysis),
-        Command::Reproduce(options) => reproduce::reproduce(options),
-        Command::Densefs(command) => densefs::densefs(command),
-        Command::Machine(options) => machine::machine(options),
-        Command::Completions(options) => completions::completions(options.shell),
-        Command::Man(options) => manual::man_page(options),
+    let done = match arguments.command {
+        Command::Survey(mut given) => suites::survey(&mut given.0),
+        Command::Run(given) => match *given {
+            RunGiven::Suite(name, mut given) => suites::run(&name, &mut given),
+            RunGiven::NoSuite(options) => suites::run_without(*options),
+        },
+        Command::Cliff(options) => cliff::cliff(&options),
+        Command::Report(options) => report::report(&options),
+        Command::Runs(options) => runs::runs(&options),
+        Command::Compare(options) => compare::compare(&options),
+        Command::Check(options) => check::check(&options),
+        Command::Footprint(command) => footprint::footprint(&command),
+        Command::Lab(command) => lab::lab(&command),
+        Command::Stats(analysis) => stats::stats(&analysis),
+        Command::Reproduce(options) => reproduce::reproduce(&options),
+        Command::Densefs(command) => densefs::densefs(&command),
+        Command::Machine(options) => machine::machine(&options),
+        Command::Completions(options) => {
+            completions::completions(options.shell, Arguments::command())
+        }
+        Command::Man(options) => manual::man_page(&options, Arguments::command()),
     };
-    exit::code(ignored.map_err(Into::into).and(done))
+    output::end(ignored.map_err(Into::into).and(done))
 }

@@ -24,6 +24,7 @@ mod need;
 mod neighbours;
 mod observed;
 mod operations;
+mod own_options;
 mod pilot;
 mod place;
 mod reference_times;
@@ -42,7 +43,7 @@ mod trial;
 mod written;
 
 pub use benchmark::{Benchmark, Work};
-pub use catalogue::{NoBenchmark, NoLength, NoOpenLoop, Suite, suite, suites};
+pub use catalogue::{NoBenchmark, NoLength, Suite, suite, suites};
 pub use cells::cells;
 pub use cliff::{
     CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, check_volume,
@@ -54,6 +55,7 @@ pub use laboratory::{Laboratory, Settings};
 pub use live_target::LiveTarget;
 pub use neighbours::unseen as unseen_neighbours;
 pub use operations::{Layer, Length, Operations, Question};
+pub use own_options::{NoSuite, OwnOptions};
 pub use place::{Directories, Files, Place};
 pub use reference_times::{reference_times, system_call_ns};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;

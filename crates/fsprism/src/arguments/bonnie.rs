@@ -1,24 +1,24 @@
-//! Options of bonnie and bonnie-metadata, which other suites do not take.
+//! Options of bonnie, of its sizes alone in bonnie-anova, and of bonnie-metadata.
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use record::{BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun};
+use record::{BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, ClassicOptions};
 use suites::classic::bonnie;
+use suites::{NoSuite, OwnOptions, Suite};
 
-use crate::arguments::sizes::Sizes;
+use crate::arguments::sizes::{self, Sizes};
 use crate::arguments::values;
-use crate::exit::Blame;
-
-const HEADING: &str = "Options of bonnie and bonnie-metadata";
 
 /// Those that are not given are as published.
 #[derive(Debug, Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Options of bonnie")]
 pub(crate) struct BonnieArguments {
-    /// What bonnie reads and writes at once, a power of two; by default 16k
+    #[command(flatten)]
+    sizes: BonnieSizes,
+    /// What is read and written at once, a power of two; by default 16k
     #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
     pub(crate) chunk: Option<u64>,
-    /// Number of random seeks of bonnie; by default 4000
+    /// Number of random seeks; by default 4000
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) seeks: Option<u32>,
@@ -26,16 +26,23 @@ pub(crate) struct BonnieArguments {
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) seekers: Option<u32>,
-    /// Let each phase of bonnie end with fsync, as in Bonnie++; Bonnie only closes its file
+    /// Let each phase end with fsync, as in Bonnie++; Bonnie only closes its file
     #[arg(long, conflicts_with = "resume")]
     pub(crate) fsync: bool,
     /// Which phases bonnie has, and their order; by default bonnie
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) phase_order: Option<PhaseOrder>,
-    /// Number of directories of bonnie-metadata; by default 1024
-    #[arg(long, value_name = "N", conflicts_with = "resume",
-        value_parser = clap::value_parser!(u32).range(1..=99_999))]
-    pub(crate) dirs: Option<u32>,
+}
+
+/// The sizes of Bonnie's file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of bonnie")]
+pub(crate) struct BonnieSizes {
+    /// Size of the file, by default 320m; several, with commas between, make curves: 16m,256m.
+    /// `around-memory` stands for sizes far below and far above the memory that can cache the file
+    #[arg(long, value_name = "SIZE", value_parser = sizes::around_memory,
+        conflicts_with = "resume")]
+    size: Option<Sizes>,
 }
 
 /// Which phases there are, and in which order the file is rewritten and written by block.
@@ -61,50 +68,78 @@ impl From<PhaseOrder> for BonniePhaseOrder {
     }
 }
 
-impl BonnieArguments {
-    /// How bonnie is run. `size` is what --size says; `memories` are those that there are for the
-    /// targets' caches.
-    ///
-    /// # Errors
-    /// When sizes are asked for around memories of which none is known, or one is tiny.
-    pub(super) fn bonnie(
-        &self,
-        size: Option<&Sizes>,
-        memories: impl FnOnce() -> Vec<u64>,
-    ) -> anyhow::Result<BonnieRun> {
+impl OwnOptions for BonnieArguments {
+    fn shape(self, suite: Suite, targets: &[String]) -> Result<Suite, NoSuite> {
         let published = bonnie::published();
-        let chunk_bytes = self.chunk.unwrap_or(published.chunk_bytes);
-        let mut sizes = match size {
-            Some(Sizes::Given(sizes)) => sizes.clone(),
-            Some(Sizes::Around) => {
-                let memories = memories();
-                if memories.is_empty() {
-                    let why = "this machine does not say how much memory it has";
-                    return Err(anyhow!("{why}: give sizes instead of around-memory"))
-                        .blame_input();
-                }
-                bonnie::around_memory(&memories, chunk_bytes).blame_input()?
-            }
-            None => Vec::new(),
-        }
-        .into_iter();
         let options = BonnieOptions {
-            size_bytes: sizes.next().unwrap_or(published.size_bytes),
-            chunk_bytes,
+            chunk_bytes: self.chunk.unwrap_or(published.chunk_bytes),
             seeks: self.seeks.unwrap_or(published.seeks),
             seekers: self.seekers.unwrap_or(published.seekers),
             fsync: self.fsync,
             phase_order: self.phase_order.map_or(published.phase_order, Into::into),
+            ..published
         };
-        Ok(BonnieRun { options, further_size_bytes: sizes.collect() })
+        self.sizes.shape_with(&options, suite, targets)
     }
+}
 
-    /// How bonnie-metadata is run. `files` is what --files says.
-    pub(super) fn metadata(&self, files: Option<u32>) -> BonnieMetadataOptions {
-        let published = bonnie::metadata::published();
-        BonnieMetadataOptions {
-            directories: self.dirs.unwrap_or(published.directories),
-            files_per_directory: files.unwrap_or(published.files_per_directory),
+impl OwnOptions for BonnieSizes {
+    fn shape(self, suite: Suite, targets: &[String]) -> Result<Suite, NoSuite> {
+        self.shape_with(&bonnie::published(), suite, targets)
+    }
+}
+
+impl BonnieSizes {
+    /// The suite with these options, in these sizes.
+    fn shape_with(
+        self,
+        options: &BonnieOptions,
+        suite: Suite,
+        targets: &[String],
+    ) -> Result<Suite, NoSuite> {
+        let mut sizes = match self.size {
+            Some(Sizes::Given(sizes)) => sizes,
+            Some(Sizes::Around) => {
+                let memories = sizes::memories(targets);
+                if memories.is_empty() {
+                    let why = "this machine does not say how much memory it has";
+                    return Err(anyhow!("{why}: give sizes instead of around-memory").into());
+                }
+                bonnie::around_memory(&memories, options.chunk_bytes)?
+            }
+            None => Vec::new(),
         }
+        .into_iter();
+        let size_bytes = sizes.next().unwrap_or(options.size_bytes);
+        let run = BonnieRun {
+            options: BonnieOptions { size_bytes, ..options.clone() },
+            further_size_bytes: sizes.collect(),
+        };
+        Ok(suite.with_classic(Some(&ClassicOptions::Bonnie(run)))?)
+    }
+}
+
+/// The directories and files of bonnie-metadata.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of bonnie-metadata")]
+pub(crate) struct BonnieMetadataArguments {
+    /// Number of directories; by default 1024
+    #[arg(long, value_name = "N", conflicts_with = "resume",
+        value_parser = clap::value_parser!(u32).range(1..=99_999))]
+    dirs: Option<u32>,
+    /// Number of files in each directory; by default 16
+    #[arg(long, value_name = "N", conflicts_with = "resume",
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    files: Option<u32>,
+}
+
+impl OwnOptions for BonnieMetadataArguments {
+    fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
+        let published = bonnie::metadata::published();
+        let options = BonnieMetadataOptions {
+            directories: self.dirs.unwrap_or(published.directories),
+            files_per_directory: self.files.unwrap_or(published.files_per_directory),
+        };
+        Ok(suite.with_classic(Some(&ClassicOptions::BonnieMetadata(options)))?)
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use suites::RangeEnd;
 
+use crate::arguments::format::OutputOptions;
+use crate::arguments::making::Making;
 use crate::arguments::values;
-use crate::arguments::{Making, OutputOptions};
 
 pub(crate) const CLIFF_EXAMPLES: &str = "\
 The axes are the five parameters of Chen & Patterson's workload, and the size of the volume; the

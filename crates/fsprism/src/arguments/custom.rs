@@ -2,43 +2,43 @@
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use record::{CacheState, CustomWorkload};
+use record::{CacheState, CustomWorkload, ReplicateLength};
+use suites::{NoSuite, OwnOptions, Suite};
 
 use crate::arguments::values;
-use crate::exit::Blame;
 
 /// What is read and written, and how.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Options of custom")]
 pub(crate) struct CustomArguments {
     /// Reads, writes or both, in order or at random, in the words of fio
     #[arg(long, value_enum, conflicts_with = "resume")]
-    pub(crate) rw: Option<ReadWrite>,
+    rw: Option<ReadWrite>,
     /// Size of each request, a power of two from 512 to 16m; by default 4k
     #[arg(long, value_name = "SIZE", value_parser = request, conflicts_with = "resume")]
-    pub(crate) bs: Option<u64>,
+    bs: Option<u64>,
     /// Threads, all on one file; by default 1
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) threads: Option<u32>,
+    threads: Option<u32>,
     /// Requests that each thread keeps in flight, by io_uring, past the page cache; by default 1,
     /// as one system call after the other
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) depth: Option<u32>,
+    depth: Option<u32>,
     /// Share of reads with --rw rw and randrw; by default 50%
     #[arg(long, value_name = "PERCENT", value_parser = values::share, conflicts_with = "resume")]
-    pub(crate) read_share: Option<u64>,
+    read_share: Option<u64>,
     /// Bypass the page cache, as fio does with direct=1
     #[arg(long, conflicts_with = "resume")]
-    pub(crate) direct: bool,
+    direct: bool,
     /// Whether the file is in memory before a replicate; by default warm
     #[arg(long, value_enum, conflicts_with_all = ["resume", "direct"])]
-    pub(crate) state: Option<FileState>,
+    state: Option<FileState>,
     /// Go on before each replicate until five rounds of operations spread by at most 20% and drift
     /// by at most 10%, the rule of the SNIA
     #[arg(long, conflicts_with = "resume")]
-    pub(crate) steady: bool,
+    steady: bool,
 }
 
 /// fio's words for what is done.
@@ -67,22 +67,23 @@ pub(crate) enum FileState {
     Cold,
 }
 
+impl OwnOptions for CustomArguments {
+    fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
+        let suite = suite.with_custom(Some(&self.workload()?));
+        let until_steady = ReplicateLength { seconds: None, until_steady: true };
+        Ok(if self.steady { suite.lasting(Some(&until_steady))? } else { suite })
+    }
+}
+
 impl CustomArguments {
-    /// What `suite` is to do; none where it is not custom.
+    /// What is to be done.
     ///
     /// # Errors
-    /// When an option was given that it does not take, or that goes with no other.
-    pub(crate) fn of(&self, suite: &str) -> anyhow::Result<Option<CustomWorkload>> {
-        let own = suites::CUSTOM_SUITE;
-        if suite != own {
-            let Some(option) = self.given() else { return Ok(None) };
-            let why = format!("{option} is for {own}, not for '{suite}'");
-            return Err(anyhow!("{why}: leave it out, or run {own}")).blame_input();
-        }
+    /// When options contradict each other.
+    fn workload(&self) -> anyhow::Result<CustomWorkload> {
         let Some(rw) = self.rw else {
             let why = "custom needs --rw";
-            return Err(anyhow!("{why}: read, write, randread, randwrite, rw or randrw"))
-                .blame_input();
+            return Err(anyhow!("{why}: read, write, randread, randwrite, rw or randrw"));
         };
         let mixed = self.read_share.map_or(50, |share| u8::try_from(share).unwrap_or(100));
         let (is_random, read_percent) = match rw {
@@ -96,7 +97,7 @@ impl CustomArguments {
         let is_mixed = matches!(rw, ReadWrite::Rw | ReadWrite::Randrw);
         if self.read_share.is_some() && !is_mixed {
             let why = "--read-share is for --rw rw and randrw";
-            return Err(anyhow!("{why}: leave it out, or choose one of these")).blame_input();
+            return Err(anyhow!("{why}: leave it out, or choose one of these"));
         }
         let is_cold = self.state == Some(FileState::Cold);
         let queue_depth = self.depth.unwrap_or(1);
@@ -105,14 +106,13 @@ impl CustomArguments {
             return Err(anyhow!(
                 "{why}: leave it out, or choose --rw read or randread, without \
                  --depth"
-            ))
-            .blame_input();
+            ));
         }
         if self.steady && is_cold {
             let why = "--steady is for operations that can go on, but a cold file is read once";
-            return Err(anyhow!("{why}: leave out --steady or --state cold")).blame_input();
+            return Err(anyhow!("{why}: leave out --steady or --state cold"));
         }
-        Ok(Some(CustomWorkload {
+        Ok(CustomWorkload {
             is_random,
             read_percent,
             request_bytes: self.bs.unwrap_or(4096),
@@ -120,22 +120,7 @@ impl CustomArguments {
             queue_depth,
             is_direct: self.direct || queue_depth > 1,
             cache_state: if is_cold { CacheState::Cold } else { CacheState::Warm },
-        }))
-    }
-
-    /// An option that was given, if one was.
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--rw", self.rw.is_some()),
-            ("--bs", self.bs.is_some()),
-            ("--threads", self.threads.is_some()),
-            ("--depth", self.depth.is_some()),
-            ("--read-share", self.read_share.is_some()),
-            ("--direct", self.direct),
-            ("--state", self.state.is_some()),
-            ("--steady", self.steady),
-        ];
-        all.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+        })
     }
 }
 

@@ -9,9 +9,11 @@ use caches::{CachePolicy, Inclusion};
 use clap::{Args, Subcommand, ValueEnum};
 use footprint_guest::{State, TracedCall};
 use footprint_suite::TracingPlan;
+use textual::list;
 
 use crate::arguments::analysis::AnswerOptions;
 use crate::arguments::footprint_values::{self as given, CacheGiven};
+use crate::arguments::guests::{GuestKernel, InGuests};
 use crate::arguments::values;
 
 const MODEL_EXAMPLES: &str = "\
@@ -242,6 +244,8 @@ pub(crate) struct TraceOptions {
     pub(crate) repetitions: u32,
     #[command(flatten)]
     pub(crate) tracing: TracingOptions,
+    #[command(flatten)]
+    pub(crate) kernel: GuestKernel,
     /// Exit instead of waiting if another run is measuring on this computer
     #[arg(long)]
     pub(crate) no_wait: bool,
@@ -260,14 +264,11 @@ fn operations_help() -> String {
     format!("Operations to trace: {}", names.join(", "))
 }
 
-/// Where help lists what both take that trace in guests.
-const OF_GUESTS: &str = "Options of footprint, and of sprite-lfs with --cache-traffic";
-
 /// What is traced, and how.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of footprint")]
 pub(crate) struct TracingOptions {
-    #[arg(help = operations_help(), id = "operations", long = "op", value_name = "OPERATION",
+    #[arg(help = operations_help(), id = "operations", long = "op", alias = "benchmark", value_name = "OPERATION",
         value_delimiter = ',', value_parser = given::operation)]
     pub(crate) operations: Vec<TracedCall>,
     /// Executions of each operation before the traced ones
@@ -280,14 +281,34 @@ pub(crate) struct TracingOptions {
     /// Trace even while another run is measuring on this computer, and may disturb it
     #[arg(long, conflicts_with = "no_wait")]
     pub(crate) beside: bool,
-    /// Kernel of the guest, one of those in the lab; by default the one built last
-    #[arg(long, value_name = "RELEASE", help_heading = OF_GUESTS)]
-    pub(crate) kernel: Option<String>,
+}
+
+/// What `fsprism run footprint` takes.
+#[derive(Debug, Args)]
+pub(crate) struct FootprintOptions {
+    #[arg(value_name = "TARGET", help = guest_targets_help())]
+    pub(crate) targets: Vec<String>,
+    /// How many times to trace each operation; by default 8
+    #[arg(long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(record::BLOCKS_MAX)))]
+    pub(crate) blocks: Option<u32>,
+    #[command(flatten)]
+    pub(crate) guests: InGuests,
+    #[command(flatten)]
+    pub(crate) tracing: TracingOptions,
+    #[command(flatten)]
+    pub(crate) simulated: CachesOptions,
+    #[command(flatten)]
+    pub(crate) kernel: GuestKernel,
+}
+
+fn guest_targets_help() -> String {
+    let names = footprint_suite::DEFAULTS.map(str::to_owned);
+    format!("File systems to make in a guest and trace; by default {}", list(&names, "and"))
 }
 
 /// Which caches are simulated.
 #[derive(Debug, Args)]
-#[command(next_help_heading = OF_GUESTS)]
 pub(crate) struct CachesOptions {
     /// A cache to simulate: l1d=32k,64,8; by default this machine's caches
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
@@ -300,7 +321,7 @@ const WARM_UP: u32 = 3;
 
 impl Default for TracingOptions {
     fn default() -> Self {
-        Self { operations: Vec::new(), warm_up: WARM_UP, cold: false, beside: false, kernel: None }
+        Self { operations: Vec::new(), warm_up: WARM_UP, cold: false, beside: false }
     }
 }
 

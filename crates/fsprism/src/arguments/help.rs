@@ -9,7 +9,7 @@ fn defaults() -> String {
     textual::list(&names, "and")
 }
 
-pub(super) fn loads_help() -> String {
+pub(crate) fn loads_help() -> String {
     let names: Vec<String> = known_loads().into_iter().map(|load| load.name).collect();
     format!(
         "Answer for these loads, and measure only what they take: {}, or your own in a file, \
@@ -18,11 +18,11 @@ pub(super) fn loads_help() -> String {
     )
 }
 
-pub(super) fn targets_help() -> String {
+pub(crate) fn targets_help() -> String {
     format!("What to measure; by default {} as root, otherwise . and /dev/shm", defaults())
 }
 
-pub(super) fn examples() -> String {
+pub(crate) fn examples() -> String {
     format!(
         "\
 Examples:
@@ -34,14 +34,19 @@ Examples:
     )
 }
 
-pub(super) fn survey_examples() -> String {
+pub(crate) fn survey_examples() -> String {
     let made: Vec<&str> = FileSystem::made().map(|one| one.row().name).collect();
     let targets = TARGETS.replace("FILE SYSTEMS", &made.join("  "));
     format!("{targets}\n{SURVEY_EXAMPLES}\n{EXIT_STATUS}")
 }
 
-pub(super) fn run_examples() -> String {
-    format!("{RUN_EXAMPLES}\n{EXIT_STATUS}")
+pub(crate) fn run_examples() -> String {
+    with_exit_status(RUN_EXAMPLES)
+}
+
+/// Examples, and below them what the exit status means.
+pub(crate) fn with_exit_status(examples: &str) -> String {
+    format!("{examples}\n{EXIT_STATUS}")
 }
 
 const TARGETS: &str = "\
@@ -78,34 +83,121 @@ Examples:
 ";
 
 const RUN_EXAMPLES: &str = "\
-Targets are those of survey: `fsprism survey --help` describes them.
+`fsprism run SUITE --help` describes what a suite takes.
 
 Examples:
   fsprism run --list                         the suites and what their benchmarks isolate
   fsprism run --list --format json           the names of all benchmarks
+  fsprism run nano/metadata . --budget 30s   in this directory, without root
   sudo fsprism run survey/metadata ext4 xfs  one dimension of the survey
-  sudo fsprism run nano/caching ext4:memory=64m
-                                             one dimension in detail, in scarce memory
   sudo fsprism run nano --benchmark 'append*,rename*' ext4 xfs
                                              only these benchmarks (* stands for any text)
-  sudo fsprism run nano/io ext4 --rate 2000  latencies of operations started 2,000 a second
-  fsprism run custom . --rw randread --bs 4k --threads 8 --replicate 1s
-                                             reads and writes as you describe them
-  fsprism run nano/metadata . --budget 30s   in this directory, without root
-  sudo fsprism run sprite-lfs tmpfs ext4     the Sprite LFS large-file benchmark, as published
-  sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected --file-size 128k
-                                             with the corrections, on other files
   sudo fsprism run bonnie tmpfs ext4 --size 1g
-                                             Bonnie: a file by character, by block, at random
+                                             a classic benchmark
+  fsprism run footprint ext4 --op create     cache lines that an operation touches
+  fsprism run fscache                        NFS without its cache, with a cold one, a hot one
+  fsprism run --resume fsprism-runs/20260301T101500Z-run
+";
+
+/// Examples of a suite without options of its own.
+pub(crate) fn timed_examples(suite: &str, has_schedule: bool) -> String {
+    let pair = |command: String, what: &str| format!("  {command:<41}  {what}\n");
+    let mut text = format!(
+        "Targets are those of survey: `fsprism survey --help` describes them.\n\nExamples:\n{}{}",
+        pair(format!("sudo fsprism run {suite} ext4 xfs"), "side by side"),
+        pair(format!("fsprism run {suite} . --budget 30s"), "in this directory, without root"),
+    );
+    if has_schedule {
+        text += &pair(
+            format!("sudo fsprism run {suite} ext4 --rate 2000"),
+            "latencies of operations started 2,000 a second",
+        );
+    }
+    text + &pair(format!("fsprism run {suite} --list"), "its benchmarks")
+}
+
+pub(crate) const CUSTOM_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  fsprism run custom . --rw randread --bs 4k --threads 8 --replicate 1s
+                                             random reads by eight threads
+  sudo fsprism run custom ext4 xfs --rw randwrite --direct --depth 32
+                                             random writes past the page cache, 32 in flight
+  fsprism run custom . --rw read --state cold
+                                             sequential reads of a file that is not in memory
+";
+
+pub(crate) const SPRITE_LFS_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  sudo fsprism run sprite-lfs tmpfs ext4     the Sprite LFS large-file benchmark, as published
+  sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected
+                                             with the corrections, in sizes around the caches
+  sudo fsprism run sprite-lfs tmpfs ext4 --variant corrected --file-size 128k
+                                             the same on files of one size
+  sudo fsprism run sprite-lfs tmpfs --cache-traffic --cache l1d=32k,64,8 --cache l2=1m,64,16
+                                             also what each phase moves through these caches
+";
+
+pub(crate) const ARRAY_WALK_EXAMPLES: &str = "\
+Memory alone is measured, so no target is named.
+
+Examples:
+  fsprism run array-walk                     arrays on both sides of each cache of this machine
+  fsprism run array-walk --size 1m           an array in memory written, read and read again
+";
+
+pub(crate) const BONNIE_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  sudo fsprism run bonnie tmpfs ext4 --size 1g
+                                             a file by character, by block, at random
+  sudo fsprism run bonnie ext4:memory=64m --size around-memory
+                                             far below and far above the memory that caches it
+  sudo fsprism run bonnie ext4 --fsync --phase-order bonnie++
+                                             as Bonnie++ does it
+";
+
+pub(crate) const BONNIE_ANOVA_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  sudo fsprism reproduce bonnie-anova        on the paper's file systems, beside its numbers
+  sudo fsprism run bonnie-anova ext4 xfs     on others
+";
+
+pub(crate) const BONNIE_METADATA_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
   sudo fsprism run bonnie-metadata tmpfs ext4
                                              the tests of files that Bonnie++ added
-  fsprism run array-walk --size 1m           an array in memory written, read and read again
+  sudo fsprism run bonnie-metadata xfs --dirs 64 --files 256
+                                             more files in fewer directories
+";
+
+pub(crate) const FOOTPRINT_EXAMPLES: &str = "\
+Targets are made in a guest (run fsprism lab build once to get one), each in its own boot.
+
+Examples:
   fsprism run footprint ext4 --op create     cache lines that an operation touches
+  fsprism run footprint tmpfs ext4 xfs       all operations, on three file systems
+  fsprism run footprint ext4 --cold --cache l1d=32k,64,8 --cache l2=1m,64,16
+                                             with cold kernel caches; misses in these caches
+";
+
+pub(crate) const FSCACHE_EXAMPLES: &str = "\
+Server and client are guests (run fsprism lab build once to get a kernel), except with --at.
+
+Examples:
   fsprism run fscache                        NFS without its cache, with a cold one, a hot one
   fsprism run fscache --link 100mbit,delay=5ms --nfs 4.2,3 --cache-fs ext4,xfs
                                              over another link, in other configurations
   fsprism run fscache --break-even           up to which link rate a cache pays, by size of files
-  fsprism run --resume fsprism-runs/20260301T101500Z-run
+  sudo fsprism run fscache --at /mnt/nfs     on a mount of your own
 ";
 
 const EXIT_STATUS: &str = "\
@@ -113,7 +205,7 @@ Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line 
 130 interrupted (what was measured is kept).
 ";
 
-pub(super) const REPRODUCE_EXAMPLES: &str = "\
+pub(crate) const REPRODUCE_EXAMPLES: &str = "\
 Examples:
   fsprism reproduce                                      lists the papers
   sudo fsprism reproduce bonnie-anova                    measured in about three minutes
@@ -131,7 +223,7 @@ Examples:
   fsprism reproduce fscache-benchmarks                   measured in guests in about six minutes
 ";
 
-pub(super) const MAN_EXAMPLES: &str = "\
+pub(crate) const MAN_EXAMPLES: &str = "\
 Examples:
   fsprism man | man -l -                     fsprism and its commands
   fsprism man footprint trace | man -l -     one command

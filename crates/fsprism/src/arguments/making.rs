@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 /// Where images of scratch targets lie unless it is said.
-const SCRATCH: &str = "/var/tmp";
+pub(crate) const SCRATCH: &str = "/var/tmp";
 
 /// What to do while other programs keep the machine busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -30,7 +30,7 @@ impl From<OnBusy> for runner::OnBusy {
 }
 
 /// How scratch targets are made.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Making {
     /// Age scratch targets before each block by N rounds of deleting and rewriting; a target's own
     /// aged= takes precedence

@@ -1,4 +1,4 @@
-//! Options of the suite fscache, which other suites do not take.
+//! Options of the suite fscache.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use network_guest::Version;
 use network_guest::content::TreeShape;
 use network_suite::NetworkState;
 
+use crate::arguments::guests::{GuestKernel, InGuests};
 use crate::arguments::values;
 
 /// What is measured over a network, and how.
@@ -15,33 +16,33 @@ use crate::arguments::values;
 #[command(next_help_heading = "Options of fscache")]
 pub(crate) struct NetworkArguments {
     /// States to measure: server, none, cold, hot, pgcache; by default all
-    #[arg(long, value_name = "STATES", value_delimiter = ',', conflicts_with = "resume")]
+    #[arg(long, value_name = "STATES", value_delimiter = ',')]
     pub(crate) states: Vec<NetworkState>,
     /// Size of the large file; by default 20m
-    #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) file: Option<u64>,
     /// The tree: how many directories and files, such as 1185x19258; by default 123x2000
-    #[arg(long, value_name = "DIRSxFILES", value_parser = tree, conflicts_with = "resume")]
+    #[arg(long, value_name = "DIRSxFILES", value_parser = tree)]
     pub(crate) tree: Option<TreeShape>,
     /// The link between client and server: its rate, then delay= and loss=, such as
     /// 100mbit,delay=5ms,loss=0.1%; by default 20mbit
-    #[arg(long, value_name = "RATE", conflicts_with = "resume")]
+    #[arg(long, value_name = "RATE")]
     pub(crate) link: Option<Shape>,
     /// Versions of NFS: 3, 4.0, 4.1, 4.2; by default 4.2
-    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', conflicts_with = "resume")]
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
     pub(crate) nfs: Vec<Version>,
     /// File systems to put the cache on; by default ext4
-    #[arg(long, value_name = "FS", value_delimiter = ',', conflicts_with = "resume")]
+    #[arg(long, value_name = "FS", value_delimiter = ',')]
     pub(crate) cache_fs: Vec<String>,
     /// Size of the cache's disk; by default as much as it needs
-    #[arg(long, value_name = "SIZE", value_parser = values::size, conflicts_with = "resume")]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) cache_size: Option<u64>,
     /// Measure on an NFS mount of your own instead of in guests, in the states that can be made
     /// there
     #[arg(
         long,
         value_name = "[LABEL=]DIR",
-        conflicts_with_all = ["resume", "link", "nfs", "cache_fs", "cache_size", "consoles"]
+        conflicts_with_all = ["link", "nfs", "cache_fs", "cache_size", "consoles"]
     )]
     pub(crate) at: Option<String>,
     /// With --at: a command that empties the mount's cache before each cold replicate; without it,
@@ -58,31 +59,35 @@ pub(crate) struct NetworkArguments {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "16k,128k,1m",
-        conflicts_with_all = ["resume", "states", "file", "tree", "cache_size"]
+        conflicts_with_all = ["states", "file", "tree", "cache_size"]
     )]
     pub(crate) break_even: Vec<u64>,
     /// Save each guest's console output in this directory
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) consoles: Option<PathBuf>,
 }
 
-impl NetworkArguments {
-    /// An option that was given, if one was.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--states", !self.states.is_empty()),
-            ("--file", self.file.is_some()),
-            ("--tree", self.tree.is_some()),
-            ("--link", self.link.is_some()),
-            ("--nfs", !self.nfs.is_empty()),
-            ("--cache-fs", !self.cache_fs.is_empty()),
-            ("--cache-size", self.cache_size.is_some()),
-            ("--at", self.at.is_some()),
-            ("--break-even", !self.break_even.is_empty()),
-            ("--consoles", self.consoles.is_some()),
-        ];
-        all.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
-    }
+/// What `fsprism run fscache` takes.
+#[derive(Debug, Args)]
+pub(crate) struct FscacheOptions {
+    /// Measure only these benchmarks (run fscache --list names them)
+    #[arg(
+        long = "benchmark",
+        value_name = "NAMES",
+        value_delimiter = ',',
+        conflicts_with = "break_even"
+    )]
+    pub(crate) benchmarks: Vec<String>,
+    /// Number of rounds, in each of which everything is measured once; by default 3
+    #[arg(long, value_name = "N", alias = "blocks", conflicts_with = "break_even",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(record::BLOCKS_MAX)))]
+    pub(crate) runs: Option<u32>,
+    #[command(flatten)]
+    pub(crate) guests: InGuests,
+    #[command(flatten)]
+    pub(crate) network: NetworkArguments,
+    #[command(flatten)]
+    pub(crate) kernel: GuestKernel,
 }
 
 /// A tree: `1185x19258`.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::arguments::analysis::AnswerOptions;
+use crate::arguments::format::Format;
+use crate::arguments::help::loads_help;
 use crate::arguments::values::{self, Gate};
-use crate::arguments::{Format, help::loads_help};
 
-pub(super) const REPORT_EXAMPLES: &str = "\
+pub(crate) const REPORT_EXAMPLES: &str = "\
 Examples:
   fsprism report fsprism-runs/RUN                        writes fsprism-runs/RUN/report.html
   fsprism report BEFORE AFTER --out page.html            both on one page
@@ -17,7 +18,7 @@ Examples:
   fsprism report RUN --format csv > replicates.csv       one row per replicate and metric
 ";
 
-pub(super) const COMPARE_EXAMPLES: &str = "\
+pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
   fsprism compare fsprism-runs/RUN                       its targets with each other
   fsprism compare fsprism-runs/BEFORE fsprism-runs/AFTER each target before and after
@@ -34,7 +35,7 @@ Examples:
 docs/verdicts.md defines the verdicts.
 ";
 
-pub(super) const CHECK_EXAMPLES: &str = "\
+pub(crate) const CHECK_EXAMPLES: &str = "\
 Examples:
   fsprism check fsprism-runs/RUN                         its known mistakes, and what avoids them
   fsprism check RUN --format json                        the same with every number

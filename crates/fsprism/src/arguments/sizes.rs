@@ -1,5 +1,9 @@
 //! Sizes that a benchmark is run in, one or several.
 
+use ::targets::TargetSpec;
+use machine::describe::describe;
+use record::machine::Machine;
+
 use crate::arguments::values;
 
 /// More make no better curve.
@@ -14,30 +18,62 @@ pub(crate) enum Sizes {
     Around,
 }
 
+/// Sizes that were given, one or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SizeList(pub(crate) Vec<u64>);
+
+/// Sizes: `1m`, `128k,1m,64m`.
+pub(super) fn list(text: &str) -> Result<SizeList, String> {
+    let sizes: Vec<u64> = text.split(',').map(values::size).collect::<Result<_, _>>()?;
+    match sizes.len() <= MOST {
+        true => Ok(SizeList(sizes)),
+        false => Err(format!("there can be at most {MOST} sizes: give fewer")),
+    }
+}
+
 /// Sizes: `1m`, `128k,1m,64m`, `around-caches`.
 pub(super) fn around_caches(text: &str) -> Result<Sizes, String> {
-    sizes(text, "around-caches", "sprite-lfs")
+    sizes(text, "around-caches")
 }
 
 /// Sizes: `1m`, `128k,1m,64m`, `around-memory`.
 pub(super) fn around_memory(text: &str) -> Result<Sizes, String> {
-    sizes(text, "around-memory", "bonnie")
+    sizes(text, "around-memory")
 }
 
-fn sizes(text: &str, around: &str, suite: &str) -> Result<Sizes, String> {
+fn sizes(text: &str, around: &str) -> Result<Sizes, String> {
     if text == around {
         return Ok(Sizes::Around);
     }
-    let sizes: Result<Vec<u64>, String> = text.split(',').map(values::size).collect();
-    match sizes {
-        Ok(sizes) if sizes.len() <= MOST => Ok(Sizes::Given(sizes)),
-        Ok(_) => Err(format!("there can be at most {MOST} sizes: give fewer")),
-        Err(why) => Err(format!("{why} ({suite} also takes {around})")),
+    match list(text) {
+        Ok(SizeList(sizes)) => Ok(Sizes::Given(sizes)),
+        Err(why) => Err(format!("{why} ({around} is understood as well)")),
     }
+}
+
+/// The memory that can cache each target that was asked for, in bytes: the least of its own limit,
+/// the control group's and the machine's. A text that names no target is refused where targets are
+/// made, and has no memory here.
+pub(super) fn memories(targets: &[String]) -> Vec<u64> {
+    memories_on(&describe(), targets)
+}
+
+fn memories_on(machine: &Machine, targets: &[String]) -> Vec<u64> {
+    let parsed = targets.iter().filter_map(|text| text.parse::<TargetSpec>().ok());
+    let mut limits: Vec<Option<u64>> = parsed.map(|spec| spec.conditions.memory_bytes).collect();
+    if limits.is_empty() {
+        limits.push(None);
+    }
+    let memory_of = |limit| record::memory_of(machine, limit).map(|(_, bytes)| bytes);
+    limits.into_iter().filter_map(memory_of).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use record::machine::{Cgroup, CgroupVersion};
+
     use super::*;
 
     #[test]
@@ -49,5 +85,29 @@ mod tests {
         for wrong in ["", "4k,", "0", "around", "around-caches", "4k 8k", &["4k"; 65].join(",")] {
             assert!(around_memory(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_target_is_cached_by_the_least_of_what_limits_its_memory() {
+        const MIB: u64 = 1 << 20;
+        let mut machine = Machine::default();
+        machine.memory.total_bytes = Some(1024 * MIB);
+        let memories = |machine: &Machine, texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+            memories_on(machine, &texts)
+        };
+        assert_eq!(memories(&machine, &[]), [1024 * MIB]);
+        let limited = ["ext4:memory=64m", "xfs", "no target:"];
+        assert_eq!(memories(&machine, &limited), [64 * MIB, 1024 * MIB]);
+        machine.cgroup = Some(Cgroup {
+            version: CgroupVersion::V2,
+            paths: BTreeMap::new(),
+            memory_limit_bytes: Some(32 * MIB),
+            memory_high_bytes: None,
+            cpu_quota_cores: None,
+            cpuset: None,
+            io_limits: Vec::new(),
+        });
+        assert_eq!(memories(&machine, &limited), [32 * MIB; 2]);
     }
 }

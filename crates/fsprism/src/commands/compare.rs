@@ -10,8 +10,8 @@ use anyhow::anyhow;
 use record::{Better, Run};
 use textual::plural;
 
-use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
+use crate::arguments::format::Format;
 use crate::arguments::reports::CompareOptions;
 use crate::arguments::values::Gate;
 use crate::commands::plan;

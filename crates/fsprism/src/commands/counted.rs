@@ -14,10 +14,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::classic::bonnie_anova::COUNTED_TARGETS;
 use textual::plain_path;
 
-use crate::arguments::ReproduceOptions;
-use crate::commands::lab::this_program;
+use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::Blame;
 use crate::output;
+use crate::session::start::this_program;
 
 /// Where the guest's run lies in the run that it is beside.
 const RUN: &str = "guest";

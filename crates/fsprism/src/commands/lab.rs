@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 use ::lab::command::Command;
 use ::lab::kernel::{self, Request};
 use ::lab::{Boot, BootError, Image, Kernel, Lab, Parts, image};
-use anyhow::Context;
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptions};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
+use crate::session::start::this_program;
 
 /// Does what was asked of the lab.
 pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Done> {
@@ -72,11 +72,6 @@ fn request(options: &BuildOptions) -> anyhow::Result<Request> {
 fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Done> {
     let status = ::lab::status::status(lab)?;
     output::print_answer(options.output.format, &status, || status.text())
-}
-
-/// The file of this program, which is what guests run.
-pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
-    std::env::current_exe().context("cannot find this program's own file")
 }
 
 fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {

@@ -1,11 +1,11 @@
 //! The manual pages, one for each command, from the same definition as the command line.
 
 use anyhow::anyhow;
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use crate::arguments::{Arguments, ManOptions};
+use crate::arguments::ManOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
 
@@ -14,8 +14,8 @@ const DATE: &str = "2026-11-28";
 const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 
 /// Prints the page of a command, or of fsprism itself.
-pub(crate) fn man_page(options: &ManOptions) -> anyhow::Result<Done> {
-    let mut whole = Arguments::command().disable_help_subcommand(true);
+pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<Done> {
+    let mut whole = whole.disable_help_subcommand(true);
     whole.build();
     let (above, command) = found(&whole, &options.command).blame_input()?;
     output::print(&page(above, command)?)?;

@@ -3,7 +3,7 @@
 use ::report::Source;
 use record::Run;
 
-use crate::arguments::Format;
+use crate::arguments::format::Format;
 use crate::arguments::reports::ReportOptions;
 use crate::exit::{Blame, Done};
 use crate::output::{self, Form, page};

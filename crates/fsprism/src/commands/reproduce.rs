@@ -15,12 +15,15 @@ use serde_json::json;
 use suites::classic::bonnie;
 use textual::plain_path;
 
-use crate::arguments::footprint::TracingOptions;
-use crate::arguments::network::NetworkArguments;
-use crate::arguments::{
-    Format, Making, Measuring, Offered, Order, OutputOptions, ReproduceOptions,
-};
-use crate::commands::{counted, footprint, network, survey, traffic};
+use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
+use crate::arguments::format::OutputOptions;
+use crate::arguments::guests::{GuestKernel, InGuests};
+use crate::arguments::making::Making;
+use crate::arguments::measuring::Measuring;
+use crate::arguments::network::{FscacheOptions, NetworkArguments};
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::commands::counted;
+use crate::commands::suites::{footprint, fscache as rig, timed, traffic};
 use crate::exit::{Blame, Done};
 use crate::output::{self, page};
 use crate::session::targets::{self, Choice};
@@ -273,7 +276,7 @@ fn measured(
             let targets = owned(targets);
             let choice = Choice::OfPaper(&targets);
             let (directory, reason) =
-                survey::measure_silently("reproduce", suite, choice, &measuring(options))?;
+                timed::measure_silently("reproduce", suite, choice, &measuring(options))?;
             (directory.path().to_owned(), Some(directory), reason)
         }
     };
@@ -358,12 +361,15 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let (path, directory, done) = match &options.run {
         Some(path) => (path.clone(), None, Done::Well),
         None => {
-            let blocks = options.blocks.or(Some(network::RUNS));
-            let measuring = Measuring { blocks, ..measuring(options) };
-            // Mounts were of version 3 then.
-            let arguments =
-                NetworkArguments { nfs: vec![Version::V3], ..NetworkArguments::default() };
-            let made = network::made("reproduce", (&arguments, None), &measuring)?;
+            let asked = FscacheOptions {
+                benchmarks: Vec::new(),
+                runs: options.blocks,
+                guests: in_guests(options),
+                // Mounts were of version 3 then.
+                network: NetworkArguments { nfs: vec![Version::V3], ..NetworkArguments::default() },
+                kernel: GuestKernel::default(),
+            };
+            let made = rig::made("reproduce", &asked)?;
             let done = made.done();
             (made.directory.path().to_owned(), Some(made.directory), done)
         }
@@ -392,11 +398,18 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
 fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf> {
     let targets: Vec<String> = part.file_systems().iter().map(|name| (*name).to_owned()).collect();
     let operations = part.operations().iter().map(|name| name.parse());
-    let tracing = TracingOptions {
-        operations: operations.collect::<Result<_, _>>()?,
-        ..TracingOptions::default()
+    let asked = FootprintOptions {
+        targets,
+        blocks: options.blocks.or(Some(BLOCKS)),
+        guests: in_guests(options),
+        tracing: TracingOptions {
+            operations: operations.collect::<Result<_, _>>()?,
+            ..TracingOptions::default()
+        },
+        simulated: CachesOptions { caches: Vec::new() },
+        kernel: GuestKernel::default(),
     };
-    let made = footprint::run::made("reproduce", &targets, (&tracing, &[]), &measuring(options))?;
+    let made = footprint::made("reproduce", &asked)?;
     Ok(made.directory.path().to_owned())
 }
 
@@ -417,32 +430,28 @@ fn measuring(options: &ReproduceOptions) -> Measuring {
         options.paper.as_ref().is_some_and(|paper| paper.starts_with(memory_rich::SUITE));
     let blocks = if is_memory_rich { BLOCKS_OF_SECONDS } else { BLOCKS };
     Measuring {
-        benchmarks: Vec::new(),
-        order: Order::Random,
         budget: Some(BUDGET),
-        precision: 0.02,
-        confidence: 0.95,
-        runs: None,
-        plan_for: None,
         blocks: options.blocks.or(Some(blocks)),
         seed: options.seed,
-        size: None,
-        replicate: None,
-        verify: false,
-        offered: Offered::default(),
         making: Making {
-            aged: None,
             scratch: Some(options.scratch.clone()),
-            destroy_data: Vec::new(),
             no_wait: options.no_wait,
             on_busy: options.on_busy,
-            drop_caches: false,
+            ..Making::default()
         },
         out: options.out.clone(),
-        dry_run: false,
-        resume: None,
-        loads: Vec::new(),
-        full: false,
-        output: OutputOptions { format: Format::Terminal },
+        ..Measuring::default()
+    }
+}
+
+/// The same of what is measured in guests.
+fn in_guests(options: &ReproduceOptions) -> InGuests {
+    InGuests {
+        confidence: Measuring::default().confidence,
+        seed: options.seed,
+        no_wait: options.no_wait,
+        scratch: options.scratch.clone(),
+        out: options.out.clone(),
+        output: OutputOptions::default(),
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod progress;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use ::report::export::{self, BonnieForm, Direction, Export, Latencies};
 use ::report::{Load, Options, Source};
@@ -14,9 +15,9 @@ use record::{Document, Run, RunDirectory, Warning, WarningReport};
 use serde::Serialize;
 use textual::{plain_json, plain_path, plain_text, program, shell_path};
 
-use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
-use crate::exit::{Blame, Done};
+use crate::arguments::format::Format;
+use crate::exit::{self, Blame, Done, INTERRUPTED, UNDECIDED};
 
 /// Columns of a report: what the terminal has, between these bounds.
 const WIDTH_MIN: usize = 60;
@@ -220,6 +221,22 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// What it quotes of paths, kernels and programs is no order to the terminal.
 pub(crate) fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr(), "{}", plain_text(line));
+}
+
+/// The exit status of a command, once its error has been said.
+pub(crate) fn end(done: anyhow::Result<Done>) -> ExitCode {
+    ExitCode::from(match done {
+        Ok(Done::Well) if page::has_failed() => 1,
+        Ok(Done::Well) => 0,
+        Ok(Done::WithFailures) => 1,
+        Ok(Done::Undecided) => UNDECIDED,
+        Ok(Done::As(status)) => status,
+        Ok(Done::Interrupted) => INTERRUPTED,
+        Err(error) => {
+            say(&format!("fsprism: {}", exit::sentence_of(&error)));
+            exit::status_of(&error)
+        }
+    })
 }
 
 fn terminal_columns() -> Option<usize> {

@@ -10,10 +10,18 @@ use record::Run;
 use suites::Suite;
 use textual::{did_you_mean, list};
 
+use crate::arguments::measuring::Measuring;
 use crate::exit::Blame;
+use crate::output::Form;
 
 /// A file with a load has fewer bytes.
 const BYTES_MAX: u64 = 1 << 20;
+
+/// The form of the report that a run was asked for.
+pub(crate) fn form(measuring: &Measuring) -> anyhow::Result<Form> {
+    let loads = named(&measuring.loads)?;
+    Ok(Form { format: measuring.output.format, is_full: measuring.full, loads })
+}
 
 /// The loads of these names and files; none where none are named.
 pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {

@@ -1,20 +1,15 @@
 //! Which runs a command is about: those that are named, or the latest.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::anyhow;
-use clap::builder::TypedValueParser;
-use clap::error::ErrorKind;
 
 use super::runs::{self, MANIFEST};
+use crate::arguments::measuring::LATEST;
 use crate::exit::Blame;
 use crate::output;
-
-/// What stands for the latest run where an option needs a value.
-pub(crate) const LATEST: &str = "latest";
 
 /// The runs of these names; the latest, which is said, where there is none.
 pub(crate) fn runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
@@ -46,30 +41,14 @@ pub(crate) fn single_runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<Pat
     named.into_iter().map(single).collect::<anyhow::Result<_>>().blame_input()
 }
 
-/// The run of `--resume`: the latest where no value is given.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resumed;
-
-impl TypedValueParser for Resumed {
-    type Value = PathBuf;
-
-    fn parse_ref(
-        &self,
-        _command: &clap::Command,
-        _argument: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<PathBuf, clap::Error> {
-        let path = Path::new(value);
-        if value != LATEST || path.exists() {
-            return Ok(of_file(path));
-        }
-        // Of a value that nobody has given, none is called wrong.
-        let refusal =
-            |error| clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n"));
-        let latest = latest(Path::new(runner::RUNS)).map_err(refusal)?;
-        output::say(&format!("the latest run: {}", latest.display()));
-        Ok(latest)
+/// The run that `--resume` names; the latest, which is said, where it names none.
+pub(crate) fn resumed(path: &Path) -> anyhow::Result<PathBuf> {
+    if path != Path::new(LATEST) || path.exists() {
+        return Ok(of_file(path));
     }
+    let latest = latest(Path::new(runner::RUNS)).blame_input()?;
+    output::say(&format!("the latest run: {}", latest.display()));
+    Ok(latest)
 }
 
 /// A file of a run, such as its page, stands for the run.

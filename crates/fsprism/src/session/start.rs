@@ -1,11 +1,12 @@
 //! What every command that measures begins with: signals taken, its turn awaited, targets made.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use anyhow::Context;
 use machine::turn::{Asked, Holder, Purpose, Turn, Waiting};
 use measure::{ClockReport, SystemClock};
 use record::{ClockRecord, Skipped};
@@ -15,7 +16,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::Testbed;
 use textual::shell_path;
 
-use crate::arguments::Making;
+use crate::arguments::making::Making;
 use crate::exit::{Blame, INTERRUPTED, InterruptedEarly};
 use crate::output;
 use crate::session::targets::{Choice, choose};
@@ -92,6 +93,11 @@ fn drop_caches() {
         // Without it runs have a little more in common, which no figure rests on.
         let _kept = fs::write("/proc/sys/vm/drop_caches", "3");
     }
+}
+
+/// The file of this program, which is what guests run.
+pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot find this program's own file")
 }
 
 /// How the program was called, as a shell takes it: with sudo if that was so.

@@ -2,16 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use file_system::FileSystem;
-use machine::describe::describe;
-use record::machine::Machine;
 use record::{Axis, ClassicOptions, Manifest, TargetRecord};
 use rustix::process::geteuid;
 use suites::{CliffError, Suite};
 use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
 
-use crate::arguments::{Arguments, Command, Making};
+use crate::arguments::making::{self, Making};
 use crate::exit::Blame;
 use crate::output;
 
@@ -161,23 +158,6 @@ fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
     suites::check_volume(spec, most_bytes, "--high")
 }
 
-/// The memory that can cache each target that was asked for, in bytes: the least of its own limit,
-/// the control group's and the machine's. What is no target has none here, and is refused where
-/// targets are made.
-pub(crate) fn memories(texts: &[String]) -> Vec<u64> {
-    memories_on(&describe(), texts)
-}
-
-fn memories_on(machine: &Machine, texts: &[String]) -> Vec<u64> {
-    let parsed = texts.iter().filter_map(|text| text.parse::<TargetSpec>().ok());
-    let mut limits: Vec<Option<u64>> = parsed.map(|spec| spec.conditions.memory_bytes).collect();
-    if limits.is_empty() {
-        limits.push(None);
-    }
-    let memory_of = |limit| record::memory_of(machine, limit).map(|(_, bytes)| bytes);
-    limits.into_iter().filter_map(memory_of).collect()
-}
-
 /// Why none of a paper's targets can be made here; none where one can.
 pub(crate) fn why_none(texts: &[String], making: &Making) -> anyhow::Result<Option<String>> {
     let specs = parsed(texts, making.aged).blame_input()?;
@@ -263,9 +243,7 @@ fn as_it_was(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
 pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Result<Making> {
     let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
     let recorded = manifest.scratch.as_ref().map(PathBuf::from);
-    let Some(before) = recorded.or_else(|| scratch_of(&manifest.run.arguments)) else {
-        return Ok(making.clone());
-    };
+    let before = recorded.unwrap_or_else(|| scratch_of(&manifest.run.arguments));
     match &making.scratch {
         Some(now) if has_images && std::path::absolute(now)? != std::path::absolute(&before)? => {
             // Elsewhere they would lie on another device, and one run would measure two.
@@ -280,46 +258,32 @@ pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
     }
 }
 
-/// The scratch directory that a command line asked for: for runs of before it was recorded.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are alike here")]
-fn scratch_of(arguments: &[String]) -> Option<PathBuf> {
-    let making = match Arguments::try_parse_from(arguments).ok()?.command {
-        Command::Survey(options) => options.measuring.making,
-        Command::Run(options) => options.measuring.making,
-        _ => return None,
-    };
-    Some(making.scratch().to_owned())
+/// The scratch directory of a command line, for runs of before it was recorded by itself.
+fn scratch_of(arguments: &[String]) -> PathBuf {
+    const OPTION: &str = "--scratch";
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let value = match word.strip_prefix(OPTION) {
+            Some("") => words.next().map(String::as_str),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        };
+        if let Some(value) = value {
+            return value.into();
+        }
+    }
+    making::SCRATCH.into()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use record::machine::{Cgroup, CgroupVersion};
-
     use super::*;
 
     #[test]
-    fn a_target_is_cached_by_the_least_of_what_limits_its_memory() {
-        const MIB: u64 = 1 << 20;
-        let mut machine = Machine::default();
-        machine.memory.total_bytes = Some(1024 * MIB);
-        let memories = |machine: &Machine, texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
-            memories_on(machine, &texts)
-        };
-        assert_eq!(memories(&machine, &[]), [1024 * MIB]);
-        let limited = ["ext4:memory=64m", "xfs", "no target:"];
-        assert_eq!(memories(&machine, &limited), [64 * MIB, 1024 * MIB]);
-        machine.cgroup = Some(Cgroup {
-            version: CgroupVersion::V2,
-            paths: BTreeMap::new(),
-            memory_limit_bytes: Some(32 * MIB),
-            memory_high_bytes: None,
-            cpu_quota_cores: None,
-            cpuset: None,
-            io_limits: Vec::new(),
-        });
-        assert_eq!(memories(&machine, &limited), [32 * MIB; 2]);
+    fn an_old_command_line_says_where_its_images_were() {
+        let of = |line: &str| scratch_of(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(of("fsprism survey ext4 --scratch /a --budget 3s"), Path::new("/a"));
+        assert_eq!(of("fsprism run nano --scratch=/b"), Path::new("/b"));
+        assert_eq!(of("fsprism survey ext4 --scratchy /c"), Path::new("/var/tmp"));
     }
 }

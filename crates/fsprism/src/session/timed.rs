@@ -13,11 +13,10 @@ use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testb
 use textual::shell_path;
 use workload::Verification;
 
-use crate::arguments::Measuring;
+use crate::arguments::measuring::Measuring;
 use crate::exit::Blame;
 use crate::output;
 use crate::output::progress::Progress;
-use crate::registry;
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::{self, Choice};
 
@@ -42,14 +41,12 @@ impl Session {
         if let Some(path) = out {
             RunDirectory::check_new(path).blame_input()?;
         }
-        // A classic benchmark has sizes of its own.
-        let size = if suite.classic.is_some() { None } else { measuring.file_size()? };
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
         if let Some(options) = &suite.classic {
             let are_placed = suite.are_sizes_placed;
             suites::classic::check_room(options, are_placed, &testbed.live).blame_input()?;
         }
-        let data_file_bytes = match testbed.data_file_bytes(size, &suite.benchmarks) {
+        let data_file_bytes = match testbed.data_file_bytes(suite.file_bytes, &suite.benchmarks) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
             // It has none of these files.
             Err(DataFileError::NoRoom { .. } | DataFileError::LittleMemory { .. })
@@ -95,7 +92,7 @@ impl Session {
     /// A run that was cut off, or is given more time: makes its targets again and goes on where its
     /// journal ends.
     pub(crate) fn resume(
-        path: &Path,
+        (path, suite): (&Path, Suite),
         measuring: &Measuring,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
@@ -109,8 +106,10 @@ impl Session {
             return Err(refusal).blame_input();
         }
         let ledger = Ledger::replay(&lines);
-        let suite = registry::timed_suite(&manifest.run.suite).blame_input()?;
-        let suite = suite.offering(manifest.run.offered_load.as_ref()).blame_input()?;
+        let suite = match &manifest.run.offered_load {
+            Some(load) => suite.offering(load),
+            None => suite,
+        };
         let suite = suite.with_classic(manifest.run.classic.as_ref()).blame_input()?;
         let suite = suite.with_custom(manifest.run.custom.as_ref());
         let suite = suite.lasting(manifest.run.replicate_length.as_ref()).blame_input()?;
@@ -241,7 +240,7 @@ fn run_record(
         blocks: measuring.blocks,
         verify: measuring.verify,
         data_file_bytes,
-        offered_load: measuring.offered.load(),
+        offered_load: suite.offered,
         classic: suite.classic.clone(),
         custom: suite.custom,
         replicate_length: suite.length,

@@ -13,7 +13,6 @@ use machine::turn::Purpose;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
-use crate::commands::lab;
 use crate::exit::Blame;
 use crate::output;
 use crate::session::start;
@@ -58,7 +57,7 @@ impl Guests {
 
     /// Packs their image, after which they can be traced.
     pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
-        let program = lab::this_program()?;
+        let program = start::this_program()?;
         let parts = Parts { kernel: &self.kernel, program: &program, further: &[] };
         let image = image::build(&self.lab, parts)?;
         let directory = TempDir::new()?;

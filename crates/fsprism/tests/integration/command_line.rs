@@ -70,12 +70,60 @@ fn each_command_has_examples_of_its_own() {
         examples.to_owned()
     };
     let (survey, run) = (help("survey"), help("run"));
-    for words in ["run --list", "run nano/io ext4 --rate", "--benchmark 'append*", "nano/metadata"]
-    {
+    for words in ["run --list", "--benchmark 'append*", "nano/metadata"] {
         assert!(run.contains(words), "{words}: {run}");
     }
+    let list = place.finish(place.fsprism("run --list --format json")).document();
+    for suite in list["suites"].as_array().expect("a list") {
+        let name = suite["name"].as_str().expect("a name");
+        let examples = help(&format!("run {name}"));
+        assert!(examples.contains(&format!("run {name}")) || examples.contains("reproduce"));
+        assert!(examples.lines().all(|line| line.chars().count() <= 100), "{examples}");
+    }
+    assert!(help("run nano/io").contains("run nano/io ext4 --rate"));
     assert!(survey.contains("fsprism survey ext4 xfs"), "{survey}");
     assert!(!survey.contains("fsprism run") && !run.contains("fsprism survey"), "{survey}{run}");
+}
+
+/// A suite describes its own options and no others; what it has none of is refused by name.
+#[test]
+fn a_suite_takes_what_its_help_says() {
+    let place = Place::new();
+    for (suite, takes, lacks) in [
+        (
+            "fscache",
+            &["--link", "--break-even", "--runs"][..],
+            &["--rw", "--variant", "--rate"][..],
+        ),
+        ("nano/io", &["--rate", "--size", "--replicate"], &["--link", "--rw", "--op ", "--seeks"]),
+        ("nano/metadata", &["--replicate", "--budget"], &["--rate", "--link", "--chunk"]),
+        ("custom", &["--rw", "--bs", "--replicate"], &["--rate", "--link", "--variant"]),
+        ("bonnie", &["--seeks", "around-memory"], &["--dirs", "--replicate", "--rw"]),
+        ("sprite-lfs", &["--variant", "--cache-traffic", "--kernel"], &["--size ", "--link"]),
+        ("footprint", &["--op", "--cold", "--cache"], &["--budget", "--rw", "--resume"]),
+    ] {
+        let help = place.finish(place.fsprism(&format!("run {suite} --help")));
+        for option in takes {
+            assert!(help.assert_code(0).stdout.contains(option), "{suite} {option}");
+        }
+        for option in lacks {
+            assert!(!help.stdout.contains(option), "{suite} {option}: {}", help.stdout);
+        }
+        let option = lacks[0].trim();
+        let tip = format!("{option} is an option of ");
+        place.run(&format!("run {suite} {option} 1")).assert_refused(&[option, &tip]);
+    }
+}
+
+/// Command lines from when all suites shared one list of options.
+#[test]
+fn options_may_stand_before_the_suite() {
+    let place = Place::new();
+    let run = "run --blocks 1 --size 1m --benchmark random-write* survey/in-memory . --format json";
+    let document = place.run(run).assert_code(0).document();
+    assert_eq!(document["run"]["suite"], "survey/in-memory");
+    place.run("run --list --format json nano/io").assert_code(0);
+    place.run("run --budgt 3s nano .").assert_refused(&["'--budgt'"]);
 }
 
 #[test]

@@ -373,8 +373,11 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     refused("run footprint ext4 ext4", &["label"]);
     refused("run footprint tmpfs --op creat", &["no operation 'creat' (did you mean `create`?)"]);
     refused("run footprint tmpfs --op nonsense", &["no operation 'nonsense': choose from create"]);
-    refused("run footprint tmpfs --size 1m", &["does not take --size"]);
-    refused("run survey/metadata . --op create", &["apply only to the footprint suite"]);
+    refused(
+        "run footprint tmpfs --size 1m",
+        &["unexpected argument '--size'", "an option of survey"],
+    );
+    refused("run survey/metadata . --op create", &["--op is an option of footprint"]);
     refused("run footprint tmpfs --cache l1d=3,64,8", &["l1d"]);
     refused("lab build --kernel ./6.1", &["one release", ".deb"]);
     refused("lab build --kernel nowhere.deb", &["nowhere.deb", "No such file"]);

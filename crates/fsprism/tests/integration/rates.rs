@@ -19,11 +19,12 @@ fn a_rate_that_cannot_be_meant_is_refused_with_what_to_change() {
     }
     place.run("run nano/io . --rate=-5").assert_refused(&["--rate", "whole number"]);
     place.run("run nano/io . --spacing constant").assert_refused(&["--rate"]);
-    let words = ["'nano/metadata' has none", "leave it out, or run nano/io"];
+    let words = ["unexpected argument '--rate'", "--rate is an option of nano and nano/io"];
     place.run("run nano/metadata . --rate 2k").assert_refused(&words);
-    place.run("survey . --rate 2k").assert_refused(&["'survey' has none", "run nano/io"]);
-    place.run("run footprint tmpfs --rate 2k").assert_refused(&["run nano/io"]);
-    place.run("run --resume run --rate 2k").assert_refused(&["--rate", "--resume"]);
+    place.run("survey . --rate 2k").assert_refused(&words);
+    place.run("run footprint tmpfs --rate 2k").assert_refused(&words);
+    let words = ["'--rate'", "a resumed run keeps what it began with"];
+    place.run("run --resume run --rate 2k").assert_refused(&words);
 }
 
 #[test]

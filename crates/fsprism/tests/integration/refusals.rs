@@ -296,9 +296,9 @@ fn what_chooses_or_orders_benchmarks_wants_some() {
         ("survey . --benchmark renam-100", ["did you mean `rename-100`?", "--list --format json"]),
         ("survey . --benchmark rename-100,nothing*", ["no benchmark 'nothing*'", "* stands for"]),
         ("survey . --order sideways", ["--order", "declared"]),
-        ("run footprint tmpfs --benchmark stat", ["--benchmark", "--op"]),
-        ("run survey tmpfs --beside", ["--beside", "leave them out"]),
-        ("run footprint tmpfs --order declared", ["--order", "leave it out"]),
+        ("run footprint tmpfs --benchmark sta", ["--op", "did you mean `stat`?"]),
+        ("run survey tmpfs --beside", ["'--beside'", "--beside is an option of footprint"]),
+        ("run footprint tmpfs --order declared", ["'--order'", "is an option of survey"]),
     ] {
         place.run(arguments).assert_refused(&words);
     }

@@ -44,6 +44,8 @@ fn bash_completes_what_is_known() {
         ("fsprism run nano/me", "nano/metadata"),
         ("fsprism run foot", "footprint"),
         ("fsprism run fsca", "fscache"),
+        ("fsprism run fscache --li", "--link"),
+        ("fsprism run survey --benchmark rename-10", "rename-100"),
         ("fsprism run nano/io ext4 xf", "xfs"),
         ("fsprism survey btr", "btrfs"),
         ("fsprism cliff ext4 tmp", "tmpfs"),
@@ -59,6 +61,8 @@ fn bash_completes_what_is_known() {
         let offered = offered_by_bash(&place, &script, line);
         assert!(offered.iter().any(|word| word == some), "{line}: {offered:?}");
     }
+    let of_nano = offered_by_bash(&place, &script, "fsprism run nano --li");
+    assert!(!of_nano.iter().any(|word| word == "--link"), "{of_nano:?}");
     // With nothing of its own to offer, it leaves bash to complete paths.
     let offered = offered_by_bash(&place, &script, "fsprism survey ext4 ./scr");
     assert_eq!(offered, [""]);
@@ -82,10 +86,12 @@ fn zsh_and_fish_take_their_scripts() {
     let text = fs::read_to_string(&zsh).expect("it was written");
     assert!(text.contains("_fsprism_targets() {\n"), "{text}");
     assert!(text.contains("survey:_fsprism_targets'") && text.contains("_files -/"), "{text}");
-    assert!(text.contains("(survey survey/io "), "{text}");
+    assert!(text.contains("'survey/io:cold reads"), "{text}");
     let fish = written(&place, "completions fish", "fish");
     let text = fs::read_to_string(&fish).expect("it was written");
-    for (command, word) in [("survey", "btrfs"), ("run", "nano/io"), ("reproduce", "densefs")] {
+    assert!(text.contains("-f -a \"nano/io\""), "{text}");
+    let nano = "run; and __fish_seen_subcommand_from nano/io";
+    for (command, word) in [("survey", "btrfs"), (nano, "xfs"), ("reproduce", "densefs")] {
         let told = format!("\"__fish_fsprism_using_subcommand {command}\" -a \"");
         let line = text.lines().find(|line| line.contains(&told)).expect("it is told");
         assert!(line.contains(word), "{line}");

@@ -1,8 +1,7 @@
 //! `fsprism footprint`: the naive model of a cache, and the simulation of caches.
 
-mod caches;
+pub(crate) mod caches;
 mod diff;
-pub(crate) mod run;
 mod study;
 mod trace;
 

@@ -99,7 +99,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
     let plan = options.tracing.plan(options.repetitions);
     refuse_traces(&options.out)?;
-    let guests = Guests::find(options.tracing.kernel.as_deref())?;
+    let guests = Guests::find(options.kernel.release.as_deref())?;
     guests.take_turn(options.tracing.beside, options.no_wait)?;
     let tracing = guests.ready()?;
     let out = prepare(&options.out)?;
@@ -142,7 +142,7 @@ fn kept(
 }
 
 fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
-    if !options.tracing.has_default_operations() || options.tracing.kernel.is_some() {
+    if !options.tracing.has_default_operations() || options.kernel.release.is_some() {
         let why = "--op, --warm-up, --cold and --kernel apply to targets only";
         return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
     }

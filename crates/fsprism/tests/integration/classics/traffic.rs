@@ -127,13 +127,13 @@ fn the_processor_counts_or_it_is_said_before_anything_is_timed() {
 fn what_cannot_be_counted_is_refused_before_anything_is_timed() {
     let place = Place::new();
     for (arguments, words) in [
-        ("run bonnie --cache-traffic .", "--cache-traffic is for sprite-lfs, not for 'bonnie'"),
-        ("run bonnie --counters .", "--counters is for sprite-lfs and array-walk, not for"),
+        ("run bonnie --cache-traffic .", "--cache-traffic is an option of sprite-lfs"),
+        ("run bonnie --counters .", "--counters is an option of sprite-lfs and array-walk"),
         ("run sprite-lfs --cache-traffic --file-size 64k,1m ramfs", "give one --file-size"),
         ("run sprite-lfs --cache-traffic --file-size 64m ramfs", "at most 96m together"),
         ("run sprite-lfs --cache-traffic .", "name a file system such as ext4"),
-        ("run sprite-lfs --cache-traffic --op stat ramfs", "apply only to the footprint suite"),
-        ("run sprite-lfs --cache l2=64k,32,8 .", "also apply to sprite-lfs with --cache-traffic"),
+        ("run sprite-lfs --cache-traffic --op stat ramfs", "--op is an option of footprint"),
+        ("run sprite-lfs --cache l2=64k,32,8 .", "--cache-traffic"),
     ] {
         let refused = place.finish(place.fsprism(arguments));
         refused.assert_code(2);

@@ -10,37 +10,39 @@ use record::{EndReason, RunDirectory};
 use suites::Testbed;
 use targets::{Location, TargetSpec};
 
-use crate::arguments::{Measuring, RunOptions};
-use crate::commands::network::{self, Made};
+use crate::arguments::making::Making;
+use crate::arguments::network::FscacheOptions;
+use crate::commands::suites::fscache::{self, Made};
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::start;
 use crate::session::targets::Choice;
 
 /// Measures on the mount that `at` names, and prints the run.
-pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
-    let (arguments, measuring) = (&options.network, &options.measuring);
+pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done> {
+    let (arguments, how) = (&options.network, &options.guests);
     let spec: TargetSpec = at.parse().blame_input()?;
     let Location::Directory(path) = &spec.location else {
         let why = anyhow::anyhow!("--at {at} names no directory: name one on an NFS mount");
         return Err(why).blame_input();
     };
     let mount = OwnMount::at(path, &spec.label).blame_input()?;
-    let run = network::run_record("run", measuring);
-    let content = network::content(arguments, run.seed);
+    let run = fscache::run_record("run", options);
+    let content = fscache::content(arguments, run.seed);
     let plan =
-        mount.plan(&arguments.states, (benchmarks(measuring)?, network::runs(measuring)), content);
+        mount.plan(&arguments.states, (benchmarks(options)?, fscache::runs(options)), content);
     let plan = plan.blame_input()?;
     plan.check().blame_input()?;
-    if let Some(path) = &measuring.out {
+    if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let (testbed, _) = start::make(Choice::Asked(slice::from_ref(at)), &measuring.making, &stop)?;
+    let making = Making { no_wait: how.no_wait, ..Making::default() };
+    let (testbed, _) = start::make(Choice::Asked(slice::from_ref(at)), &making, &stop)?;
     let Testbed { live, workshop } = testbed;
     let (_, _, clock) = start::clock();
-    let base = runner::manifest(run, measuring.making.scratch(), clock);
-    let reserved = runner::run_directory(measuring.out.as_deref(), &base.run).blame_input()?;
+    let base = runner::manifest(run, making.scratch(), clock);
+    let reserved = runner::run_directory(how.out.as_deref(), &base.run).blame_input()?;
     let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
@@ -59,7 +61,7 @@ pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
         Ok(Ended::Stopped) | Err(_) => EndReason::Interrupted,
     })?;
     let made = Made::of(directory, *outcome.as_ref().unwrap_or(&Ended::Stopped))?;
-    network::print(&made.directory, measuring.output.format)?;
+    fscache::print(&made.directory, how.output.format)?;
     start::check_guarded(is_guarded, "measure again")?;
     closed?;
     outcome?;
@@ -67,8 +69,8 @@ pub(crate) fn run(options: &RunOptions, at: &String) -> anyhow::Result<Done> {
 }
 
 /// What is measured, of what needs no guests.
-fn benchmarks(measuring: &Measuring) -> anyhow::Result<Vec<NetworkBenchmark>> {
-    let benchmarks = network::benchmarks(measuring)?;
+fn benchmarks(options: &FscacheOptions) -> anyhow::Result<Vec<NetworkBenchmark>> {
+    let benchmarks = fscache::benchmarks(options)?;
     let refused = benchmarks.iter().find_map(|one| Some((one.name(), one.needs_guests()?)));
     match refused {
         Some((name, why)) => {

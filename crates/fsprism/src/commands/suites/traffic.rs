@@ -7,15 +7,14 @@ use std::time::Instant;
 use ::caches::Hierarchy;
 use footprint_suite::{GuestTarget, PhasesPlan, PhasesTraced, SEED};
 use record::{
-    ClassicOptions, End, EndReason, Line, Manifest, RunDirectory, RunRecord, SimulatedCaches,
-    Skipped, SpriteLfsOptions, Start, TargetRecord, traffic,
+    End, EndReason, Line, Manifest, RunDirectory, RunRecord, SimulatedCaches, Skipped,
+    SpriteLfsOptions, SpriteLfsRun, Start, TargetRecord, traffic,
 };
 use suites::classic::sprite_lfs;
 
-use crate::arguments::RunOptions;
-use crate::arguments::classic::words;
 use crate::arguments::footprint_values::{CacheGiven, cache};
-use crate::commands::footprint::run::{caches, recorded_caches};
+use crate::arguments::sprite_lfs::words;
+use crate::commands::suites::footprint::{caches, recorded_caches};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
 use crate::session::tracing::{Guests, Tracing};
@@ -48,20 +47,16 @@ pub(crate) struct Traffic {
 impl Traffic {
     /// What the command line asks for: whether it can be counted is known before anything is timed.
     pub(crate) fn asked_for(
-        options: &RunOptions,
-        classic: Option<&ClassicOptions>,
-    ) -> anyhow::Result<Option<Self>> {
-        let Some(ClassicOptions::SpriteLfs(run)) = classic else { return Ok(None) };
-        if !options.classic.cache_traffic {
-            return Ok(None);
-        }
+        run: &SpriteLfsRun,
+        targets: &[String],
+        (caches, kernel): (&[CacheGiven], Option<&str>),
+    ) -> anyhow::Result<Self> {
         if !run.further_file_bytes.is_empty() {
             let why = "--cache-traffic takes one size of files: give one --file-size";
             return Err(anyhow::anyhow!(why)).blame_input();
         }
-        check_targets(&options.targets).blame_input()?;
-        let kernel = options.tracing.kernel.as_deref();
-        Self::of(&run.options, &options.simulated.caches, kernel).map(Some)
+        check_targets(targets).blame_input()?;
+        Self::of(&run.options, caches, kernel)
     }
 
     /// Ready to count the phases that these options make, in the caches that are given or those of

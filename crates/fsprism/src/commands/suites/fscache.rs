@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use ::lab::rig::{RigConditions, RigError, Shape};
 use ::lab::{Kernel, Lab, LabError, Parts, image, kernel};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use machine::turn::Purpose;
 use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
 use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, Recorded, SUITE};
-use record::{EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunRecord};
+use record::{Dimension, EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunRecord};
 
-use crate::arguments::network::NetworkArguments;
-use crate::arguments::{Format, Measuring, Order, RunOptions};
-use crate::commands::{lab, mounted};
+use crate::arguments::format::Format;
+use crate::arguments::help;
+use crate::arguments::network::{FscacheOptions, NetworkArguments};
+use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, mounted};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output::{self, Form, page};
 use crate::session::start;
@@ -35,22 +37,45 @@ const SEED: u64 = 1;
 /// How long a guest may take to come up.
 const BOOT_LIMIT: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
-    let measuring = &options.measuring;
-    refuse_what_has_no_effect(options)?;
-    if let Some(at) = &options.network.at {
-        return mounted::run(options, at);
+/// The suite fscache.
+pub(super) struct FscacheSuite;
+
+impl Runnable for FscacheSuite {
+    fn row(&self) -> SuiteRow {
+        let benchmark = |one: NetworkBenchmark| BenchmarkRow {
+            name: one.name().to_owned(),
+            title: one.title().to_owned(),
+            dimension: Dimension::Caching,
+            exercises: vec![Dimension::Io, Dimension::Metadata],
+            curve: None,
+        };
+        SuiteRow {
+            name: SUITE,
+            summary: "a network file system in every state of its caches, in a rig of guests",
+            benchmarks: NetworkBenchmark::ALL.into_iter().map(benchmark).collect(),
+        }
     }
-    let kernel = options.tracing.kernel.as_deref();
-    let arguments = &options.network;
-    let made = if arguments.break_even.is_empty() {
-        made("run", (arguments, kernel), measuring)?
-    } else {
-        refuse_what_is_searched(measuring)?;
-        searched((arguments, kernel), measuring)?
-    };
-    print(&made.directory, measuring.output.format)?;
-    Ok(made.done())
+
+    fn options(&self, command: Command) -> Command {
+        FscacheOptions::augment_args(command)
+    }
+
+    fn examples(&self) -> String {
+        help::FSCACHE_EXAMPLES.to_owned()
+    }
+
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+        let options = FscacheOptions::from_arg_matches_mut(given)?;
+        let format = options.guests.output.format;
+        format.check(SUITE)?;
+        if let Some(at) = &options.network.at {
+            return mounted::run(&options, at);
+        }
+        let is_search = !options.network.break_even.is_empty();
+        let made = if is_search { searched(&options)? } else { made("run", &options)? };
+        print(&made.directory, format)?;
+        Ok(made.done())
+    }
 }
 
 /// A run that was made.
@@ -80,14 +105,10 @@ impl Made {
 }
 
 /// Measures for a command, which prints what it makes of the run.
-pub(crate) fn made(
-    command: &str,
-    (arguments, release): (&NetworkArguments, Option<&str>),
-    measuring: &Measuring,
-) -> anyhow::Result<Made> {
-    let run = run_record(command, measuring);
-    let plan = plan(arguments, measuring, run.seed)?;
-    let opened = opened((arguments, release), (run, &plan), measuring)?;
+pub(crate) fn made(command: &str, options: &FscacheOptions) -> anyhow::Result<Made> {
+    let run = run_record(command, options);
+    let plan = plan(options, run.seed)?;
+    let opened = opened(options, run, &plan)?;
     let Opened { mut rig, stop, base, reserved } = opened;
     output::say("booting the server");
     if let Err(error) = rig.serve(&plan) {
@@ -106,17 +127,14 @@ pub(crate) fn made(
 }
 
 /// Searches for the rates up to which a cache pays.
-fn searched(
-    (arguments, release): (&NetworkArguments, Option<&str>),
-    measuring: &Measuring,
-) -> anyhow::Result<Made> {
-    let run = RunRecord { blocks: None, ..run_record("run", measuring) };
-    let asked = plan(arguments, measuring, run.seed)?;
-    let link = arguments.link.unwrap_or_default();
+fn searched(options: &FscacheOptions) -> anyhow::Result<Made> {
+    let run = RunRecord { blocks: None, ..run_record("run", options) };
+    let asked = plan(options, run.seed)?;
+    let link = options.network.link.unwrap_or_default();
     let asked = Plan { link, ..asked };
-    let search = BreakEven::new(&arguments.break_even, &asked, measuring.confidence);
+    let search = BreakEven::new(&options.network.break_even, &asked, options.guests.confidence);
     let search = search.blame_input()?;
-    let opened = opened((arguments, release), (run, &search.plan()), measuring)?;
+    let opened = opened(options, run, &search.plan())?;
     let Opened { mut rig, stop, base, reserved } = opened;
     let mut directory = reserved.begin(&search.manifest(base))?;
     let rig = (&mut rig, &mut directory);
@@ -134,30 +152,27 @@ struct Opened {
 }
 
 /// Takes the turn of this computer and sets up the rig that a plan needs.
-fn opened(
-    (arguments, release): (&NetworkArguments, Option<&str>),
-    (run, plan): (RunRecord, &Plan),
-    measuring: &Measuring,
-) -> anyhow::Result<Opened> {
-    if let Some(path) = &measuring.out {
+fn opened(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result<Opened> {
+    let FscacheOptions { guests: how, network: arguments, kernel, .. } = options;
+    if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
     let lab = Lab::of_user().blame_input()?;
-    let kernel = kernel_for(plan, &lab, release)?;
+    let kernel = kernel_for(plan, &lab, kernel.release.as_deref())?;
     start::take_signals(&stop)?;
-    start::take_turn(Purpose::Time, measuring.making.no_wait, &stop)?;
+    start::take_turn(Purpose::Time, how.no_wait, &stop)?;
     let conditions = conditions(&lab, kernel, arguments, &stop)?;
     let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
     let rig = NetworkRig::new(conditions, plan)?;
-    let reserved = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let reserved = runner::run_directory(how.out.as_deref(), &run).blame_input()?;
     let (_, _, clock) = start::clock();
-    let base = runner::manifest(run, measuring.making.scratch(), clock);
+    let base = runner::manifest(run, &how.scratch, clock);
     Ok(Opened { rig, stop, base, reserved })
 }
 
 /// Prints the closing tables, or the run in another format, and writes its page.
-pub(crate) fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
+pub(super) fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
     let run: Run = directory.read()?;
     let form = Form::full(format);
     let source = form.source(&run, directory.path());
@@ -178,51 +193,8 @@ pub(crate) fn refuse_to_resume(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Options that say nothing of a rig must not look as if they did.
-fn refuse_what_has_no_effect(options: &RunOptions) -> anyhow::Result<()> {
-    let (measuring, tracing) = (&options.measuring, &options.tracing);
-    let given = [
-        (measuring.resume.is_some(), "--resume"),
-        (measuring.size.is_some(), "--size (use --file or --tree)"),
-        (measuring.verify, "--verify"),
-        (measuring.offered.rate.is_some(), "--rate (use --link)"),
-        (measuring.order != Order::Random, "--order"),
-        (measuring.dry_run, "--dry-run"),
-        (measuring.plan_for.is_some(), "--plan-for"),
-        (measuring.budget.is_some(), "--budget (use --runs)"),
-        (measuring.making.aged.is_some(), "--aged"),
-        (!measuring.making.destroy_data.is_empty(), "--destroy-data"),
-        (!options.targets.is_empty(), "targets (use --nfs and --cache-fs)"),
-        (!tracing.operations.is_empty(), "--op"),
-        (tracing.cold, "--cold (use --states)"),
-        (tracing.beside, "--beside"),
-        (!options.simulated.caches.is_empty(), "--cache (use --cache-fs)"),
-    ];
-    match given.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => {
-            let why = anyhow::anyhow!("run {SUITE} does not take {option}");
-            Err(why).blame_input()
-        }
-        None => Ok(()),
-    }
-}
-
-/// What a search decides itself must not look as if it were asked for.
-fn refuse_what_is_searched(measuring: &Measuring) -> anyhow::Result<()> {
-    let given = [
-        (!measuring.benchmarks.is_empty(), "--benchmark"),
-        (measuring.runs.or(measuring.blocks).is_some(), "--runs or --blocks"),
-    ];
-    match given.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => {
-            let why = anyhow::anyhow!("--break-even does not take {option}: leave it out");
-            Err(why).blame_input()
-        }
-        None => Ok(()),
-    }
-}
-
-fn plan(arguments: &NetworkArguments, measuring: &Measuring, seed: u64) -> anyhow::Result<Plan> {
+fn plan(options: &FscacheOptions, seed: u64) -> anyhow::Result<Plan> {
+    let arguments = &options.network;
     let plan = Plan {
         states: or_default(&arguments.states, &NetworkState::ALL),
         versions: or_default(&arguments.nfs, &[Version::V42]),
@@ -230,8 +202,8 @@ fn plan(arguments: &NetworkArguments, measuring: &Measuring, seed: u64) -> anyho
         link: arguments
             .link
             .unwrap_or(Shape { rate_bits_per_s: Some(LINK_BITS_PER_S), ..Shape::default() }),
-        benchmarks: benchmarks(measuring)?,
-        runs: runs(measuring),
+        benchmarks: benchmarks(options)?,
+        runs: runs(options),
         content: content(arguments, seed),
         cache_bytes: arguments.cache_size,
         mount: None,
@@ -241,19 +213,19 @@ fn plan(arguments: &NetworkArguments, measuring: &Measuring, seed: u64) -> anyho
 }
 
 /// The benchmarks that were asked for.
-pub(crate) fn benchmarks(measuring: &Measuring) -> anyhow::Result<Vec<NetworkBenchmark>> {
-    let benchmarks = measuring.benchmarks.iter().map(|name| name.parse());
+pub(super) fn benchmarks(options: &FscacheOptions) -> anyhow::Result<Vec<NetworkBenchmark>> {
+    let benchmarks = options.benchmarks.iter().map(|name| name.parse());
     let benchmarks: Vec<NetworkBenchmark> = benchmarks.collect::<Result<_, _>>().blame_input()?;
     Ok(or_default(&benchmarks, &[NetworkBenchmark::File, NetworkBenchmark::Tree]))
 }
 
 /// The rounds that were asked for.
-pub(crate) fn runs(measuring: &Measuring) -> u32 {
-    measuring.runs.or(measuring.blocks).unwrap_or(RUNS)
+pub(super) fn runs(options: &FscacheOptions) -> u32 {
+    options.runs.unwrap_or(RUNS)
 }
 
 /// The files that were asked for.
-pub(crate) fn content(arguments: &NetworkArguments, seed: u64) -> Content {
+pub(super) fn content(arguments: &NetworkArguments, seed: u64) -> Content {
     Content {
         file_bytes: arguments.file.unwrap_or(FILE_BYTES),
         tree: arguments.tree.unwrap_or(TREE),
@@ -286,7 +258,7 @@ fn conditions(
     arguments: &NetworkArguments,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RigConditions> {
-    let program = lab::this_program()?;
+    let program = start::this_program()?;
     let further = network_suite::programs();
     let parts = Parts { kernel: &kernel, program: &program, further: &further };
     let image = image::build(lab, parts)?;
@@ -311,12 +283,7 @@ fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
 }
 
 /// The record of a run that begins now.
-pub(crate) fn run_record(command: &str, measuring: &Measuring) -> RunRecord {
-    RunRecord {
-        budget_s: measuring.budget().as_secs_f64(),
-        precision_percent: measuring.precision,
-        confidence_level: measuring.confidence,
-        blocks: Some(runs(measuring)),
-        ..runner::run_record(command, SUITE, measuring.seed.or(Some(SEED)))
-    }
+pub(super) fn run_record(command: &str, options: &FscacheOptions) -> RunRecord {
+    let seed = options.guests.seed.or(Some(SEED));
+    RunRecord { blocks: Some(runs(options)), ..options.guests.record(command, SUITE, seed) }
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use textual::{Indent, list, plural, wrap};
 
 use crate::arguments::analysis::AnswerFormat;
-use crate::arguments::{Format, Measuring};
+use crate::arguments::format::Format;
+use crate::arguments::measuring::Measuring;
 use crate::exit::{Blame, Done};
 use crate::output;
 
@@ -35,7 +36,7 @@ struct DryCell<'a> {
 }
 
 /// Refuses a form that only results can have.
-pub(crate) fn check(format: Format) -> anyhow::Result<()> {
+pub(super) fn check(format: Format) -> anyhow::Result<()> {
     if format.of_answers().is_some() {
         return Ok(());
     }
@@ -44,7 +45,7 @@ pub(crate) fn check(format: Format) -> anyhow::Result<()> {
 }
 
 /// Prints the plan of a run that has ended after its pilot.
-pub(crate) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
+pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
     let planned = run.lines.iter().rev().find_map(|line| match line {
         Line::Planned(planned) => Some(planned),
         Line::Start(_)

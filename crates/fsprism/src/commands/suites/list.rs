@@ -3,11 +3,11 @@
 use serde_json::json;
 use suites::{COLUMNS, Relation, Suite, TableOneRow};
 
-use crate::arguments::Format;
 use crate::arguments::analysis::AnswerFormat;
+use crate::arguments::format::Format;
+use crate::commands::suites::{self as registry, BenchmarkRow, SuiteRow};
 use crate::exit::{Blame, Done};
 use crate::output;
-use crate::registry::{self, BenchmarkRow, SuiteRow};
 
 const LEGEND: &str = "
 Benchmarks of nano (and of the survey, which takes its quick forms from there):
@@ -17,7 +17,7 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 const TITLE_WIDTH: usize = 39;
 
 /// Prints the suites by name, and the table of dimensions; or the benchmarks of one suite.
-pub(crate) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> {
+pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> {
     let rows = match suite {
         Some(name) => vec![registry::row(name).blame_input()?],
         None => registry::rows(),

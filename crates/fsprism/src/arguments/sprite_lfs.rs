@@ -1,33 +1,24 @@
-//! Options of the classic benchmarks, which other suites do not take.
+//! Options of sprite-lfs.
 
 use std::time::Duration;
 
-use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use machine::describe::describe;
-use record::{
-    ArrayWalkOptions, ClassicOptions, FirstWrite, ProcessorCount, RandomAlignment,
-    SpriteLfsOptions, SpriteLfsRun,
-};
-use suites::classic::{array_walk, bonnie, bonnie_anova, counted, sprite_lfs};
+use record::{ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions, SpriteLfsRun};
+use suites::classic::sprite_lfs;
+use suites::{NoSuite, OwnOptions, Suite};
 
-use crate::arguments::bonnie::BonnieArguments;
+use crate::arguments::counters::Counters;
 use crate::arguments::sizes::{self, Sizes};
 use crate::arguments::values;
-use crate::exit::Blame;
 
-/// The suites that take such options.
-const SPRITE_LFS: &str = "sprite-lfs";
-const ARRAY_WALK: &str = "array-walk";
-const BONNIE: &str = bonnie::SUITE;
-const BONNIE_METADATA: &str = bonnie::metadata::SUITE;
-
-const HEADING: &str = "Options of sprite-lfs";
+/// The option that has phases counted in guests as well.
+pub(crate) const CACHE_TRAFFIC: &str = "cache_traffic";
 
 /// Options of sprite-lfs. Those that are not given are as in the variant.
 #[derive(Debug, Args)]
-#[command(next_help_heading = HEADING)]
-pub(crate) struct ClassicArguments {
+#[command(next_help_heading = "Options of sprite-lfs")]
+pub(crate) struct SpriteLfsArguments {
     /// The benchmark as published, or as corrected; each further option changes one step of it
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) variant: Option<Variant>,
@@ -37,8 +28,7 @@ pub(crate) struct ClassicArguments {
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_caches,
         conflicts_with = "resume")]
     pub(crate) file_size: Option<Sizes>,
-    /// Number of files that each phase works on, one after another; for bonnie-metadata, of each
-    /// directory, by default 16
+    /// Number of files that each phase works on, one after another
     #[arg(long, value_name = "N", conflicts_with = "resume",
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) files: Option<u32>,
@@ -76,12 +66,8 @@ pub(crate) struct ClassicArguments {
     /// --cache: simulated, from traces of guests (run fsprism lab build once to get one)
     #[arg(long, conflicts_with = "resume")]
     pub(crate) cache_traffic: bool,
-    /// Also count, with the processor's own counters, what each phase moves into and out of the L2
-    /// cache, and its misaligned accesses; also for array-walk
-    #[arg(long, conflicts_with = "resume")]
-    pub(crate) counters: bool,
     #[command(flatten)]
-    pub(crate) bonnie: BonnieArguments,
+    pub(crate) counters: Counters,
 }
 
 /// A named combination of options.
@@ -103,74 +89,17 @@ pub(crate) enum Align {
     Page,
 }
 
-impl ClassicArguments {
-    /// The options of `suite`; none where it has none, and none was given. `size` is what --size
-    /// says; `memories` are those that there are for the targets' caches.
-    ///
-    /// # Errors
-    /// When one was given that the suite does not take.
-    pub(crate) fn of(
-        &self,
-        suite: &str,
-        size: Option<&Sizes>,
-        memories: impl FnOnce() -> Vec<u64>,
-    ) -> anyhow::Result<Option<ClassicOptions>> {
-        self.check_given(suite)?;
-        let sized = |instead: &str| match size {
-            Some(_) => Err(anyhow!("{suite} has files of its own: use {instead}, not --size"))
-                .blame_input(),
-            None => Ok(()),
-        };
-        Ok(match suite {
-            SPRITE_LFS => {
-                sized("--file-size")?;
-                let mut run = self.sprite_lfs();
-                run.options.processor_counts = self.processor_counts()?;
-                Some(ClassicOptions::SpriteLfs(run))
-            }
-            ARRAY_WALK => {
-                let mut options = match size {
-                    Some(Sizes::Given(sizes)) => ArrayWalkOptions::of(sizes),
-                    Some(Sizes::Around) => {
-                        let why = "array-walk uses no file, so around-memory does not apply";
-                        return Err(anyhow!("{why}: leave out --size, or give sizes"))
-                            .blame_input();
-                    }
-                    None => array_walk::swept(&describe().caches),
-                };
-                options.processor_counts = self.processor_counts()?;
-                Some(ClassicOptions::ArrayWalk(options))
-            }
-            BONNIE | bonnie_anova::SUITE => {
-                Some(ClassicOptions::Bonnie(self.bonnie.bonnie(size, memories)?))
-            }
-            BONNIE_METADATA => {
-                sized("--dirs and --files")?;
-                Some(ClassicOptions::BonnieMetadata(self.bonnie.metadata(self.files)))
-            }
-            _ => None,
-        })
+impl OwnOptions for SpriteLfsArguments {
+    fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
+        let mut run = self.run();
+        run.options.processor_counts = self.counters.asked()?;
+        let suite = suite.with_classic(Some(&ClassicOptions::SpriteLfs(run)))?;
+        Ok(if self.are_sizes_placed() { suite.placing_sizes() } else { suite })
     }
+}
 
-    /// Whether the suite takes every option that was given.
-    fn check_given(&self, suite: &str) -> anyhow::Result<()> {
-        let foreign = self.given().into_iter().find(|(_, suites)| !suites.contains(&suite));
-        let Some((name, suites)) = foreign else { return Ok(()) };
-        let (all, first) = (suites.join(" and "), suites[0]);
-        let refusal =
-            anyhow!("{name} is for {all}, not for '{suite}': leave it out, or run {first}");
-        Err(refusal).blame_input()
-    }
-
-    /// What the processor is to count: whether it can is known before anything is timed.
-    fn processor_counts(&self) -> anyhow::Result<Vec<ProcessorCount>> {
-        if !self.counters {
-            return Ok(Vec::new());
-        }
-        counted::available().blame_input()
-    }
-
-    fn sprite_lfs(&self) -> SpriteLfsRun {
+impl SpriteLfsArguments {
+    fn run(&self) -> SpriteLfsRun {
         let variant = match self.variant {
             Some(Variant::Published) | None => SpriteLfsOptions::published(),
             Some(Variant::Corrected) => SpriteLfsOptions::corrected(),
@@ -210,41 +139,11 @@ impl ClassicArguments {
 
     /// Whether sprite-lfs has its files in sizes around the caches of this machine: where that is
     /// asked for, and as a step of the correction. What is counted in guests has one size.
-    pub(crate) fn are_sizes_placed(&self) -> bool {
+    fn are_sizes_placed(&self) -> bool {
         match &self.file_size {
             Some(sizes) => *sizes == Sizes::Around,
             None => self.variant == Some(Variant::Corrected) && !self.cache_traffic,
         }
-    }
-
-    /// The options that were given, each with the suites that take it.
-    fn given(&self) -> Vec<(&'static str, &'static [&'static str])> {
-        const OF_SPRITE_LFS: &[&str] = &[SPRITE_LFS];
-        const OF_BONNIE: &[&str] = &[BONNIE];
-        let own = &self.bonnie;
-        let all = [
-            ("--variant", self.variant.is_some(), OF_SPRITE_LFS),
-            ("--file-size", self.file_size.is_some(), OF_SPRITE_LFS),
-            ("--files", self.files.is_some(), &[SPRITE_LFS, BONNIE_METADATA]),
-            ("--drop-first", self.drop_first.is_some(), OF_SPRITE_LFS),
-            ("--pre-read", self.pre_read.is_some(), OF_SPRITE_LFS),
-            ("--repeat-reads", self.repeat_reads.is_some(), OF_SPRITE_LFS),
-            ("--repeat-writes", self.repeat_writes.is_some(), OF_SPRITE_LFS),
-            ("--write-pause", self.write_pause.is_some(), OF_SPRITE_LFS),
-            ("--random-first", self.random_first.is_some(), OF_SPRITE_LFS),
-            ("--align", self.align.is_some(), OF_SPRITE_LFS),
-            ("--pad-calls", self.pad_calls.is_some(), OF_SPRITE_LFS),
-            ("--cache-traffic", self.cache_traffic, OF_SPRITE_LFS),
-            ("--counters", self.counters, &[SPRITE_LFS, ARRAY_WALK]),
-            ("--chunk", own.chunk.is_some(), OF_BONNIE),
-            ("--seeks", own.seeks.is_some(), OF_BONNIE),
-            ("--seekers", own.seekers.is_some(), OF_BONNIE),
-            ("--fsync", own.fsync, OF_BONNIE),
-            ("--phase-order", own.phase_order.is_some(), OF_BONNIE),
-            ("--dirs", own.dirs.is_some(), &[BONNIE_METADATA]),
-        ];
-        let given = all.into_iter().filter(|(_, is_given, _)| *is_given);
-        given.map(|(name, _, suites)| (name, suites)).collect()
     }
 }
 
@@ -290,7 +189,7 @@ mod tests {
     #[derive(clap::Parser)]
     struct Words {
         #[command(flatten)]
-        classic: ClassicArguments,
+        own: SpriteLfsArguments,
         #[arg(long)]
         resume: Option<String>,
     }
@@ -307,7 +206,7 @@ mod tests {
         for options in [SpriteLfsOptions::published(), SpriteLfsOptions::corrected(), changed] {
             let words = [vec![String::new()], words(&options)].concat();
             let parsed = <Words as clap::Parser>::try_parse_from(words).unwrap();
-            assert_eq!(parsed.classic.sprite_lfs().options, options);
+            assert_eq!(parsed.own.run().options, options);
             assert!(parsed.resume.is_none());
         }
     }
@@ -317,7 +216,7 @@ mod tests {
         let placed = |words: &str| {
             let words = words.split_whitespace();
             let parsed = <Words as clap::Parser>::try_parse_from([""].into_iter().chain(words));
-            parsed.unwrap().classic.are_sizes_placed()
+            parsed.unwrap().own.are_sizes_placed()
         };
         assert!(placed("--variant corrected --files 3"));
         assert!(placed("--file-size around-caches"));

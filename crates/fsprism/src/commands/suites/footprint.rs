@@ -3,14 +3,17 @@
 use std::time::Instant;
 
 use ::caches::{CachePolicy, Hierarchy, Inclusion};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use footprint_guest::TracedCall;
 use footprint_study::recorded;
-use footprint_suite::{GuestTarget, SUITE, TargetFootprints, TracingPlan};
-use record::{CachesOrigin, EndReason, RunDirectory, RunRecord, SimulatedCaches};
+use footprint_suite::{GuestTarget, SUITE, TargetFootprints};
+use record::{CachesOrigin, Dimension, EndReason, RunDirectory, RunRecord, SimulatedCaches};
 
-use crate::arguments::footprint::TracingOptions;
+use crate::arguments::footprint::FootprintOptions;
 use crate::arguments::footprint_values::CacheGiven;
-use crate::arguments::{Measuring, RunOptions};
+use crate::arguments::help;
 use crate::commands::footprint::caches::Chosen;
+use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output::{self, Form};
 use crate::session::start;
@@ -19,14 +22,42 @@ use crate::session::tracing::Guests;
 /// Repetitions that are traced where none are asked for: enough for an interval of the median.
 const REPETITIONS: u32 = 8;
 
-pub(crate) fn run(options: &RunOptions) -> anyhow::Result<Done> {
-    let measuring = &options.measuring;
-    let what = (&options.tracing, &options.simulated.caches[..]);
-    let Made { directory, failed } = made("run", &options.targets, what, measuring)?;
-    let form = Form::full(measuring.output.format);
-    let document = output::print_measured(&directory, &form)?;
-    output::print_path(directory.path(), &form)?;
-    Ok(if failed { Done::WithFailures } else { Done::of(EndReason::Blocks, &document) })
+/// The suite footprint.
+pub(super) struct FootprintSuite;
+
+impl Runnable for FootprintSuite {
+    fn row(&self) -> SuiteRow {
+        let benchmark = |operation: TracedCall| BenchmarkRow {
+            name: operation.name().to_owned(),
+            title: operation.title().to_owned(),
+            dimension: Dimension::CpuFootprint,
+            exercises: Vec::new(),
+            curve: None,
+        };
+        SuiteRow {
+            name: SUITE,
+            summary: "cache lines that operations touch, traced in guests",
+            benchmarks: TracedCall::by_default().map(benchmark).collect(),
+        }
+    }
+
+    fn options(&self, command: Command) -> Command {
+        FootprintOptions::augment_args(command)
+    }
+
+    fn examples(&self) -> String {
+        help::FOOTPRINT_EXAMPLES.to_owned()
+    }
+
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+        let options = FootprintOptions::from_arg_matches_mut(given)?;
+        options.guests.output.format.check(SUITE)?;
+        let Made { directory, failed } = made("run", &options)?;
+        let form = Form::full(options.guests.output.format);
+        let document = output::print_measured(&directory, &form)?;
+        output::print_path(directory.path(), &form)?;
+        Ok(if failed { Done::WithFailures } else { Done::of(EndReason::Blocks, &document) })
+    }
 }
 
 /// A run that was made.
@@ -37,26 +68,26 @@ pub(crate) struct Made {
 }
 
 /// Traces targets for a command, which prints what it makes of the run.
-pub(crate) fn made(
-    command: &str,
-    targets: &[String],
-    (options, given): (&TracingOptions, &[CacheGiven]),
-    measuring: &Measuring,
-) -> anyhow::Result<Made> {
-    refuse_what_has_no_effect(measuring)?;
+pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<Made> {
+    let FootprintOptions { targets, blocks, guests: how, tracing, simulated, kernel } = options;
+    let given = &simulated.caches[..];
     let defaults = footprint_suite::DEFAULTS.map(str::to_owned);
     let targets = if targets.is_empty() { &defaults[..] } else { targets };
     let targets = GuestTarget::parse_all(targets).blame_input()?;
-    let plan = options.plan(measuring.blocks.unwrap_or(REPETITIONS));
+    let plan = tracing.plan(blocks.unwrap_or(REPETITIONS));
     let caches = caches(given)?;
-    let mut run = run_record(command, measuring, &plan, recorded_caches(given, caches.as_ref()));
-    if let Some(path) = &measuring.out {
+    let mut run = RunRecord {
+        blocks: Some(plan.repetitions),
+        simulated_caches: recorded_caches(given, caches.as_ref()),
+        ..how.record(command, SUITE, how.seed)
+    };
+    if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;
     }
-    let guests = Guests::find(options.kernel.as_deref())?;
-    guests.take_turn(options.beside, measuring.making.no_wait)?;
+    let guests = Guests::find(kernel.release.as_deref())?;
+    guests.take_turn(tracing.beside, how.no_wait)?;
     let tracing = guests.ready()?;
-    let mut directory = runner::run_directory(measuring.out.as_deref(), &run).blame_input()?;
+    let mut directory = runner::run_directory(how.out.as_deref(), &run).blame_input()?;
     run.guest_kernel = Some(guests.kernel().release.clone());
     let traces = directory.empty_traces()?;
     let begun = Instant::now();
@@ -76,28 +107,10 @@ pub(crate) fn made(
         return Err(refusal);
     }
     let (_, _, clock) = start::clock();
-    let base = runner::manifest(run, measuring.making.scratch(), clock);
+    let base = runner::manifest(run, &how.scratch, clock);
     let manifest = footprint_suite::manifest(base, &traced, caches.as_ref());
     let directory = footprint_suite::write(directory, &manifest, &traced, begun.elapsed())?;
     Ok(Made { directory, failed: !failures.is_empty() })
-}
-
-/// Options that say nothing of a trace must not look as if they did.
-fn refuse_what_has_no_effect(measuring: &Measuring) -> anyhow::Result<()> {
-    let given = [
-        (measuring.resume.is_some(), "--resume"),
-        (measuring.size.is_some(), "--size"),
-        (measuring.verify, "--verify"),
-        (measuring.making.aged.is_some(), "--aged"),
-        (!measuring.making.destroy_data.is_empty(), "--destroy-data"),
-    ];
-    match given.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => {
-            let why = anyhow::anyhow!("run footprint traces in guests and does not take {option}");
-            Err(why).blame_input()
-        }
-        None => Ok(()),
-    }
 }
 
 /// The caches whose misses are simulated; none where none are given and this machine tells none.
@@ -122,20 +135,4 @@ pub(crate) fn recorded_caches(
         false => CachesOrigin::Given,
     };
     caches.map(|caches| recorded(caches, origin))
-}
-
-fn run_record(
-    command: &str,
-    measuring: &Measuring,
-    plan: &TracingPlan,
-    simulated_caches: Option<SimulatedCaches>,
-) -> RunRecord {
-    RunRecord {
-        budget_s: measuring.budget().as_secs_f64(),
-        precision_percent: measuring.precision,
-        confidence_level: measuring.confidence,
-        blocks: Some(plan.repetitions),
-        simulated_caches,
-        ..runner::run_record(command, SUITE, measuring.seed)
-    }
 }

@@ -1,0 +1,33 @@
+//! Options of array-walk.
+
+use clap::Args;
+use machine::describe::describe;
+use record::{ArrayWalkOptions, ClassicOptions};
+use suites::classic::array_walk;
+use suites::{NoSuite, OwnOptions, Suite};
+
+use crate::arguments::counters::Counters;
+use crate::arguments::sizes::{self, SizeList};
+
+/// The array.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of array-walk")]
+pub(crate) struct ArrayWalkArguments {
+    /// Size of the array, a range of sizes by default; several, with commas between, make curves:
+    /// 16k,1m
+    #[arg(long, value_name = "SIZE", value_parser = sizes::list, conflicts_with = "resume")]
+    size: Option<SizeList>,
+    #[command(flatten)]
+    counters: Counters,
+}
+
+impl OwnOptions for ArrayWalkArguments {
+    fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
+        let mut options = match &self.size {
+            None => array_walk::swept(&describe().caches),
+            Some(SizeList(sizes)) => ArrayWalkOptions::of(sizes),
+        };
+        options.processor_counts = self.counters.asked()?;
+        Ok(suite.with_classic(Some(&ClassicOptions::ArrayWalk(options)))?)
+    }
+}

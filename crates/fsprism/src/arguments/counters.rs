@@ -1,0 +1,25 @@
+//! What the processor is to count beside what is timed.
+
+use clap::Args;
+use record::ProcessorCount;
+use suites::NoSuite;
+use suites::classic::counted;
+
+/// For suites whose phases the processor can count.
+#[derive(Debug, Args)]
+pub(crate) struct Counters {
+    /// Also count, with the processor's own counters, what each phase moves into and out of the L2
+    /// cache, and its misaligned accesses
+    #[arg(long, conflicts_with = "resume")]
+    counters: bool,
+}
+
+impl Counters {
+    /// What to count, if it was asked for.
+    ///
+    /// # Errors
+    /// When this processor cannot, which is known before anything is timed.
+    pub(crate) fn asked(&self) -> Result<Vec<ProcessorCount>, NoSuite> {
+        if self.counters { Ok(counted::available()?) } else { Ok(Vec::new()) }
+    }
+}

@@ -1,0 +1,132 @@
+//! Command lines that cannot be meant: what was probably meant instead.
+
+use std::io::{self, Write};
+use std::{env, process};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use targets::{SpecError, TargetSpec};
+use textual::{list, shell_word};
+
+use super::Arguments;
+use super::suite_first::suite_first;
+use crate::commands::suites;
+use crate::exit::Blame;
+use crate::output;
+
+/// Suites that are named as those that take an option, where more do.
+const NAMED: usize = 3;
+
+/// Parses the command line.
+///
+/// # Errors
+/// It begins with a target or a suite where a command belongs, or runs a suite that there is not;
+/// whatever else is wrong with it ends the process.
+pub(crate) fn parse() -> anyhow::Result<Arguments> {
+    let words = suite_first(env::args_os().collect());
+    Arguments::try_parse_from(&words).or_else(|error| {
+        let words: Vec<String> =
+            words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        match instead(&error, &words) {
+            Some(sentence) => Err(anyhow::anyhow!(sentence)).blame_input(),
+            None => end(&with_takers(error, &words)),
+        }
+    })
+}
+
+/// A refusal of something that the suite does not take, with what does.
+fn with_takers(error: clap::Error, words: &[String]) -> clap::Error {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return error;
+    };
+    let path: Vec<&str> = match words {
+        [command, suite, ..] if command == "run" && !suite.starts_with('-') => {
+            vec![command, suite]
+        }
+        [command, ..] if command == "run" || command == "survey" => vec![command],
+        _ => return error,
+    };
+    let given = given.clone();
+    let Some(tip) = tip(&given, &path) else { return error };
+    let mut whole = Arguments::command();
+    whole.build();
+    let found = path.iter().try_fold(&mut whole, |at, word| at.find_subcommand_mut(word));
+    let Some(command) = found else { return error };
+    let usage = ContextValue::StyledStr(command.render_usage());
+    let mut refusal = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+    refusal.insert(ContextKind::InvalidArg, ContextValue::String(given));
+    refusal.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    refusal.insert(ContextKind::Usage, usage);
+    refusal
+}
+
+/// What to do with an argument that a command does not take.
+fn tip(given: &str, path: &[&str]) -> Option<String> {
+    let Some(option) = given.strip_prefix("--") else {
+        let suite = path.get(1)?;
+        return Some(format!("{suite} takes no targets"));
+    };
+    let option = option.split('=').next().unwrap_or_default();
+    let takers = suites::takers(option);
+    let mut named: Vec<String> = takers.iter().take(NAMED).map(|&one| one.to_owned()).collect();
+    if takers.len() > NAMED {
+        named.push("others".to_owned());
+    }
+    match named.is_empty() {
+        true => None,
+        false if *path == ["run"] => {
+            Some(format!("--{option} belongs to a suite; a resumed run keeps what it began with"))
+        }
+        false => Some(format!("--{option} is an option of {}", list(&named, "and"))),
+    }
+}
+
+/// Prints help, the version or what is wrong, and ends the process; unlike [`clap::Error::exit`],
+/// not as if all were well where help that was asked for could not be written.
+fn end(error: &clap::Error) -> ! {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        Err(why) if !error.use_stderr() && why.kind() != io::ErrorKind::BrokenPipe => {
+            output::say(&format!("fsprism: cannot write to standard output: {why}"));
+            process::exit(1)
+        }
+        _ => process::exit(error.exit_code()),
+    }
+}
+
+/// What to run instead, where that is clear.
+fn instead(error: &clap::Error, words: &[String]) -> Option<String> {
+    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(given))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return None;
+    };
+    if words.first().is_some_and(|command| command == "run") {
+        return suites::row(given).err().map(|error| error.to_string());
+    }
+    if words.first() != Some(given) {
+        return None;
+    }
+    let (what, command) = if suites::row(given).is_ok() {
+        ("suite", "run")
+    } else {
+        match target(given)? {
+            Ok(()) => ("target", "survey"),
+            Err(sentence) => return Some(sentence),
+        }
+    };
+    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+    let words = words.join(" ");
+    Some(format!("`{given}` is a {what}, not a command: run `fsprism {command} {words}`"))
+}
+
+/// Whether a word reads as a target, or what is wrong with it where it does.
+fn target(word: &str) -> Option<Result<(), String>> {
+    match word.parse::<TargetSpec>() {
+        Ok(_) => Some(Ok(())),
+        Err(SpecError::UnknownFileSystem { .. } | SpecError::BadLabel { .. }) => None,
+        Err(why) => Some(Err(why.to_string())),
+    }
+}

@@ -1,0 +1,170 @@
+//! Several runs of one command.
+//!
+//! What differs between two runs of the same need not be what is compared: a run has effects of its
+//! own, such as where its files and pages came to lie. So each is a process of its own, on targets
+//! that are made anew, after what survives a run in memory was dropped.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use ::report::compare::CompareOptions;
+use anyhow::{Context, anyhow};
+use record::{GroupDirectory, Line, OneOfGroup, Run};
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::arguments::analysis::AnswerFormat;
+use crate::arguments::measuring::Measuring;
+use crate::commands::{compare, plan};
+use crate::exit::{Blame, Done, INTERRUPTED};
+use crate::output;
+use crate::session::runs::{NAME, of_group, without};
+
+/// How often a run is asked whether it has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// What the command line of one run has otherwise than that of all.
+const NOT_OF_ONE_RUN: [&str; 5] = ["--runs", "--plan-for", "--out", "--format", "--seed"];
+
+/// Measures `count` runs as the command line says, and prints how the targets compare over them.
+pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Done> {
+    let format = measuring.output.format;
+    if format.of_answers().is_none() {
+        let why = match measuring.plan_for {
+            Some(_) => "--plan-for prints a plan, and only as terminal or json",
+            None => "--runs prints how targets compare over all runs, and only as terminal or json",
+        };
+        let then = "choose one of these, then export each run with `fsprism report RUN --format`";
+        return Err(anyhow!("{why}: {then}")).blame_input();
+    }
+    let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let group = runner::directory_of_runs(measuring.out.as_deref(), &started, command);
+    let group = group.blame_input()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    if measuring.plan_for.is_some() {
+        let each = match measuring.blocks {
+            Some(blocks) => textual::plural(blocks as usize, "block"),
+            None => humantime::format_duration(measuring.budget()).to_string(),
+        };
+        output::say(&format!("pilot: {count} runs of {each}"));
+    } else if count < 3 {
+        output::say(
+            "two runs are enough for one side of `fsprism compare --a ... --b ...`, but comparing \
+             the targets of one side takes three",
+        );
+    }
+    let mut has_failures = false;
+    for number in 1..=count {
+        output::say(&format!("run {number} of {count}"));
+        if stop.load(Ordering::Relaxed) {
+            return interrupted(group);
+        }
+        let run = group.add(&format!("{NAME}{number}")).blame_input()?;
+        let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
+        let status = one(&run, seed, &stop)?;
+        // One that was refused has left nothing in it.
+        run.give_up_if_empty();
+        match status.code() {
+            Some(0) => {}
+            Some(1) if has_ended(run.path()) => has_failures = true,
+            Some(code) if code == i32::from(INTERRUPTED) => return interrupted(group),
+            // It has said why.
+            Some(code) => {
+                group.give_up_if_empty();
+                return Ok(Done::As(u8::try_from(code).unwrap_or(1)));
+            }
+            None if stop.load(Ordering::Relaxed) => return interrupted(group),
+            None => return Err(anyhow!("run {number} was killed by a signal ({status})")),
+        }
+    }
+    output::say(&group.path().display().to_string());
+    let done = match measuring.plan_for {
+        Some(percent) => {
+            let paths = of_group(group.path()).unwrap_or_default();
+            let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
+            plan::print(&paths, (percent, &CompareOptions::default()), format)?
+        }
+        None => compare::over_runs(group.path(), format)?,
+    };
+    Ok(if has_failures { Done::WithFailures } else { done })
+}
+
+/// What was measured until now is kept.
+fn interrupted(group: GroupDirectory) -> anyhow::Result<Done> {
+    let path = group.path().to_owned();
+    group.give_up_if_empty();
+    if path.exists() {
+        output::say(&path.display().to_string());
+    }
+    Ok(Done::Interrupted)
+}
+
+/// Whether the run there came to its end, whatever failed in it.
+fn has_ended(directory: &Path) -> bool {
+    let is_end = |line: &Line| matches!(line, Line::End(_));
+    Run::read(directory).is_ok_and(|run| run.lines.iter().any(is_end))
+}
+
+/// One run, in a process of its own. It has a group of its own as well, so that each signal reaches
+/// it once, from here, and the second ends it at once.
+fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
+    let directory = run.path().as_os_str();
+    let mut held = run.route().blame_input()?.into_os_string();
+    held.push(" ");
+    held.push(directory);
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut arguments = of_one_run(std::env::args_os().skip(1));
+    let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
+    let own = ["--drop-caches".into(), OsString::from("--out"), directory.to_owned()];
+    // Behind the command's name, since anything may follow a --.
+    arguments.splice(1..1, own.into_iter().chain(seed));
+    let mut command = Command::new(program);
+    command.args(arguments).env(runner::HELD_FOR_RUN, held).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut run = command.spawn().context("cannot start another process")?;
+    let mut was_told = false;
+    loop {
+        if let Some(status) = run.try_wait().context("cannot wait for the run")? {
+            stop.fetch_or(was_told, Ordering::Relaxed);
+            return Ok(status);
+        }
+        if stop.swap(false, Ordering::Relaxed) {
+            was_told = true;
+            let id = i32::try_from(run.id()).ok().and_then(Pid::from_raw);
+            // It may have ended meanwhile.
+            let _gone = id.map(|id| kill_process(id, Signal::TERM));
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// The arguments that each run has in common.
+fn of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    without(arguments, &NOT_OF_ONE_RUN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_run_has_what_is_not_of_all() {
+        let of = |text: &str| {
+            let kept = of_one_run(text.split(' ').map(OsString::from));
+            kept.join(std::ffi::OsStr::new(" ")).into_string().expect("it is text")
+        };
+        assert_eq!(
+            of("survey ext4:mkfs=--runs --runs 3 --budget 30s --out=x --seed 7 --format=json xfs"),
+            "survey ext4:mkfs=--runs --budget 30s xfs"
+        );
+        assert_eq!(of("survey --runs=3 -- --out --seed"), "survey -- --out --seed");
+    }
+}

@@ -1,0 +1,265 @@
+//! Every suite that `fsprism run` takes, whichever crate measures it: the command line, lists,
+//! completions and suggestions go by this.
+
+mod dry_run;
+pub(crate) mod footprint;
+pub(crate) mod fscache;
+#[cfg(test)]
+mod invented_suite;
+mod list;
+mod mounted;
+mod sprite_lfs;
+pub(crate) mod timed;
+pub(crate) mod traffic;
+
+use anyhow::anyhow;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use record::{ClassicOptions, CurvePoint, Dimension};
+use serde::Serialize;
+use suites::Suite;
+use suites::classic::bonnie_anova;
+use textual::did_you_mean;
+
+use crate::arguments::array_walk::ArrayWalkArguments;
+use crate::arguments::bonnie::{BonnieArguments, BonnieMetadataArguments, BonnieSizes};
+use crate::arguments::custom::CustomArguments;
+use crate::arguments::format::OutputOptions;
+use crate::arguments::help;
+use crate::arguments::measuring::{Measuring, ResumeOptions};
+use crate::commands::suites::footprint::FootprintSuite;
+use crate::commands::suites::fscache::FscacheSuite;
+use crate::commands::suites::sprite_lfs::SpriteLfs;
+use crate::commands::suites::timed::Timed;
+use crate::exit::{Blame, Done};
+use crate::session::named;
+
+/// The suite that has a command of its own.
+const SURVEY: &str = "survey";
+/// The option of every suite that lists its benchmarks.
+const LIST: &str = "list";
+
+/// A suite, as far as it can be known before it is measured.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SuiteRow {
+    /// The name by which `fsprism run` takes it.
+    pub(crate) name: &'static str,
+    /// What it measures, in one line.
+    pub(crate) summary: &'static str,
+    pub(crate) benchmarks: Vec<BenchmarkRow>,
+}
+
+/// One benchmark of a suite.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct BenchmarkRow {
+    /// Its name, unique within the suite.
+    pub(crate) name: String,
+    /// The same in words.
+    pub(crate) title: String,
+    /// The dimension that it isolates.
+    pub(crate) dimension: Dimension,
+    /// Dimensions that it merely exercises.
+    pub(crate) exercises: Vec<Dimension>,
+    /// The curve that it is a point of, if it is one.
+    pub(crate) curve: Option<CurvePoint>,
+}
+
+/// A suite as `fsprism run` takes it: its row, its options, its run.
+pub(crate) trait Runnable {
+    /// What it is called and what it measures.
+    fn row(&self) -> SuiteRow;
+
+    /// Adds the options that it takes to its command.
+    fn options(&self, command: Command) -> Command;
+
+    /// Command lines to learn from, with what each does.
+    fn examples(&self) -> String;
+
+    /// What is timed on targets; none where it is measured in guests.
+    fn timed(&self) -> Option<&Suite> {
+        None
+    }
+
+    /// Measures as its options say, and prints what came of it.
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done>;
+}
+
+/// All suites: those that are timed on targets, then those that are measured in guests.
+pub(crate) fn all() -> Vec<Box<dyn Runnable>> {
+    let mut all: Vec<Box<dyn Runnable>> = Vec::new();
+    all.extend(suites::suites().into_iter().map(with_own_options));
+    all.push(Box::new(FootprintSuite));
+    all.push(Box::new(FscacheSuite));
+    #[cfg(test)]
+    all.extend(invented_suite::added());
+    all
+}
+
+/// A suite that is timed, with the options that it alone takes.
+fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
+    if suite.name == suites::CUSTOM_SUITE {
+        return Box::new(Timed::with::<CustomArguments>(suite, help::CUSTOM_EXAMPLES));
+    }
+    match &suite.classic {
+        Some(ClassicOptions::SpriteLfs(_)) => Box::new(SpriteLfs(suite)),
+        Some(ClassicOptions::ArrayWalk(_)) => {
+            Box::new(Timed::with::<ArrayWalkArguments>(suite, help::ARRAY_WALK_EXAMPLES))
+        }
+        Some(ClassicOptions::Bonnie(_)) if suite.name == bonnie_anova::SUITE => {
+            Box::new(Timed::with::<BonnieSizes>(suite, help::BONNIE_ANOVA_EXAMPLES))
+        }
+        Some(ClassicOptions::Bonnie(_)) => {
+            Box::new(Timed::with::<BonnieArguments>(suite, help::BONNIE_EXAMPLES))
+        }
+        Some(ClassicOptions::BonnieMetadata(_)) => {
+            Box::new(Timed::with::<BonnieMetadataArguments>(suite, help::BONNIE_METADATA_EXAMPLES))
+        }
+        None => Box::new(Timed::plain(suite)),
+    }
+}
+
+/// All suites, as far as they are known before they are measured.
+pub(crate) fn rows() -> Vec<SuiteRow> {
+    all().iter().map(|suite| suite.row()).collect()
+}
+
+/// The suite of this name.
+///
+/// # Errors
+/// When there is none; the error names the nearest, or the suite of a benchmark that has the name.
+pub(crate) fn row(name: &str) -> anyhow::Result<SuiteRow> {
+    let rows = rows();
+    let has_it = |row: &&SuiteRow| row.benchmarks.iter().any(|one| one.name == name);
+    let suggestion = match rows.iter().find(has_it) {
+        Some(row) => format!(": it is a benchmark, `run {} --benchmark {name}`", row.name),
+        None => did_you_mean(name, rows.iter().map(|row| row.name)),
+    };
+    let found = rows.into_iter().find(|row| row.name == name);
+    found.ok_or_else(|| anyhow!("no suite '{name}'{suggestion}; `fsprism run --list` lists them"))
+}
+
+/// The suite of this name, which is timed on targets.
+///
+/// # Errors
+/// As [`row`]'s.
+pub(crate) fn timed(name: &str) -> anyhow::Result<Suite> {
+    let found = all().iter().find(|one| one.row().name == name).map(|one| one.timed().cloned());
+    match found {
+        Some(Some(suite)) => Ok(suite),
+        Some(None) => Err(anyhow!("{name} is not timed on targets")),
+        None => Err(row(name).err().unwrap_or_else(|| anyhow!("no suite '{name}'"))),
+    }
+}
+
+/// `fsprism run` with a command for each suite. What a suite takes is worked out where it is the
+/// one that is run, or shown.
+pub(crate) fn add_to(run: Command) -> Command {
+    let command = |row: SuiteRow| Command::new(row.name).about(row.summary).defer(with_options);
+    run.subcommand_value_name("SUITE")
+        .subcommand_help_heading("Suites")
+        .disable_help_subcommand(true)
+        .subcommands(rows().into_iter().map(command))
+}
+
+fn with_options(command: Command) -> Command {
+    let Some(suite) = of_name(command.get_name()) else { return command };
+    let list = Arg::new(LIST).long(LIST).action(ArgAction::SetTrue).help("List its benchmarks");
+    let examples = help::with_exit_status(&suite.examples());
+    let options = suite.options(command.arg(list));
+    options.about(suite.row().summary).after_long_help(examples)
+}
+
+/// What `fsprism survey` takes: what the suite of that name does.
+pub(crate) fn add_survey_to(command: Command) -> Command {
+    let Some(suite) = of_name(command.get_name()) else { return command };
+    let about = command.get_about().cloned().unwrap_or_default();
+    suite.options(command).about(about)
+}
+
+/// `fsprism survey`.
+pub(crate) fn survey(given: &mut ArgMatches) -> anyhow::Result<Done> {
+    let suite = timed(SURVEY).blame_input()?;
+    Timed::plain(suite).run_as(SURVEY, given, |_| Ok(None))
+}
+
+/// `fsprism run` with a suite.
+pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<Done> {
+    if given.get_flag(LIST) {
+        return list::list(OutputOptions::from_arg_matches(given)?.format, Some(name));
+    }
+    let suite = of_name(name).ok_or_else(|| anyhow!("no suite '{name}'")).blame_input()?;
+    suite.run(given)
+}
+
+/// `fsprism run` without a suite.
+pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Done> {
+    if options.list {
+        return list::list(options.output.format, None);
+    }
+    let Some(path) = &options.resume else {
+        let why = "run needs a SUITE: `fsprism run --list` lists them";
+        return Err(anyhow!("{why}, and `fsprism survey` measures the usual one")).blame_input();
+    };
+    let path = named::resumed(path)?;
+    let ResumeOptions { budget, making, loads, full, output, .. } = options;
+    let measuring = Measuring { budget, making, loads, full, output, ..Measuring::default() };
+    timed::resume(&path, &measuring)
+}
+
+/// The suites that take an option, by its name without the dashes.
+pub(crate) fn takers(option: &str) -> Vec<&'static str> {
+    let takes = |suite: &dyn Runnable| {
+        let command = suite.options(Command::new(""));
+        command.get_arguments().any(|one| !one.is_hide_set() && one.get_long() == Some(option))
+    };
+    all().iter().filter(|suite| takes(suite.as_ref())).map(|suite| suite.row().name).collect()
+}
+
+/// A command that takes what any suite does, and what `fsprism run` takes without one.
+pub(crate) fn every_option() -> Command {
+    let mut every = ResumeOptions::augment_args(Command::new("run"));
+    for suite in all() {
+        let is_new = |one: &&Arg| every.get_arguments().all(|other| other.get_id() != one.get_id());
+        let command = suite.options(Command::new(""));
+        let new: Vec<Arg> = command.get_arguments().filter(is_new).cloned().collect();
+        every = every.args(new);
+    }
+    every
+}
+
+fn of_name(name: &str) -> Option<Box<dyn Runnable>> {
+    all().into_iter().find(|suite| suite.row().name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_suite_has_a_name_of_its_own_and_so_has_each_of_its_benchmarks() {
+        let rows = rows();
+        let names: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), rows.len());
+        for row in &rows {
+            let names: BTreeSet<&str> = row.benchmarks.iter().map(|one| &*one.name).collect();
+            assert!(names.len() == row.benchmarks.len() && !names.is_empty(), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn whatever_measures_a_suite_its_name_is_suggested() {
+        for (given, meant) in [
+            ("fscach", "did you mean `fscache`?"),
+            ("footprnt", "did you mean `footprint`?"),
+            ("survey/metdata", "did you mean `survey/metadata`?"),
+            ("append-fsync-4k", "`run survey --benchmark append-fsync-4k`"),
+        ] {
+            let said = row(given).expect_err("there is none").to_string();
+            assert!(said.contains(meant) && said.contains("run --list"), "{said}");
+        }
+        let said = row("xyz").expect_err("there is none").to_string();
+        assert!(!said.contains("did you mean"), "{said}");
+        assert!(["fscache", "footprint", "nano/io"].iter().all(|name| row(name).is_ok()));
+    }
+}

@@ -1,0 +1,67 @@
+//! `fsprism run sprite-lfs`: timed as any suite, and counted in guests where that is asked for.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use record::ClassicOptions;
+use suites::Suite;
+
+use crate::arguments::footprint::CachesOptions;
+use crate::arguments::guests::GuestKernel;
+use crate::arguments::help;
+use crate::arguments::sprite_lfs::{CACHE_TRAFFIC, SpriteLfsArguments};
+use crate::commands::suites::timed::{Asked, Timed};
+use crate::commands::suites::traffic::Traffic;
+use crate::commands::suites::{Runnable, SuiteRow};
+use crate::exit::Done;
+
+/// The suite sprite-lfs.
+pub(super) struct SpriteLfs(pub(super) Suite);
+
+/// What `--cache-traffic` takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --cache-traffic")]
+struct Counting {
+    #[command(flatten)]
+    simulated: CachesOptions,
+    #[command(flatten)]
+    kernel: GuestKernel,
+}
+
+impl SpriteLfs {
+    fn as_timed(&self) -> Timed {
+        Timed::with::<SpriteLfsArguments>(self.0.clone(), help::SPRITE_LFS_EXAMPLES)
+    }
+}
+
+impl Runnable for SpriteLfs {
+    fn row(&self) -> SuiteRow {
+        self.as_timed().row()
+    }
+
+    fn options(&self, command: Command) -> Command {
+        // Neither says anything of what is timed.
+        let counting = Counting::augment_args(self.as_timed().options(command));
+        let counting = counting.mut_arg("caches", |one| one.requires(CACHE_TRAFFIC));
+        counting.mut_arg("kernel", |one| one.requires(CACHE_TRAFFIC))
+    }
+
+    fn examples(&self) -> String {
+        self.as_timed().examples()
+    }
+
+    fn timed(&self) -> Option<&Suite> {
+        Some(&self.0)
+    }
+
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+        let Counting { simulated, kernel } = Counting::from_arg_matches_mut(given)?;
+        let is_counted = given.get_flag(CACHE_TRAFFIC);
+        let traffic = |asked: &Asked| match &asked.suite.classic {
+            Some(ClassicOptions::SpriteLfs(run)) if is_counted => {
+                let kernel = kernel.release.as_deref();
+                Traffic::asked_for(run, &asked.targets, (&simulated.caches, kernel)).map(Some)
+            }
+            _ => Ok(None),
+        };
+        self.as_timed().run_as("run", given, traffic)
+    }
+}

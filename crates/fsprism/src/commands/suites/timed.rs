@@ -1,0 +1,294 @@
+//! Suites that are timed on targets: from the command line to a measured run and its report.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use record::{ClassicOptions, EndReason, ReplicateLength, Run, RunDirectory};
+use runner::{Ledger, RunError};
+use suites::{OwnOptions, Suite};
+
+use crate::arguments::help;
+use crate::arguments::measuring::{FileSize, Lasting, Measuring, Offered};
+use crate::commands::several_runs;
+use crate::commands::suites::traffic::Traffic;
+use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, dry_run, fscache};
+use crate::exit::{Blame, Done};
+use crate::output;
+use crate::session::targets::Choice;
+use crate::session::timed::Session;
+use crate::session::{loads, named};
+
+/// A suite that is timed on targets, and what its command line takes.
+pub(crate) struct Timed {
+    suite: Suite,
+    own: Option<Own>,
+}
+
+/// Options of one suite alone.
+struct Own {
+    add: fn(Command) -> Command,
+    shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
+    examples: &'static str,
+}
+
+impl Timed {
+    /// A suite that takes what all do.
+    pub(crate) fn plain(suite: Suite) -> Self {
+        Self { suite, own: None }
+    }
+
+    /// A suite that takes options of its own as well.
+    pub(crate) fn with<O: OwnOptions>(suite: Suite, examples: &'static str) -> Self {
+        let shape = |suite, given: &mut ArgMatches, targets: &[String]| {
+            let shaped = O::from_arg_matches_mut(given)?.shape(suite, targets);
+            shaped.map_err(anyhow::Error::from_boxed).blame_input()
+        };
+        Self { suite, own: Some(Own { add: O::augment_args, shape, examples }) }
+    }
+
+    /// Whether files have the size that is asked for: a classic benchmark has sizes of its own.
+    fn takes_file_size(&self) -> bool {
+        self.suite.classic.is_none()
+    }
+
+    /// What the command line asks for.
+    fn asked(self, given: &mut ArgMatches) -> anyhow::Result<Asked> {
+        let measuring = Measuring::from_arg_matches_mut(given)?;
+        let targets = TargetNames::from_arg_matches_mut(given)?.targets;
+        let file_bytes = match self.takes_file_size() {
+            true => FileSize::from_arg_matches_mut(given)?.size,
+            false => None,
+        };
+        let offered = match self.suite.has_open_loop() {
+            true => Offered::from_arg_matches_mut(given)?.load(),
+            false => None,
+        };
+        let seconds = match self.suite.can_last() {
+            true => Lasting::from_arg_matches_mut(given)?.seconds(&measuring)?,
+            false => None,
+        };
+        let suite = Suite { file_bytes, ..self.suite };
+        if measuring.resume.is_some() {
+            // It goes on as it was begun, whatever else is said.
+            return Ok(Asked { suite, targets, measuring });
+        }
+        let suite = match self.own {
+            Some(own) => (own.shape)(suite, given, &targets)?,
+            None => suite,
+        };
+        let suite = match &offered {
+            Some(load) => suite.offering(load),
+            None => suite,
+        };
+        let until_steady = suite.length.is_some_and(|length| length.until_steady);
+        let length = seconds.map(|_| ReplicateLength { seconds, until_steady });
+        let suite = suite.lasting(length.as_ref()).blame_input()?;
+        Ok(Asked { suite, targets, measuring })
+    }
+
+    /// Measures as the command line says, for a command of this name.
+    pub(crate) fn run_as(
+        self,
+        command: &str,
+        given: &mut ArgMatches,
+        traffic: impl FnOnce(&Asked) -> anyhow::Result<Option<Traffic>>,
+    ) -> anyhow::Result<Done> {
+        let asked = self.asked(given)?;
+        if let Some(path) = &asked.measuring.resume {
+            return resume(&named::resumed(path)?, &asked.measuring);
+        }
+        asked.measuring.output.format.check(asked.suite.name)?;
+        if let Some(count) = asked.measuring.group() {
+            return several_runs::measure(command, count, &asked.measuring);
+        }
+        let traffic = traffic(&asked)?;
+        measure(command, &asked, traffic.as_ref())
+    }
+}
+
+impl Runnable for Timed {
+    fn row(&self) -> SuiteRow {
+        let benchmarks = self.suite.benchmarks.iter().map(|one| BenchmarkRow {
+            name: one.name.clone(),
+            title: one.title.clone(),
+            dimension: one.dimension,
+            exercises: one.exercises.clone(),
+            curve: one.curve.clone(),
+        });
+        let Suite { name, summary, .. } = self.suite;
+        SuiteRow { name, summary, benchmarks: benchmarks.collect() }
+    }
+
+    fn options(&self, command: Command) -> Command {
+        let command = Measuring::augment_args(TargetNames::augment_args(command));
+        let command = match self.takes_file_size() {
+            true => FileSize::augment_args(command),
+            false => command,
+        };
+        let command = match self.suite.can_last() {
+            true => Lasting::augment_args(command),
+            false => command,
+        };
+        let command = match self.suite.has_open_loop() {
+            true => Offered::augment_args(command),
+            false => command,
+        };
+        self.own.as_ref().map_or(command.clone(), |own| (own.add)(command))
+    }
+
+    fn examples(&self) -> String {
+        match &self.own {
+            Some(own) => own.examples.to_owned(),
+            None => help::timed_examples(self.suite.name, self.suite.has_open_loop()),
+        }
+    }
+
+    fn timed(&self) -> Option<&Suite> {
+        Some(&self.suite)
+    }
+
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+        self.run_as("run", given, |_| Ok(None))
+    }
+}
+
+/// The targets of a command line.
+#[derive(Debug, Args)]
+struct TargetNames {
+    #[arg(value_name = "TARGET", help = help::targets_help())]
+    targets: Vec<String>,
+}
+
+/// What is to be measured.
+pub(crate) struct Asked {
+    pub(crate) suite: Suite,
+    pub(crate) targets: Vec<String>,
+    pub(crate) measuring: Measuring,
+}
+
+/// Continues a run that was interrupted, or is given more time.
+pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done> {
+    fscache::refuse_to_resume(path)?;
+    let form = loads::form(measuring)?;
+    if measuring.budget.is_none() && has_ended(path)? {
+        output::say(&format!("{}: nothing is left to measure", path.display()));
+        let document = match RunDirectory::resume(path) {
+            Ok((directory, _)) => output::print_measured(&directory, &form)?,
+            // One that cannot be written has the page that it had.
+            Err(_) => output::print_run(path, &form)?,
+        };
+        return Ok(Done::of(EndReason::NothingLeft, &document));
+    }
+    let suite = Run::read(path).blame_input()?.manifest.run.suite;
+    form.format.check(&suite)?;
+    let suite = super::timed(&suite).blame_input()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (directory, ended) = Session::resume((path, suite), measuring, &stop)?.measure(&stop);
+    print(&directory, ended, (&form, None))
+}
+
+fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::Result<Done> {
+    let Asked { suite, targets, measuring } = asked;
+    let form = loads::form(measuring)?;
+    let had_runs = Path::new(runner::RUNS).exists();
+    let stop = Arc::new(AtomicBool::new(false));
+    let suite = match measuring.benchmarks.as_slice() {
+        [] => loads::only_what_they_take(&form.loads, suite.clone())?,
+        names => suite.clone().matching(names).blame_input()?,
+    };
+    loads::check(&form.loads, &suite)?;
+    let what = (&suite, Choice::for_suite(&suite, targets)?);
+    if measuring.dry_run {
+        dry_run::check(measuring.output.format)?;
+        let done = try_out(command, what, measuring, &stop)?;
+        if traffic.is_some() && done == Done::Well {
+            output::say("guests would then count what each phase moves through caches");
+        }
+        return Ok(done);
+    }
+    let session = Session::begin(command, what, (measuring, measuring.out.as_deref()), &stop)?;
+    let (directory, ended) = session.measure(&stop);
+    if ended.as_ref().is_err_and(is_too_short) {
+        directory.discard()?;
+        if !had_runs {
+            // Others may have begun a run there meanwhile.
+            let _holds_runs = std::fs::remove_dir(runner::RUNS);
+        }
+        return ended.map(|_| Done::Well).blame_input();
+    }
+    print(&directory, ended, (&form, traffic))
+}
+
+/// Counts what was asked for beside what was timed, and prints the run.
+fn print(
+    directory: &RunDirectory,
+    ended: anyhow::Result<EndReason>,
+    (form, traffic): (&output::Form, Option<&Traffic>),
+) -> anyhow::Result<Done> {
+    let counted = match traffic {
+        Some(traffic) if ended.as_ref().is_ok_and(|why| *why != EndReason::Interrupted) => {
+            // What cannot be counted is no reason to lose what was timed.
+            traffic.add_to(directory).unwrap_or_else(|error| {
+                output::say(&format!("cache traffic was not counted: {error:#}"));
+                Done::WithFailures
+            })
+        }
+        _ => Done::Well,
+    };
+    let printed = output::print_measured(directory, form);
+    let (document, reason) = match (printed, ended) {
+        // Where nothing can be read any more, what ended the run says why.
+        (Err(_), Err(why)) => return Err(why),
+        (printed, ended) => (printed?, ended?),
+    };
+    output::print_path(directory.path(), form)?;
+    let done = Done::of(reason, &document);
+    Ok(if done == Done::Well { counted } else { done })
+}
+
+/// Measures a suite and prints nothing: that is left to the command that makes something of it.
+pub(crate) fn measure_silently(
+    command: &str,
+    (suite, classic): (&str, Option<&ClassicOptions>),
+    choice: Choice<'_>,
+    measuring: &Measuring,
+) -> anyhow::Result<(RunDirectory, EndReason)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let suite = super::timed(suite).blame_input()?.with_classic(classic).blame_input()?;
+    let out = measuring.out.as_deref();
+    let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
+    let (directory, ended) = session.measure(&stop);
+    Ok((directory, ended?))
+}
+
+/// Makes the targets, tries everything out, and prints what would be measured.
+fn try_out(
+    command: &str,
+    what: (&Suite, Choice<'_>),
+    measuring: &Measuring,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Done> {
+    let place = ::targets::PassingDirectory::make()?;
+    let session = Session::begin(command, what, (measuring, Some(place.path())), stop)?;
+    let (directory, ended) = session.measure(stop);
+    let ended = if ended.as_ref().is_err_and(is_too_short) { ended.blame_input() } else { ended };
+    let is_interrupted = ended? == EndReason::Interrupted;
+    if is_interrupted {
+        Ok(Done::Interrupted)
+    } else {
+        dry_run::print(&directory.read()?, measuring)
+    }
+}
+
+/// Whether the budget had no room for the least that gives an interval.
+fn is_too_short(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RunError::Budget { .. }))
+}
+
+fn has_ended(path: &Path) -> anyhow::Result<bool> {
+    let run = Run::read(path).blame_input()?;
+    // What is damaged is refused by who would go on with it.
+    Ok(run.damage.is_empty() && Ledger::replay(&run.lines).ended())
+}

@@ -1,0 +1,17 @@
+//! Options that a suite alone takes, as arguments of its command line.
+
+use clap::Args;
+
+use crate::catalogue::Suite;
+
+/// Why options make no suite: a sentence for whoever gave them.
+pub type NoSuite = Box<dyn std::error::Error + Send + Sync>;
+
+/// The options of one suite. `fsprism run SUITE` takes them besides those of every suite.
+pub trait OwnOptions: Args {
+    /// The suite as these options want it, on the targets that were named.
+    ///
+    /// # Errors
+    /// When they contradict each other, or cannot be met on this machine.
+    fn shape(self, suite: Suite, targets: &[String]) -> Result<Suite, NoSuite>;
+}
