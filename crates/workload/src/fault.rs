@@ -6,7 +6,6 @@ use rustix::io::Errno;
 
 use crate::content::Mismatch;
 use crate::error::EngineError;
-use crate::file_set::corrupt;
 
 /// What went wrong in one call of a step. [`crate::Step::explain`] makes an error with a path of
 /// it.
@@ -59,7 +58,7 @@ impl Fault {
             Kind::ErrnoAt { errno, offset_bytes } => {
                 EngineError::from_errno(operation, path, errno).at_offset(errno, offset_bytes)
             }
-            Kind::Content(mismatch) => corrupt(path, mismatch),
+            Kind::Content(mismatch) => EngineError::corrupt(path, mismatch),
             Kind::Short { offset_bytes, wanted_bytes, done_bytes } => {
                 let path = path.to_path_buf();
                 EngineError::ShortTransfer {

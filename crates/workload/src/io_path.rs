@@ -2,10 +2,28 @@
 
 use std::fmt;
 
-use crate::description::{IoPath, Workload};
-use crate::error::WorkloadError;
-use crate::operation::Operation;
-use crate::uring::Buffering;
+/// How bytes travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IoPath {
+    /// One system call per request, through the page cache.
+    PsyncBuffered,
+    /// One system call per request, with `O_DIRECT`.
+    PsyncDirect,
+    /// The files are mapped shared when the session is prepared, as far as operations range, and
+    /// unmapped with it; an operation copies one request out of the mapping or into it. What is
+    /// timed is that access, page faults and all. An access that the kernel cannot serve ends the
+    /// process by SIGBUS; that files are long enough is looked at before.
+    Mmap(MapOptions),
+    /// One `preadv2` or `pwritev2` per request, with flags.
+    Preadv2(Preadv2Options),
+    /// Single characters through C's stdio, with the library's buffer. A request that does not
+    /// follow the last one begins with an `fseeko`, which is timed: it writes the buffer back and
+    /// throws away what was read ahead, so random access pays for whole buffers. What is still
+    /// buffered after the last operation is written then, untimed.
+    Stdio(StdioLocking),
+    /// Many requests in flight at once, by io_uring; reads and writes only.
+    IoUring(UringOptions),
+}
 
 /// What the kernel is told about how a mapping will be read: `madvise(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -160,6 +178,41 @@ pub enum StdioLocking {
     Unlocked,
 }
 
+/// Whether the page cache stands between a request and the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Buffering {
+    /// Requests go through the page cache.
+    PageCache,
+    /// `O_DIRECT`: requests go past the page cache.
+    Direct,
+}
+
+/// How reads and writes travel by io_uring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct UringOptions {
+    /// Operations that each thread keeps in flight: 1 to 4096. fio's `iodepth`. Fewer are in
+    /// flight only while a run ends.
+    pub queue_depth: u32,
+    /// Whether they go through the page cache.
+    pub buffering: Buffering,
+    /// Operations that one `io_uring_enter` submits at most: 1 to the queue depth. fio's
+    /// `iodepth_batch_submit`.
+    pub submit_at_most: u32,
+    /// Completions that have to be there before the queue is filled again: 1 to the queue depth.
+    /// All that are there are taken, then. fio's `iodepth_batch_complete_min`, where its
+    /// `iodepth_batch_complete_max` is the queue depth.
+    pub reap_at_least: u32,
+}
+
+impl UringOptions {
+    /// So many in flight, submitted and reaped as many at a time as there are: what keeps the
+    /// queue as full as one thread can, with the fewest system calls.
+    #[must_use]
+    pub fn new(queue_depth: u32, buffering: Buffering) -> Self {
+        Self { queue_depth, buffering, submit_at_most: queue_depth, reap_at_least: 1 }
+    }
+}
+
 impl IoPath {
     /// The name by which errors and reports call it.
     #[must_use]
@@ -191,63 +244,9 @@ impl IoPath {
     }
 }
 
-/// Checks that the operation can take its I/O path, and the path's options.
-pub(crate) fn check(workload: &Workload) -> Result<(), WorkloadError> {
-    let Workload { operation, io_path, .. } = *workload;
-    let is_transfer = operation.moves_data_in_place();
-    let is_flagged_append = operation == Operation::Append && matches!(io_path, IoPath::Preadv2(_));
-    if !(io_path.is_psync() || is_transfer || is_flagged_append) {
-        let (io_path, operation) = (io_path.name(), operation.name());
-        return Err(WorkloadError::NoSuchPath { io_path, operation });
-    }
-    if let IoPath::Preadv2(options) = io_path { check_preadv2(workload, options) } else { Ok(()) }
-}
-
-fn check_preadv2(workload: &Workload, options: Preadv2Options) -> Result<(), WorkloadError> {
-    let Preadv2Options { flags, segments, caching } = options;
-    let operation = workload.operation;
-    if segments == 0 {
-        return Err(WorkloadError::Zero("the number of segments"));
-    }
-    let (value, most) = (segments as u64, Preadv2Options::SEGMENTS as u64);
-    if value > most {
-        return Err(WorkloadError::TooLarge { what: "the number of segments", value, most });
-    }
-    let is_append = operation == Operation::Append;
-    let contradictions = [
-        (!workload.request_bytes.is_multiple_of(segments), "segments that divide the request size"),
-        (
-            flags.contains(CallFlag::Hipri) && caching == Caching::Buffered,
-            "direct I/O with RWF_HIPRI",
-        ),
-        (
-            flags.contains(CallFlag::DontCache) && caching == Caching::Direct,
-            "the page cache with RWF_DONTCACHE",
-        ),
-        (
-            operation == Operation::Read && flags != flags.of_reads(),
-            "no RWF_DSYNC, RWF_SYNC or RWF_APPEND, which apply only to writes",
-        ),
-        (
-            flags.contains(CallFlag::Append) != is_append,
-            "RWF_APPEND for the operation append, and for no other",
-        ),
-    ];
-    match contradictions.into_iter().find(|(is_wrong, _)| *is_wrong) {
-        Some((_, wanted)) => Err(WorkloadError::Preadv2 { wanted }),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn preadv2(operation: Operation, flags: &[CallFlag], caching: Caching) -> Workload {
-        let flags = flags.iter().fold(CallFlags::NONE, |flags, flag| flags.with(*flag));
-        let options = Preadv2Options { flags, caching, ..Preadv2Options::default() };
-        Workload { io_path: IoPath::Preadv2(options), ..Workload::new(operation) }
-    }
 
     #[test]
     fn flags_have_the_values_of_the_kernel_and_reads_keep_their_own() {
@@ -270,51 +269,5 @@ mod tests {
         let of_reads = [CallFlag::Hipri, CallFlag::Nowait, CallFlag::DontCache];
         let expected = of_reads.iter().fold(CallFlags::NONE, |flags, flag| flags.with(*flag));
         assert_eq!(all.of_reads(), expected);
-    }
-
-    #[test]
-    fn contradictory_flags_are_refused() {
-        use CallFlag::{Append, DontCache, Dsync, Hipri, Nowait};
-        let (buffered, direct) = (Caching::Buffered, Caching::Direct);
-        for (operation, flags, caching, is_possible) in [
-            (Operation::Read, &[Nowait, DontCache][..], buffered, true),
-            (Operation::Read, &[Hipri], buffered, false),
-            (Operation::Read, &[Hipri], direct, true),
-            (Operation::Read, &[DontCache], direct, false),
-            (Operation::Read, &[Dsync], buffered, false),
-            (Operation::Write, &[Dsync], buffered, true),
-            (Operation::Write, &[Append], buffered, false),
-            (Operation::Append, &[Append, Dsync], buffered, true),
-            (Operation::Append, &[], buffered, false),
-            (Operation::Mixed { read_percent: 50 }, &[Dsync], buffered, true),
-        ] {
-            let checked = preadv2(operation, flags, caching).check();
-            assert_eq!(checked.is_ok(), is_possible, "{operation:?} {flags:?} {checked:?}");
-        }
-    }
-
-    #[test]
-    fn segments_divide_the_request() {
-        let with = |segments| {
-            let options = Preadv2Options { segments, ..Preadv2Options::default() };
-            let io_path = IoPath::Preadv2(options);
-            Workload { io_path, ..Workload::new(Operation::Read) }.check().is_ok()
-        };
-        assert_eq!([0, 1, 3, 16, 17, 32].map(with), [false, true, false, true, false, false]);
-    }
-
-    #[test]
-    fn only_transfers_take_the_paths_of_transfers() {
-        for io_path in [
-            IoPath::Mmap(MapOptions::default()),
-            IoPath::Stdio(StdioLocking::Unlocked),
-            IoPath::Preadv2(Preadv2Options::default()),
-        ] {
-            for operation in Operation::ALL {
-                let checked = Workload { io_path, ..Workload::new(operation) }.check();
-                let expected = matches!(operation, Operation::Read | Operation::Write);
-                assert_eq!(checked.is_ok(), expected, "{operation:?} {io_path:?}");
-            }
-        }
     }
 }

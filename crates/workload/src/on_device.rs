@@ -14,13 +14,11 @@ use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, seek};
 use rustix::io::Errno;
 
 use crate::buffer::AlignedBuffer;
-use crate::calls::Kernel;
+use crate::calls::{Kernel, read_whole};
 use crate::content::Content;
 use crate::description::{Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::corrupt;
 use crate::operation::Operation;
-use crate::steps::read_whole;
 
 /// Places that are compared before a file's places are believed.
 const PROOFS: usize = 16;
@@ -179,7 +177,7 @@ impl OnDevice {
             let bytes = &bytes[..crate::arithmetic::index(length.min(in_file))];
             content
                 .check(bytes, piece.file_offset_bytes)
-                .map_err(|mismatch| corrupt(&self.path, mismatch))?;
+                .map_err(|mismatch| EngineError::corrupt(&self.path, mismatch))?;
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 //! A new one is a variant and a row. What it acts on decides which list of steps it must be added
 //! to (`session/prepare.rs`), and nothing compiles until it is.
 
-use crate::file_set::Role;
 use crate::names::Kind;
+use crate::role::Role;
 
 /// What is done, once per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

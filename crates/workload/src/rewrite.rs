@@ -17,13 +17,13 @@ use rustix::fs::{CWD, OFlags, openat};
 
 use crate::arithmetic::index;
 use crate::buffer::{AlignedBuffer, Payload};
-use crate::calls::{FILE_MODE, Kernel};
+use crate::calls::{FILE_MODE, Kernel, read_whole, write_whole};
 use crate::choose::{AnyChooser, Choose};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::Role;
+use crate::fault::Fault;
 use crate::on_device::OnDevice;
-use crate::session::Plan;
-use crate::steps::{Spacing, read_whole};
+use crate::run_loop::Step;
+use crate::steps::{Spacing, Spot};
 
 /// Reads, one after the other, the requests that one thread will write back.
 #[derive(Debug)]
@@ -38,15 +38,14 @@ pub(crate) struct Originals<'a> {
 }
 
 impl<'a> Originals<'a> {
-    /// In the order that the plan's access says.
-    pub(crate) fn of(
-        plan: &Plan<'a>,
+    /// Those of the file at `path`, in the order that `choose` says.
+    pub(crate) fn new(
         on_device: &'a OnDevice,
-        thread: usize,
+        path: PathBuf,
+        choose: AnyChooser,
+        spacing: Spacing,
+        request_bytes: usize,
     ) -> Result<Self, EngineError> {
-        let (spacing, choices) = plan.spacing(Role::Write)?;
-        let choices = plan.choices(thread, 1, choices);
-        let path = plan.file_set.data_file(Role::Write, 0);
         let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         let file = openat(CWD, &path, flags, FILE_MODE)
             .map_err(|errno| EngineError::from_direct_errno("openat", &path, errno))?;
@@ -55,9 +54,9 @@ impl<'a> Originals<'a> {
             device: on_device.open()?,
             file,
             path,
-            choose: AnyChooser::new(plan.workload.access, &choices)?,
+            choose,
             spacing,
-            in_file: AlignedBuffer::new(plan.workload.request_bytes),
+            in_file: AlignedBuffer::new(request_bytes),
         })
     }
 
@@ -114,5 +113,39 @@ impl Kept {
     #[inline(always)]
     pub(crate) fn request(&self, start: usize) -> &[u8] {
         self.payload.request(start)
+    }
+}
+
+/// `pwrite` of one request to where it was read.
+#[derive(Debug)]
+pub(crate) struct Rewrite {
+    device: OwnedFd,
+    path: PathBuf,
+    kept: Kept,
+    spots: Vec<Spot>,
+}
+
+impl Rewrite {
+    pub(crate) fn new(device: OwnedFd, path: PathBuf, kept: Kept, slots: usize) -> Self {
+        Self { device, path, kept, spots: vec![Spot::default(); slots] }
+    }
+}
+
+impl Step for Rewrite {
+    #[inline(always)]
+    fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        let (payload_start, offset_bytes) = self.kept.take_next();
+        self.spots[slot] = Spot { file: 0, offset_bytes, payload_start };
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let spot = self.spots[slot];
+        write_whole(&Kernel, &self.device, self.kept.request(spot.payload_start), spot.offset_bytes)
+    }
+
+    fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
+        fault.into_direct_error(&self.path)
     }
 }

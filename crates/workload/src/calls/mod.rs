@@ -6,6 +6,7 @@
 
 mod kernel;
 mod library;
+mod whole;
 
 use std::fmt;
 use std::io;
@@ -20,6 +21,7 @@ use crate::names::EntryName;
 
 pub(crate) use kernel::Kernel;
 pub(crate) use library::Library;
+pub(crate) use whole::{append_whole, finish, read_on, read_whole, write_on, write_whole};
 
 /// The permissions of every file: its maker's alone.
 pub(crate) const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);

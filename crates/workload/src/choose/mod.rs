@@ -19,11 +19,35 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arithmetic::{index, multiply_high, multiply_modulo, whole};
 use crate::content::mix;
-use crate::description::Access;
 use crate::error::WorkloadError;
 
 pub(crate) use follow::Follow;
 pub(crate) use shuffled::Shuffled;
+
+/// Which block, or which entry of a directory, comes next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Access {
+    /// One after the other; from the end on to the beginning. Threads on the same files start
+    /// evenly spread.
+    Sequential,
+    /// Each equally likely, independent of those before.
+    Uniform,
+    /// In random order, none again before each came once. Threads on the same files share them out.
+    Shuffled,
+    /// The k-th hottest has a probability proportional to 1 / k^exponent; hot ones are not
+    /// neighbours.
+    Zipf {
+        /// At least 0 (which is uniform), finite.
+        exponent: f64,
+    },
+    /// By chance the one after the last, from the end on to the beginning, or else each equally
+    /// likely: the sequential share of Chen and Patterson. Spaced like sequential ones; the first
+    /// of all is the one whose number is the seed modulo their number.
+    Mixed {
+        /// The probability of the one after the last, in percent: 0 to 100.
+        sequential_percent: u8,
+    },
+}
 
 /// A place: which resource, and which of its choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,59 +3,11 @@
 //! What is timed is exactly the call or calls an operation names. What has to happen around them
 //! (the close after an open, the append before an fsync) happens outside the timed interval.
 
-use crate::error::WorkloadError;
-use crate::io_path::{self, MapOptions, Preadv2Options, StdioLocking};
-use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
-use crate::operation::{DataOperation, Operation, Subject};
-use crate::uring::UringOptions;
+mod check;
 
-/// Which block, or which entry of a directory, comes next.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Access {
-    /// One after the other; from the end on to the beginning. Threads on the same files start
-    /// evenly spread.
-    Sequential,
-    /// Each equally likely, independent of those before.
-    Uniform,
-    /// In random order, none again before each came once. Threads on the same files share them out.
-    Shuffled,
-    /// The k-th hottest has a probability proportional to 1 / k^exponent; hot ones are not
-    /// neighbours.
-    Zipf {
-        /// At least 0 (which is uniform), finite.
-        exponent: f64,
-    },
-    /// By chance the one after the last, from the end on to the beginning, or else each equally
-    /// likely: the sequential share of Chen and Patterson. Spaced like sequential ones; the first
-    /// of all is the one whose number is the seed modulo their number.
-    Mixed {
-        /// The probability of the one after the last, in percent: 0 to 100.
-        sequential_percent: u8,
-    },
-}
-
-/// How bytes travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IoPath {
-    /// One system call per request, through the page cache.
-    PsyncBuffered,
-    /// One system call per request, with `O_DIRECT`.
-    PsyncDirect,
-    /// The files are mapped shared when the session is prepared, as far as operations range, and
-    /// unmapped with it; an operation copies one request out of the mapping or into it. What is
-    /// timed is that access, page faults and all. An access that the kernel cannot serve ends the
-    /// process by SIGBUS; that files are long enough is looked at before.
-    Mmap(MapOptions),
-    /// One `preadv2` or `pwritev2` per request, with flags.
-    Preadv2(Preadv2Options),
-    /// Single characters through C's stdio, with the library's buffer. A request that does not
-    /// follow the last one begins with an `fseeko`, which is timed: it writes the buffer back and
-    /// throws away what was read ahead, so random access pays for whole buffers. What is still
-    /// buffered after the last operation is written then, untimed.
-    Stdio(StdioLocking),
-    /// Many requests in flight at once, by io_uring; reads and writes only.
-    IoUring(UringOptions),
-}
+use crate::choose::Access;
+use crate::io_path::IoPath;
+use crate::operation::Operation;
 
 /// Where a request may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -222,96 +174,4 @@ impl Workload {
             WriteMemory::Own => self.all_operations(),
         }
     }
-
-    /// Checks what can be checked without a file set.
-    ///
-    /// # Errors
-    /// The first thing that could not be executed.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        self.check_counts()?;
-        if let Access::Zipf { exponent } = self.access
-            && !(exponent.is_finite() && exponent >= 0.0)
-        {
-            return Err(WorkloadError::ZipfExponent(exponent));
-        }
-        self.check_shares()?;
-        io_path::check(self)?;
-        if self.slots() > 1 && !self.operation.can_batch() {
-            return Err(WorkloadError::NoBatch(self.operation.name()));
-        }
-        let is_in_flight = matches!(self.io_path, IoPath::IoUring(_));
-        // What a round had prepared and did not come to is prepared again in the next.
-        let cannot_be_prepared_twice =
-            self.operation.removes_names() || self.operation == Operation::Rename;
-        let has_no_rounds = self.batch > 1 || is_in_flight || cannot_be_prepared_twice;
-        if self.operations_per_round > 1 && has_no_rounds {
-            return Err(WorkloadError::NoRounds);
-        }
-        let is_psync = matches!(self.io_path, IoPath::PsyncBuffered | IoPath::PsyncDirect);
-        if self.workers == Workers::Processes && !is_psync {
-            return Err(WorkloadError::NotInProcesses);
-        }
-        let syncs = self.directory_sync == DirectorySync::EachOperation;
-        if syncs && !self.operation.changes_directories() {
-            return Err(WorkloadError::NothingToSync(self.operation.name()));
-        }
-        match self.io_path {
-            IoPath::IoUring(_) if self.start_operations > 0 => Err(WorkloadError::NoStart),
-            IoPath::IoUring(options) => options.check(self),
-            IoPath::PsyncBuffered
-            | IoPath::PsyncDirect
-            | IoPath::Mmap(_)
-            | IoPath::Preadv2(_)
-            | IoPath::Stdio(_) => Ok(()),
-        }
-    }
-
-    fn check_shares(&self) -> Result<(), WorkloadError> {
-        let read_percent = match self.operation.subject() {
-            Subject::Data(DataOperation::Mixed { read_percent }) => read_percent,
-            Subject::Data(_) | Subject::Growing(_) | Subject::Names(..) => 0,
-        };
-        let sequential_percent = if let Access::Mixed { sequential_percent } = self.access {
-            sequential_percent
-        } else {
-            0
-        };
-        let shares = [
-            ("the percentage of reads", read_percent),
-            ("the percentage of sequential accesses", sequential_percent),
-        ];
-        match shares.into_iter().find(|(_, percent)| *percent > 100) {
-            Some((what, percent)) => {
-                Err(WorkloadError::TooLarge { what, value: u64::from(percent), most: 100 })
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn check_counts(&self) -> Result<(), WorkloadError> {
-        let counts = [
-            ("the request size", self.request_bytes as u64, 1 << 30),
-            ("the number of threads", self.threads as u64, NUMBERS / NUMBERS_PER_THREAD),
-            ("the number of operations", self.operations_per_thread, NUMBERS_PER_THREAD),
-            ("the batch", self.batch as u64, 1 << 20),
-            ("the round", self.operations_per_round as u64, 1 << 10),
-        ];
-        for (what, value, most) in counts {
-            if value == 0 {
-                return Err(WorkloadError::Zero(what));
-            }
-            if value > most {
-                return Err(WorkloadError::TooLarge { what, value, most });
-            }
-        }
-        let (value, most) = (self.all_operations(), NUMBERS_PER_THREAD);
-        if value > most {
-            let what = "the number of operations";
-            return Err(WorkloadError::TooLarge { what, value, most });
-        }
-        Ok(())
-    }
 }
-
-#[cfg(test)]
-mod tests;

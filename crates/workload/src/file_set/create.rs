@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{DirectorySet, FileSet, Role, open_directory};
+use super::{DirectorySet, FileSet, open_directory};
 use crate::arithmetic::index;
-use crate::calls::{Calls, Kernel};
+use crate::calls::{Calls, Kernel, write_on, write_whole};
 use crate::content::{Content, mix};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::names::{EntryName, Kind, NameForm, STEP_NAME};
 use crate::processors::near;
-use crate::steps::{write_on, write_whole};
+use crate::role::Role;
 
 /// What a file set has below its root.
 pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];

@@ -16,9 +16,10 @@ pub(crate) use create::Maker;
 pub use create::create_empty_files;
 
 use crate::calls::{Calls, Kernel, Library, ReachedBy};
-use crate::content::{Content, Mismatch};
+use crate::content::Content;
 use crate::error::{EngineError, WorkloadError};
 use crate::names::{NAME_BYTES, NAME_BYTES_MAX, NAME_BYTES_MIN, NameForm, STEP_NAME};
+use crate::role::Role;
 
 /// The most files or directories of one role: their numbers are file identifiers of 32 bits.
 const FILES: u64 = 1 << 32;
@@ -111,24 +112,6 @@ impl FileSetSpec {
     }
 }
 
-/// What a data file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Reads; its content is as made, always.
-    Read,
-    /// Writes; its content is checkable until an unverified write.
-    Write,
-}
-
-impl Role {
-    fn directory(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
-
 /// A file set that exists.
 #[derive(Debug, Clone)]
 pub struct FileSet {
@@ -205,7 +188,7 @@ impl FileSet {
     /// The path of a data file, counted from 0.
     #[must_use]
     pub fn data_file(&self, role: Role, number: usize) -> PathBuf {
-        self.root.join(role.directory()).join(number.to_string())
+        self.root.join(folder_of(role)).join(number.to_string())
     }
 
     /// The path of a directory of the directory set, counted from 0: the one that holds entries.
@@ -251,9 +234,12 @@ impl FileSet {
     }
 }
 
-pub(crate) fn corrupt(path: &Path, mismatch: Mismatch) -> EngineError {
-    let Mismatch { offset_bytes, expected, found } = mismatch;
-    EngineError::Corrupt { path: path.to_path_buf(), offset_bytes, expected, found }
+/// The folder that holds the data files of a role.
+fn folder_of(role: Role) -> &'static str {
+    match role {
+        Role::Read => "read",
+        Role::Write => "write",
+    }
 }
 
 pub(crate) fn open_directory<K: Calls>(calls: &K, path: &Path) -> Result<K::Open, EngineError> {

@@ -5,11 +5,11 @@ use measure::{Clock, Recorder};
 use super::CallStep;
 use crate::calls::{Kernel, Library};
 use crate::error::{EngineError, WorkloadError};
+use crate::rewrite::Rewrite;
 use crate::round::{Meets, Span, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::{
-    AppendVectored, Mapped, OnPath, Psync, ReadShare, ReadsOnly, Rewrite, Stdio, Vectored,
-    WritesOnly,
+    AppendVectored, Mapped, OnPath, Psync, ReadShare, ReadsOnly, Stdio, Vectored, WritesOnly,
 };
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 

@@ -8,14 +8,17 @@ use super::{CallStep, Plan};
 use crate::arithmetic::index;
 use crate::buffer::Payload;
 use crate::calls::Calls;
-use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{
+    Access, AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf,
+};
 use crate::content::Content;
-use crate::description::{Access, Sharing, Verification, Workload};
+use crate::description::{Sharing, Verification, Workload};
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::file_set::{Maker, Role, open_directory};
+use crate::file_set::{Maker, open_directory};
 use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
 use crate::operation::{GrowingOperation, NameOperation, Subject};
+use crate::role::Role;
 use crate::steps::entries::{Close, Directories, Directory, EntryCall, EntryStep, Fresh, Manner};
 use crate::steps::{
     Append, AppendFsync, DataFile, Growing, NewFile, Read, ReadFile, Readdir, Rename, Share,

@@ -15,6 +15,7 @@ mod rounds;
 mod run;
 mod thread_loop;
 mod thread_reads;
+mod uring;
 
 use std::path::{Path, PathBuf};
 

@@ -8,13 +8,13 @@ use super::{AnyStep, Plan};
 use crate::buffer::ALIGNMENT_BYTES;
 use crate::calls::Kernel;
 use crate::choose::AnyChooser;
-use crate::description::{Alignment, IoPath, Workload};
+use crate::description::{Alignment, Workload};
 use crate::direct::{check_polling, direct_alignment};
 use crate::edge::MapAccess;
 use crate::error::EngineError;
-use crate::file_set::Role;
-use crate::io_path::{CallFlag, MapOptions, Preadv2Options};
+use crate::io_path::{CallFlag, IoPath, MapOptions, Preadv2Options};
 use crate::operation::{DataOperation, Operation};
+use crate::role::Role;
 use crate::steps::{
     AppendVectored, DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly,
     Requests, Stdio, Transfer, Vectored, WritesOnly,

@@ -7,11 +7,13 @@ use super::{AnyStep, Session};
 use crate::calls::{Kernel, Library, ReachedBy};
 use crate::choose::Choices;
 use crate::content::{Content, mix};
-use crate::description::{IoPath, Sharing, Workload};
+use crate::description::{Sharing, Workload};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::{FileSet, Role};
+use crate::file_set::FileSet;
+use crate::io_path::IoPath;
 use crate::on_device::OnDevice;
 use crate::operation::{DataOperation, NameOperation, Operation, Subject};
+use crate::role::Role;
 use crate::steps::{DataFile, Spacing};
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.

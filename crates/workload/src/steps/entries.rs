@@ -414,7 +414,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::description::{Access, Sharing, Workload};
+    use crate::choose::Access;
+    use crate::description::{Sharing, Workload};
     use crate::file_set::{DirectorySet, FileSet, FileSetSpec};
     use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
     use crate::operation::Operation;

@@ -1,12 +1,11 @@
 //! Files that are opened by their names, read or written whole, and closed.
 
 use crate::buffer::Payload;
-use crate::calls::Calls;
+use crate::calls::{Calls, read_on, write_on};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::run_loop::Step;
 use crate::steps::entries::{Create, EntryStep, Open};
-use crate::steps::{read_on, write_on};
 
 /// `openat` of an entry, `read` of all of it and `close`.
 #[derive(Debug)]

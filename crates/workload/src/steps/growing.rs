@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use crate::buffer::Payload;
-use crate::calls::Calls;
-use crate::description::IoPath;
+use crate::calls::{Calls, append_whole};
 use crate::error::EngineError;
 use crate::fault::Fault;
+use crate::io_path::IoPath;
 use crate::run_loop::Step;
-use crate::steps::append_whole;
 
 /// A file open for appending, and what is appended to it.
 #[derive(Debug)]

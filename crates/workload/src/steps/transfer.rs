@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use rustix::fd::OwnedFd;
 
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
-use crate::calls::{Calls, Kernel};
-use crate::choose::Choose;
+use crate::calls::{Calls, Kernel, read_whole, write_whole};
+use crate::choose::{Access, Choose};
 use crate::content::Content;
-use crate::description::{Access, Alignment, IoPath};
+use crate::description::Alignment;
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
+use crate::io_path::IoPath;
 use crate::on_device::Places;
 use crate::run_loop::Step;
-use crate::steps::{read_whole, write_whole};
 
 /// An open data file.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use measure::Histogram;
 
-use super::refusal::TaskWork;
+use super::task_work::TaskWork;
 
 /// The two parts of the latencies of operations in flight; [`crate::Outcome::recorder`] holds their
 /// sums.

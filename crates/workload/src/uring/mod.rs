@@ -53,16 +53,15 @@
 //! gives nobody a buffer whose operation is in flight, and waits for all operations before buffers
 //! are freed, on every path, a panic included.
 
+mod availability;
 mod flight_loop;
 mod latency;
-mod options;
-mod prepare;
 mod queue;
-mod refusal;
 mod ring;
+mod task_work;
 mod transfers;
 
+pub use availability::{io_uring_availability, io_uring_buffers};
 pub use latency::AsynchronousLatency;
-pub use options::{Buffering, UringOptions};
-pub use refusal::{TaskWork, UringRefusal, io_uring_availability, io_uring_buffers};
-pub(crate) use transfers::AnyTransfers;
+pub use task_work::TaskWork;
+pub(crate) use transfers::{AnyTransfers, Task};

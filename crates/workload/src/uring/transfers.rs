@@ -8,18 +8,18 @@ use rustix::io::Errno;
 
 use super::flight_loop::{Failure, fly};
 use super::latency::AsynchronousLatency;
-use super::options::{Buffering, UringOptions};
 use super::queue::{Completion, Direction, Queue, Request};
-use super::refusal::{TaskWork, UringRefusal};
 use super::ring::{Ring, RingSpec};
+use super::task_work::TaskWork;
 use crate::buffer::FILLER;
-use crate::choose::{Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{Access, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::content::{Content, mix};
-use crate::description::{Access, Verification};
-use crate::error::EngineError;
+use crate::description::Verification;
+use crate::error::{EngineError, UringRefusal};
 use crate::fault::Fault;
-use crate::file_set::Role;
+use crate::io_path::{Buffering, UringOptions};
 use crate::rewrite::Originals;
+use crate::role::Role;
 use crate::run_loop::{Halt, LoopOutcome};
 use crate::steps::{DataFile, Spacing};
 
@@ -29,17 +29,17 @@ const PERIOD_BYTES: u32 = 128 << 10;
 
 /// What all transfers of one thread have in common.
 #[derive(Debug)]
-pub(super) struct Task {
-    pub(super) role: Role,
-    pub(super) files: Vec<DataFile>,
-    pub(super) spacing: Spacing,
-    pub(super) request_bytes: u32,
-    pub(super) options: UringOptions,
-    pub(super) verification: Verification,
+pub(crate) struct Task {
+    pub(crate) role: Role,
+    pub(crate) files: Vec<DataFile>,
+    pub(crate) spacing: Spacing,
+    pub(crate) request_bytes: u32,
+    pub(crate) options: UringOptions,
+    pub(crate) verification: Verification,
     /// What unverified writes write.
-    pub(super) content: Content,
+    pub(crate) content: Content,
     /// For so many of those there is memory at least.
-    pub(super) writes_apart: u32,
+    pub(crate) writes_apart: u32,
 }
 
 impl Task {
@@ -343,7 +343,7 @@ macro_rules! each {
 
 impl AnyTransfers {
     /// Over a ring of its own.
-    pub(super) fn new(task: Task, access: Access, choices: &Choices) -> Result<Self, EngineError> {
+    pub(crate) fn new(task: Task, access: Access, choices: &Choices) -> Result<Self, EngineError> {
         Ok(Self(match access {
             Access::Sequential => {
                 Pattern::Sequential(Transfers::over_a_ring(task, Sequential::new(choices))?)
@@ -365,7 +365,7 @@ impl AnyTransfers {
     }
 
     /// Writes on the device of what lies there.
-    pub(super) fn kept(
+    pub(crate) fn kept(
         task: Task,
         choices: &Choices,
         originals: &mut Originals<'_>,

@@ -26,9 +26,10 @@ use super::transfer::{Spot, Transfer};
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
 use crate::choose::AnyChooser;
 use crate::content::Content;
-use crate::description::{IoPath, Verification};
+use crate::description::Verification;
 use crate::error::EngineError;
 use crate::fault::Fault;
+use crate::io_path::IoPath;
 use crate::run_loop::{Step, Tally};
 
 /// How bytes travel between a thread's files and its buffers.

@@ -7,11 +7,12 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
 use super::Path;
+use crate::calls::finish;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::{Caching, CallFlag, CallFlags, Preadv2Options};
+use crate::steps::DataFile;
 use crate::steps::transfer::Spot;
-use crate::steps::{DataFile, finish};
 
 /// `preadv2` and `pwritev2`.
 #[derive(Debug)]

@@ -13,13 +13,13 @@ use crate::choose::{Choices, Sequential};
 use crate::content::Content;
 use crate::description::Verification;
 use crate::error::EngineError;
-use crate::file_set::Role;
+use crate::io_path::{Buffering, UringOptions};
+use crate::role::Role;
 use crate::run_loop::{Halt, LoopOutcome};
 use crate::steps::{DataFile, Spacing};
 use crate::uring::latency::AsynchronousLatency;
-use crate::uring::options::{Buffering, UringOptions};
 use crate::uring::queue::{Completion, Direction, Queue, Request};
-use crate::uring::refusal::TaskWork;
+use crate::uring::task_work::TaskWork;
 use crate::uring::transfers::{Task, Transfers};
 
 const REQUEST_BYTES: u32 = 512;

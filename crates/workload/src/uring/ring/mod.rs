@@ -24,8 +24,9 @@ use io_uring::{EnterFlags, IoUring, opcode, types};
 use rustix::io::Errno;
 
 use super::queue::{Completion, Direction, Queue, Request};
-use super::refusal::{TaskWork, UringRefusal};
+use super::task_work::TaskWork;
 use crate::buffer::FILLER;
+use crate::error::UringRefusal;
 
 /// Every buffer begins at a multiple of this, and the first on a page: what direct I/O asks for.
 const SLOT_ALIGNMENT_BYTES: usize = 512;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::uring::refusal::io_uring_availability;
+use crate::uring::availability::io_uring_availability;
 
 /// A file without a name on tmpfs, where requests are worked on by other threads.
 fn file() -> Option<File> {

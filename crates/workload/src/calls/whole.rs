@@ -3,7 +3,7 @@
 
 use rustix::io::Errno;
 
-use crate::calls::Calls;
+use super::Calls;
 use crate::fault::Fault;
 
 /// Reads all of `buffer` from `offset_bytes` on.

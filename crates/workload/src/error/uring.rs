@@ -5,19 +5,6 @@ use std::fs;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::ring::{self, Ring, RingSpec};
-
-/// How the kernel delivers completions to the thread that waits for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TaskWork {
-    /// Where the thread asks for completions (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
-    Deferred,
-    /// At the thread's next system call (`IORING_SETUP_COOP_TASKRUN`, Linux 5.19).
-    Cooperative,
-    /// At once, by interrupting the thread.
-    Interrupting,
-}
-
 /// Why io_uring cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -84,31 +71,9 @@ pub enum UringRefusal {
     },
 }
 
-/// Whether this process may use io_uring on this kernel, found by setting up a small ring.
-///
-/// # Errors
-/// Why not.
-pub fn io_uring_availability() -> Result<(), UringRefusal> {
-    ring::probe().map_err(|errno| UringRefusal::of("io_uring_setup", errno, 0))
-}
-
-/// Whether this process may have a ring of this depth with so many buffers of this size, found by
-/// making one: buffers are locked in memory, and not everybody may lock as much as they like.
-///
-/// # Errors
-/// Why not.
-pub fn io_uring_buffers(
-    queue_depth: u32,
-    request_bytes: u32,
-    buffers: u32,
-) -> Result<(), UringRefusal> {
-    let slots = buffers.max(queue_depth);
-    Ring::new(RingSpec { queue_depth, slots, request_bytes }, &[-1]).map(drop)
-}
-
 impl UringRefusal {
     /// Why `call` failed, of a ring whose buffers have `needed_bytes`.
-    pub(super) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
+    pub(crate) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
         match errno {
             Errno::NOSYS => Self::Missing,
             Errno::PERM | Errno::ACCESS => {
