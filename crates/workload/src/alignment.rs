@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Where an alignment is known from.
+/// Where an alignment comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AlignmentSource {
-    /// `statx(2)` said it of the file.
+    /// `statx(2)` reported it for the file.
     Statx,
-    /// The file system does not say it, and its source code has one rule for all its files.
+    /// The file system does not report it, but its source code has one rule for all its files.
     FileSystem,
-    /// The file system does not say it; it is the logical block of the device that it lies on.
+    /// The file system does not report it; this is the logical block size of the underlying device.
     LogicalBlock,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for AlignmentSource {
     }
 }
 
-/// What direct I/O on a file wants of requests.
+/// What direct I/O on a file requires of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DirectAlignment {
     /// Buffers begin at multiples of this.
@@ -32,7 +32,7 @@ pub struct DirectAlignment {
     pub offset_bytes: u64,
     /// Offsets and sizes of reads are multiples of this, which is at most `offset_bytes`.
     pub read_offset_bytes: u64,
-    /// Where that is known from.
+    /// Where these values come from.
     pub source: AlignmentSource,
 }
 
@@ -42,7 +42,7 @@ impl DirectAlignment {
         Self { memory_bytes, offset_bytes, read_offset_bytes, source }
     }
 
-    /// As it is for files that are only read.
+    /// The alignment for a file that is only read.
     pub(crate) fn of_reads(self) -> Self {
         Self { offset_bytes: self.read_offset_bytes, ..self }
     }

@@ -1,10 +1,10 @@
-//! The engine: executes a described [`Workload`] over a [`FileSet`], and times each operation.
+//! The engine: executes a described [`Workload`] on a [`FileSet`], and times each operation.
 //!
 //! A replicate has four steps:
 //!
 //! 1. [`prepare`] opens files and directories, fills buffers and makes the files to be unlinked:
 //!    untimed.
-//! 2. The caller makes and verifies the cache state of what [`Session::touched`] names.
+//! 2. The caller establishes and verifies the cache state of the paths in [`Session::touched`].
 //! 3. [`Session::run`] starts the threads together and returns an [`Outcome`].
 //! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does the
 //!    same.

@@ -1,8 +1,8 @@
 //! What can go wrong while a file set is made or a workload runs.
 //!
-//! Every error carries the operation and the path; errors of the kernel carry its error number too.
-//! The ones that a user can mend (a full file system, a failing device, a read-only mount) are
-//! variants of their own, so that the sentence shown can name the remedy.
+//! Every error has the operation and the path; errors of the kernel have their error number too.
+//! Errors that users can fix (a full file system, a failing device, a read-only mount) have their
+//! own variants, so that the message can say how.
 
 mod uring;
 mod workload;
@@ -19,7 +19,7 @@ use crate::io_path::CallFlags;
 pub use uring::UringRefusal;
 pub use workload::WorkloadError;
 
-/// What may be done where a call is refused that others are allowed.
+/// What the user can do about a call that is refused although others are allowed.
 fn advice(source: &io::Error) -> &'static str {
     match Errno::from_io_error(source) {
         Some(Errno::PERM | Errno::NOSYS) => {
@@ -29,14 +29,14 @@ fn advice(source: &io::Error) -> &'static str {
     }
 }
 
-/// Why a file set could not be made or a workload could not be run to its end.
+/// Why a file set could not be made or a workload could not be completed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// A worker process brought nothing home.
+    /// A worker process returned no result.
     #[error("a worker process failed: {message}")]
     Worker {
-        /// What it says of it, or what was seen.
+        /// What it reported, or what was observed.
         message: String,
     },
     /// ENOSPC or EDQUOT: the target is full.
@@ -47,12 +47,12 @@ pub enum EngineError {
     NoSpace {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// EIO: the device or the file system's consistency failed.
+    /// EIO: the device failed, or the file system is inconsistent.
     #[error(
         "{operation} {}: the device failed ({source}); check the kernel log before measuring this \
          target again", path.display()
@@ -60,9 +60,9 @@ pub enum EngineError {
     DeviceFailed {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
     /// EROFS: the target is mounted read-only, or became so after an error.
@@ -73,12 +73,12 @@ pub enum EngineError {
     ReadOnly {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// EMFILE or ENFILE: the process may not hold as many files open as the workload needs.
+    /// EMFILE or ENFILE: the process may not have as many files open as the workload needs.
     #[error(
         "{operation} {}: too many open files ({source}); raise the limit (`ulimit -n`) or use \
          fewer files, threads or directories", path.display()
@@ -86,12 +86,12 @@ pub enum EngineError {
     TooManyOpenFiles {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The file system does not do direct I/O, or not with this request size and alignment.
+    /// The file system does not support direct I/O, or not with this request size and alignment.
     #[error(
         "{operation} {}: the file system refuses O_DIRECT here ({source}); use the buffered I/O \
          path, or a request size that is a multiple of the device's logical block", path.display()
@@ -99,12 +99,12 @@ pub enum EngineError {
     DirectIoRefused {
         /// The system call that failed.
         operation: &'static str,
-        /// The file it was about.
+        /// The file it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// EOPNOTSUPP: the kernel or the file system does not know a flag of the call, or not here.
+    /// EOPNOTSUPP: the kernel or the file system does not support a flag of the call, or not here.
     #[error(
         "{operation} {}: the kernel or this file system does not support all of {flags} here \
          ({source}); leave them out or name another target", path.display()
@@ -112,14 +112,14 @@ pub enum EngineError {
     FlagsRefused {
         /// The system call that failed.
         operation: &'static str,
-        /// The file it was about.
+        /// The file it was called on.
         path: PathBuf,
         /// The flags it was given.
         flags: CallFlags,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// `RWF_HIPRI` on a device that does not poll: the kernel would take it and not do it.
+    /// `RWF_HIPRI` on a device that does not poll: the kernel would accept the flag and ignore it.
     #[error(
         "{}: its device does not poll ({state}), so RWF_HIPRI would have no effect; turn polling \
          on in /sys/block/DEVICE/queue/io_poll or leave the flag out", path.display()
@@ -127,10 +127,10 @@ pub enum EngineError {
     NoPolling {
         /// The file.
         path: PathBuf,
-        /// What is known of the device.
+        /// What is known about the device.
         state: &'static str,
     },
-    /// A file that is to be mapped is shorter than the span that is to be mapped.
+    /// A file is shorter than the span to be mapped.
     #[error(
         "{}: it has {found_bytes} bytes, but {span_bytes} must be mapped; make the file set \
          again", path.display()
@@ -138,12 +138,12 @@ pub enum EngineError {
     FileTooShort {
         /// The file.
         path: PathBuf,
-        /// What is to be mapped.
+        /// The length to be mapped.
         span_bytes: u64,
-        /// What is there.
+        /// The length of the file.
         found_bytes: u64,
     },
-    /// The file system has no direct I/O for the file, or does not say what it has.
+    /// The file system has no direct I/O for the file, or does not report its requirements.
     #[error(
         "{}: {file_system} {reason}; use a buffered I/O path or name another target",
         path.display()
@@ -156,7 +156,7 @@ pub enum EngineError {
         /// What is missing.
         reason: &'static str,
     },
-    /// Direct I/O of the workload's requests is not aligned as the file wants it.
+    /// The workload's requests do not meet the file's alignment for direct I/O.
     #[error(
         "{}: direct I/O here needs sizes and offsets that are multiples of {} bytes, and memory \
          aligned to {} bytes (from {}); requests of {request_bytes} bytes at multiples of \
@@ -170,26 +170,26 @@ pub enum EngineError {
         request_bytes: u64,
         /// Requests begin at multiples of this.
         granule_bytes: u64,
-        /// What the file wants for this kind of transfer.
+        /// What the file requires for this kind of transfer.
         alignment: DirectAlignment,
     },
-    /// Any other refusal by the kernel.
+    /// Any other error of the kernel.
     #[error("{operation} {}: {source}{}", path.display(), advice(source))]
     System {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A transfer stopped before its end, and going on with it brought nothing.
+    /// A transfer stopped early, and continuing it moved nothing.
     #[error(
         "{operation} {}: only {done_bytes} of {wanted_bytes} bytes at offset {offset_bytes}; the \
          file is shorter than the file set says: make the file set again", path.display()
     )]
     ShortTransfer {
-        /// The system call that fell short.
+        /// The system call that was short.
         operation: &'static str,
         /// The file.
         path: PathBuf,
@@ -197,10 +197,10 @@ pub enum EngineError {
         offset_bytes: u64,
         /// The size of the request.
         wanted_bytes: u64,
-        /// What was moved of it.
+        /// How many bytes were moved.
         done_bytes: u64,
     },
-    /// Verification found other bytes than were written.
+    /// Verification found bytes other than those written.
     #[error(
         "{}: wrong content at offset {offset_bytes}: expected byte {expected:#04x}, found \
          {found:#04x}; the target does not return what was written to it", path.display()
@@ -210,12 +210,12 @@ pub enum EngineError {
         path: PathBuf,
         /// The first byte that differs.
         offset_bytes: u64,
-        /// What the content function says.
+        /// The byte that the content function gives.
         expected: u8,
-        /// What was read.
+        /// The byte that was read.
         found: u8,
     },
-    /// What lies on the device is not what the file holds.
+    /// The data on the device differ from the file's.
     #[error(
         "{}: the data at offset {offset_bytes} differ from those on the device at the place that \
          the file system reports, so nothing was written there; is something else using the \
@@ -224,10 +224,10 @@ pub enum EngineError {
     Elsewhere {
         /// The file.
         path: PathBuf,
-        /// Where in the file a request begins in which they differ.
+        /// The offset in the file of the request whose data differ.
         offset_bytes: u64,
     },
-    /// A directory does not hold the entries that the file set says.
+    /// A directory does not have as many entries as the file set says.
     #[error(
         "{}: {found} entries, but the file set has {expected}; something else changed the \
          directory: make the file set again", path.display()
@@ -235,9 +235,9 @@ pub enum EngineError {
     WrongEntryCount {
         /// The directory.
         path: PathBuf,
-        /// Entries the file set says.
+        /// The number of entries according to the file set.
         expected: u64,
-        /// Entries found.
+        /// The number of entries found.
         found: u64,
     },
     /// The description asks for something that cannot be executed.
@@ -246,21 +246,21 @@ pub enum EngineError {
     /// The stop flag was raised while the file set was being made.
     #[error("stopped while the file set was being made")]
     Stopped,
-    /// The I/O path is io_uring, and it cannot be used here.
+    /// The I/O path is io_uring, which cannot be used here.
     #[error("the io_uring path cannot be used: {0}")]
     Uring(#[from] UringRefusal),
-    /// `run` was called a second time on one session.
+    /// `run` was called twice on one session.
     #[error("the session has already run; prepare another")]
     AlreadyRun,
 }
 
 impl EngineError {
-    /// That a worker process could not be started, or ended badly.
+    /// A worker process could not be started, or exited abnormally.
     pub(crate) fn of_worker(error: &std::io::Error) -> Self {
         Self::Worker { message: error.to_string() }
     }
 
-    /// The error of `operation` on `path` that the kernel answered with `errno`.
+    /// The error for `operation` on `path`, which failed with `errno`.
     #[must_use]
     pub(crate) fn from_errno(
         operation: &'static str,
@@ -278,8 +278,8 @@ impl EngineError {
         }
     }
 
-    /// As [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL means that
-    /// it is refused.
+    /// Like [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL and
+    /// EOPNOTSUPP mean that direct I/O is refused.
     #[must_use]
     pub(crate) fn from_direct_errno(
         operation: &'static str,
@@ -293,14 +293,14 @@ impl EngineError {
         Self::from_errno(operation, path, errno)
     }
 
-    /// The error of a file that holds other bytes than were written to it.
+    /// The error for a file whose content is not what was written to it.
     pub(crate) fn corrupt(path: &Path, mismatch: Mismatch) -> Self {
         let Mismatch { offset_bytes, expected, found } = mismatch;
         Self::Corrupt { path: path.to_path_buf(), offset_bytes, expected, found }
     }
 
-    /// The same, with the offset of the request in the sentence: where many are in flight, the path
-    /// alone does not say which. The kernel's answer becomes an [`AtOffset`].
+    /// Adds the offset of the request to the message: with many in flight, the path alone does not
+    /// identify it. The kernel's error becomes an [`AtOffset`].
     #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
     pub(crate) fn at_offset(mut self, errno: Errno, offset_bytes: u64) -> Self {
         match &mut self {
@@ -318,12 +318,12 @@ impl EngineError {
     }
 }
 
-/// The kernel's answer to one of many requests in flight: what the `source` of an [`EngineError`]
-/// holds then.
+/// The kernel's error for one of many requests in flight: the `source` of an [`EngineError`] in
+/// that case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{errno}, for the request at offset {offset_bytes}")]
 pub struct AtOffset {
-    /// The kernel's answer.
+    /// The kernel's error.
     pub errno: Errno,
     /// Where in the file the request began.
     pub offset_bytes: u64,

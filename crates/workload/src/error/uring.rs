@@ -1,4 +1,4 @@
-//! Why io_uring cannot be used here, said as precisely as can be known.
+//! Why io_uring cannot be used here, as precisely as can be determined.
 
 use std::fs;
 
@@ -15,17 +15,17 @@ pub enum UringRefusal {
          seccomp filter hides it; use another I/O path"
     )]
     Missing,
-    /// EPERM, and the kernel's switch is off.
+    /// EPERM, and the sysctl that turns io_uring off is set.
     #[error(
         "io_uring is turned off here: the sysctl kernel.io_uring_disabled is {value}; set it to 0 \
          (`sysctl kernel.io_uring_disabled=0`){}",
         if *.value == 1 { ", or run as root or as a member of kernel.io_uring_group" } else { "" }
     )]
     SwitchedOff {
-        /// 1: off but for the privileged and for a group; 2: off for all.
+        /// 1: off except for privileged processes and one group; 2: off for everyone.
         value: u8,
     },
-    /// EPERM or EACCES in a process with a seccomp filter, as containers have.
+    /// EPERM or EACCES in a process with a seccomp filter, as in containers.
     #[error(
         "a seccomp filter denies this process io_uring, as default container profiles do; allow \
          io_uring_setup, io_uring_enter and io_uring_register, or run without the filter"
@@ -37,17 +37,17 @@ pub enum UringRefusal {
          kernel.io_uring_disabled nor a seccomp filter does; check the security module's policy"
     )]
     Forbidden(Errno),
-    /// EINVAL for what every ring of ours needs.
+    /// EINVAL for something that all our rings need.
     #[error("this kernel's io_uring is too old: rings that are enabled later need Linux 5.10")]
     TooOld,
-    /// ENOMEM, and memory that may be locked is limited.
+    /// ENOMEM, and locked memory is limited.
     #[error(
         "io_uring cannot lock its buffers: they need {needed_bytes} bytes, but all rings of this \
          user together may lock {limit_bytes}; raise the limit (`ulimit -l`, RLIMIT_MEMLOCK), or \
          use a smaller queue depth or request"
     )]
     LockedMemory {
-        /// What the buffers of one thread have.
+        /// The size of one thread's buffers.
         needed_bytes: u64,
         /// The limit in force.
         limit_bytes: u64,
@@ -58,21 +58,21 @@ pub enum UringRefusal {
          depth or request"
     )]
     NoMemory {
-        /// What the buffers of one thread have.
+        /// The size of one thread's buffers.
         needed_bytes: u64,
     },
-    /// Any other refusal by the kernel.
+    /// Any other error of the kernel.
     #[error("{call}: {errno}")]
     System {
         /// The call that failed.
         call: &'static str,
-        /// The kernel's answer.
+        /// The kernel's error.
         errno: Errno,
     },
 }
 
 impl UringRefusal {
-    /// Why `call` failed, of a ring whose buffers have `needed_bytes`.
+    /// Why `call` failed for a ring with `needed_bytes` of buffers.
     pub(crate) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
         match errno {
             Errno::NOSYS => Self::Missing,
@@ -90,7 +90,7 @@ impl UringRefusal {
         }
     }
 
-    /// Who forbids it, by the kernel's switch and by what the kernel says of this process.
+    /// Finds out what denies it, from the sysctl and from the process's `/proc/self/status`.
     fn forbidden(errno: Errno, sysctl: Option<&str>, status: Option<&str>) -> Self {
         match sysctl.and_then(|text| text.trim().parse().ok()) {
             Some(value) if value > 0 => return Self::SwitchedOff { value },

@@ -1,4 +1,4 @@
-//! Why a workload or a file set cannot be executed as it is described.
+//! Why a workload or a file set cannot be executed as described.
 
 /// What is wrong with a description.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum WorkloadError {
         /// The size of each file.
         file_bytes: u64,
     },
-    /// The span of a file that operations range over holds no request, or more than the file.
+    /// The span that operations range over has no room for a request, or is larger than the file.
     #[error(
         "a span of {span_bytes} bytes is not possible: give at least one request of \
          {request_bytes} bytes, aligned as requested, and at most the file's {file_bytes} bytes"
@@ -44,7 +44,7 @@ pub enum WorkloadError {
         /// The size of each file.
         file_bytes: u64,
     },
-    /// The operation is not a transfer that this I/O path can carry.
+    /// The I/O path cannot carry this operation.
     #[error("{io_path} does not support the operation {operation}; use psync, or read or write")]
     NoSuchPath {
         /// The I/O path.
@@ -70,46 +70,46 @@ pub enum WorkloadError {
         /// How many are there.
         present: u64,
     },
-    /// What is read or written on the device itself has to be as this says.
+    /// Access to a file on the device itself requires this.
     #[error("reading or writing a file on the device itself needs {0}")]
     NotOnDevice(&'static str),
-    /// What only system calls can do.
+    /// Only system calls can do this.
     #[error("{0} cannot be done by library call; use a target that the kernel serves")]
     NotByLibrary(&'static str),
-    /// The operation's untimed surroundings cannot be pulled out of a batch.
+    /// The untimed work around each operation cannot be moved out of a batch.
     #[error("{0} cannot be timed in batches; use a batch of 1")]
     NoBatch(&'static str),
-    /// Rounds are of operations that are timed one by one and one after the other, and can be
-    /// prepared again where they were not done.
+    /// Rounds need operations that are timed one by one, one after the other, and that can be
+    /// prepared a second time if a round did not reach them.
     #[error("rounds are not possible for these operations; use rounds of 1")]
     NoRounds,
-    /// The queue depth of the io_uring path.
+    /// The queue depth is out of range for io_uring.
     #[error("a queue depth of {0} is not possible; give 1 to 4096 for io_uring")]
     QueueDepth(u32),
-    /// Operations in flight overlap, so there is no interval to time several in.
+    /// Operations in flight overlap, so several cannot be timed as one interval.
     #[error("operations in flight are timed one by one; use a batch of 1 on the io_uring path")]
     BatchInFlight,
-    /// What an I/O path keeps between operations cannot be handed to other processes.
+    /// The I/O path keeps state between operations that cannot be handed to other processes.
     #[error("processes cannot use this I/O path; use threads")]
     NotInProcesses,
-    /// A start of its own, for operations in flight.
+    /// Operations in flight cannot have a separately recorded start.
     #[error("operations in flight have no separately recorded start: ask for none")]
     NoStart,
-    /// An fsync of the directory after an operation that leaves directories as they are.
+    /// An fsync of the directory was asked for, but the operation does not change directories.
     #[error("{0} changes no directory that could be synced; turn off the sync of directories")]
     NothingToSync(&'static str),
-    /// The harness is compared with bare loops for some reads and writes only.
+    /// There is no bare loop to compare this operation with; only some reads and writes have one.
     #[error(
         "{0} has no bare loop to compare with; use reads or writes by psync, or sequential ones by \
          stdio"
     )]
     NotATransfer(&'static str),
-    /// What only operations on names can do.
+    /// Only operations on names can do this.
     #[error(
         "{0} is not an operation on names; only the directories of those can be closed and reopened"
     )]
     NotOnNames(&'static str),
-    /// A file set description of names that would not fit.
+    /// A file set needs more names than there can be.
     #[error("a file set may have at most {most} {what}")]
     FileSetTooLarge {
         /// Files, directories or entries.
@@ -117,14 +117,14 @@ pub enum WorkloadError {
         /// The most that fit.
         most: u64,
     },
-    /// A file set description that names or paths could not have.
+    /// A file set asks for names or paths of an impossible length.
     #[error("{what} must be between {least} and {most}")]
     OutOfBounds {
         /// What is out of bounds.
         what: &'static str,
-        /// Its least value.
+        /// The smallest allowed value.
         least: usize,
-        /// Its largest value.
+        /// The largest allowed value.
         most: usize,
     },
 }

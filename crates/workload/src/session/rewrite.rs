@@ -1,4 +1,4 @@
-//! The steps of writes on the device.
+//! Makes the steps of writes on the device.
 
 use super::{AnyStep, Plan};
 use crate::choose::AnyChooser;
@@ -8,7 +8,7 @@ use crate::rewrite::{Kept, Originals, Rewrite};
 use crate::role::Role;
 
 impl<'a> Plan<'a> {
-    /// The step of one thread that writes back by plain calls.
+    /// The step of one thread that writes back with plain calls.
     pub(super) fn rewrite_step(
         &self,
         thread: usize,
@@ -23,7 +23,7 @@ impl<'a> Plan<'a> {
         Ok(AnyStep::Path(step.into()))
     }
 
-    /// What one thread will write back, in the order in which it will.
+    /// Reads what one thread will write back, in the order in which it will do so.
     pub(super) fn originals(
         &self,
         thread: usize,

@@ -1,4 +1,4 @@
-//! Making transfers in flight for one thread of a session.
+//! Makes the steps of reads and writes by io_uring.
 
 use super::{AnyStep, Plan};
 use crate::error::{EngineError, WorkloadError};
@@ -7,7 +7,7 @@ use crate::role::Role;
 use crate::uring::{AnyTransfers, Task};
 
 impl Plan<'_> {
-    /// The step of one thread whose reads or writes travel by io_uring.
+    /// The step of one thread that reads or writes by io_uring.
     pub(super) fn uring_step(
         &self,
         thread: usize,

@@ -1,5 +1,5 @@
-//! The operations, each as a [`Step`](crate::Step): what is chosen before the call, the call, what
-//! is done after it.
+//! The operations, each as a [`Step`](crate::Step): what is chosen before the call, the call
+//! itself, and what is done after it.
 
 pub(crate) mod entries;
 mod files;

@@ -1,21 +1,21 @@
-//! Whether io_uring can be used here, found by trying.
+//! Whether io_uring can be used here, found out by trying.
 
 use super::ring::{self, Ring, RingSpec};
 use crate::error::UringRefusal;
 
-/// Whether this process may use io_uring on this kernel, found by setting up a small ring.
+/// Checks whether this process may use io_uring on this kernel, by setting up a small ring.
 ///
 /// # Errors
-/// Why not.
+/// Why it may not.
 pub fn io_uring_availability() -> Result<(), UringRefusal> {
     ring::probe().map_err(|errno| UringRefusal::of("io_uring_setup", errno, 0))
 }
 
-/// Whether this process may have a ring of this depth with so many buffers of this size, found by
-/// making one: buffers are locked in memory, and not everybody may lock as much as they like.
+/// Checks whether this process can have a ring of this depth with this many buffers of this size,
+/// by making one: buffers are locked in memory, and locked memory is usually limited.
 ///
 /// # Errors
-/// Why not.
+/// Why it cannot.
 pub fn io_uring_buffers(
     queue_depth: u32,
     request_bytes: u32,

@@ -7,18 +7,18 @@ use crate::io_path::{Caching, CallFlag, IoPath, Preadv2Options, UringOptions};
 use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
 use crate::operation::{DataOperation, Operation, Subject};
 
-/// The most operations that one thread may have in flight.
+/// The most operations that one thread may keep in flight.
 const QUEUE_DEPTH_MAX: u32 = 4096;
 
-/// The most bytes that the buffers of one thread may have together: what io_uring takes for one
-/// buffer at most (`io_buffer_validate` in the kernel's `io_uring/rsrc.c`), here for all.
+/// The most bytes for all buffers of one thread: io_uring's limit for a single buffer
+/// (`io_buffer_validate` in the kernel's `io_uring/rsrc.c`), applied to their sum.
 const BUFFER_BYTES_MAX: u64 = 1 << 30;
 
 impl Workload {
     /// Checks what can be checked without a file set.
     ///
     /// # Errors
-    /// The first thing that could not be executed.
+    /// The first problem found.
     pub fn check(&self) -> Result<(), WorkloadError> {
         self.check_counts()?;
         if let Access::Zipf { exponent } = self.access
@@ -32,7 +32,7 @@ impl Workload {
             return Err(WorkloadError::NoBatch(self.operation.name()));
         }
         let is_in_flight = matches!(self.io_path, IoPath::IoUring(_));
-        // What a round had prepared and did not come to is prepared again in the next.
+        // Operations that a round prepared but did not reach are prepared again in the next round.
         let cannot_be_prepared_twice =
             self.operation.removes_names() || self.operation == Operation::Rename;
         let has_no_rounds = self.batch > 1 || is_in_flight || cannot_be_prepared_twice;
@@ -105,7 +105,7 @@ impl Workload {
     }
 }
 
-/// Checks that the operation can take its I/O path, and the path's options.
+/// Checks that the I/O path can carry the operation, and the options of `preadv2`.
 fn check_io_path(workload: &Workload) -> Result<(), WorkloadError> {
     let Workload { operation, io_path, .. } = *workload;
     let is_transfer = operation.moves_data_in_place();
@@ -153,7 +153,7 @@ fn check_preadv2(workload: &Workload, options: Preadv2Options) -> Result<(), Wor
     }
 }
 
-/// Checks of the options of io_uring what can be checked without a kernel.
+/// Checks the options of io_uring, as far as that is possible without a kernel.
 fn check_uring(workload: &Workload, options: UringOptions) -> Result<(), WorkloadError> {
     if !(1..=QUEUE_DEPTH_MAX).contains(&options.queue_depth) {
         return Err(WorkloadError::QueueDepth(options.queue_depth));

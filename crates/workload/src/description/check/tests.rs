@@ -50,7 +50,7 @@ fn batches_are_refused_where_untimed_work_stands_between_operations() {
     }
 }
 
-/// A round that another thread ends has prepared more than it did.
+/// When another thread ends a round, this one has prepared more operations than it did.
 #[test]
 fn rounds_are_refused_of_what_cannot_be_prepared_twice() {
     let allowed = |operation| {

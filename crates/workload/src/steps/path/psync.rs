@@ -1,5 +1,5 @@
-//! One `pread` or `pwrite` per request, for mixes. Reads alone and writes alone have steps of their
-//! own, compiled for each access pattern.
+//! One `pread` or `pwrite` per request, for mixes. Plain reads and plain writes have their own
+//! steps, compiled for each access pattern.
 
 use std::path;
 
