@@ -1,23 +1,23 @@
-//! Buffers for transfers: aligned as `O_DIRECT` wants them, and resident before anything is timed.
+//! Buffers for transfers: aligned for `O_DIRECT`, and resident before anything is timed.
 
 use std::hint::black_box;
 
 use crate::content::{Content, mix};
 
-/// A page, which covers the logical blocks of the usual devices. Direct I/O that wants more is
-/// refused when a session is prepared.
+/// One page, which covers the logical block sizes of common devices. If direct I/O needs more,
+/// preparing the session fails.
 pub(crate) const ALIGNMENT_BYTES: usize = 4096;
 
-/// Requests in a [`Payload`] begin at multiples of this, a cache line, so that all are copied
-/// alike.
+/// Requests in a [`Payload`] begin at multiples of this, a cache line, so that copying any of them
+/// costs the same.
 const LINE_BYTES: usize = 64;
 
-/// What a read must not find in its buffer if it moves nothing.
+/// Fills read buffers, so that a read which moves nothing cannot pass verification.
 pub(crate) const FILLER: u8 = 0xa5;
 
-/// A buffer whose first byte lies on a page boundary. Direct I/O wants that; elsewhere, where a
-/// buffer begins decides how fast the kernel copies, on some processors by a tenth, so that only
-/// buffers that begin alike can be compared.
+/// A buffer that starts on a page boundary. Direct I/O requires this. Elsewhere, the start of a
+/// buffer affects how fast the kernel copies, by a tenth on some processors, so only buffers with
+/// the same alignment can be compared.
 #[derive(Debug)]
 pub struct AlignedBuffer {
     storage: Vec<u8>,
@@ -26,8 +26,8 @@ pub struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// `length` bytes of filler (0xa5). Writing them here means that no page is faulted in by a
-    /// timed operation.
+    /// `length` bytes of filler (0xa5). Writing them here keeps page faults out of timed
+    /// operations.
     #[must_use]
     pub fn new(length: usize) -> Self {
         let storage = vec![FILLER; length + ALIGNMENT_BYTES];
@@ -35,26 +35,26 @@ impl AlignedBuffer {
         Self { start: address.next_multiple_of(ALIGNMENT_BYTES) - address, storage, length }
     }
 
-    /// What it holds.
+    /// The content.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.storage[self.start..self.start + self.length]
     }
 
-    /// The same, to be read into or changed.
+    /// The content, mutable.
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.storage[self.start..self.start + self.length]
     }
 }
 
-/// What writes and appends write: requests side by side, taken in turn.
+/// The data for writes and appends: several requests side by side, used in turn.
 ///
 /// File systems that compress look for repetition within 128 KiB or less (btrfs and `ZFS` compress
-/// that much at once, `f2fs` less), so a request written again and again would cost them almost
-/// nothing to store. A payload therefore holds 128 KiB of incompressible content, or one request if
-/// that is larger. Its first word is another one each time it is taken.
+/// that much at once, `f2fs` less), so storing the same request again and again would cost them
+/// almost nothing. A payload therefore has 128 KiB of incompressible content, or one request if
+/// that is larger, and the first word of a request changes each time it is used.
 #[derive(Debug)]
 pub(crate) struct Payload {
     buffer: AlignedBuffer,
@@ -64,15 +64,15 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// How far apart content is that comes again, unless requests are larger.
+    /// The distance after which content repeats, unless requests are larger.
     const PERIOD_BYTES: usize = 128 << 10;
 
-    /// Incompressible requests, as few as may be.
+    /// Incompressible requests, as few as possible.
     pub(crate) fn incompressible(request_bytes: usize, content: Content) -> Self {
         Self::incompressible_apart(request_bytes, content, 1)
     }
 
-    /// So many incompressible requests at least.
+    /// At least `requests` incompressible requests.
     pub(crate) fn incompressible_apart(
         request_bytes: usize,
         content: Content,
@@ -85,14 +85,14 @@ impl Payload {
         payload
     }
 
-    /// Room for `requests` that their user writes.
+    /// Room for `requests` requests, which the caller fills in.
     pub(crate) fn unwritten(request_bytes: usize, requests: usize) -> Self {
         let stride_bytes = request_bytes.next_multiple_of(LINE_BYTES);
         let buffer = AlignedBuffer::new(stride_bytes * requests);
         Self { buffer, request_bytes, stride_bytes, next: 0 }
     }
 
-    /// Where the request of the next turn begins.
+    /// Returns where the next request in turn begins.
     #[inline(always)]
     pub(crate) fn take_turn(&mut self) -> usize {
         let start = self.next;
@@ -101,13 +101,14 @@ impl Payload {
         start
     }
 
-    /// How many requests lie before the one that begins here.
+    /// The index of the request that begins here.
     #[inline(always)]
     pub(crate) fn number_of(&self, start: usize) -> usize {
         start / self.stride_bytes
     }
 
-    /// The next turn, with a first word of its own for operation `index`, and warm. Untimed.
+    /// Takes the next request, gives it a first word unique to operation `index`, and warms it.
+    /// Untimed.
     #[inline(always)]
     pub(crate) fn take_stamped(&mut self, index: u64) -> usize {
         let start = self.take_turn();
@@ -118,8 +119,8 @@ impl Payload {
         start
     }
 
-    /// Brings a request into the nearest cache, so that the timed call does not pay for there being
-    /// many.
+    /// Brings a request into the nearest cache, so that the timed call does not pay for the payload
+    /// having many requests.
     #[inline(always)]
     pub(crate) fn warm(&self, start: usize) {
         if self.stride_bytes < self.buffer.length {
@@ -156,7 +157,7 @@ mod tests {
         }
     }
 
-    /// The 8-byte words, at any alignment, that come twice in what `requests` turns give.
+    /// Counts the 8-byte words, at any alignment, that repeat within `requests` turns.
     fn repeated_words(request_bytes: usize, requests: u64) -> usize {
         let mut payload = Payload::incompressible(request_bytes, Content::new(1, 1));
         let mut written = Vec::new();

@@ -1,9 +1,9 @@
-//! File content that can be made and checked anywhere.
+//! File content that can be generated and checked anywhere.
 //!
-//! Every 8-byte word is a mix of (seed, file, word number), so any range at any alignment is known
-//! without reading anything else. The mix is two multiplications and two shifts: a few gigabytes
-//! per second on one core, and words differ enough that neither compression nor deduplication in a
-//! file system finds anything.
+//! Every 8-byte word is a hash of (seed, file, word number), so any range at any alignment can be
+//! computed on its own. The hash takes two multiplications and two shifts: a few gigabytes per
+//! second on one core. Words differ enough that a file system can neither compress nor deduplicate
+//! them.
 
 const WORD_BYTES: u64 = 8;
 
@@ -13,19 +13,19 @@ pub struct Content {
     key: u64,
 }
 
-/// The first byte that is not what the content function says.
+/// The first byte that differs from the expected content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
     /// Offset in the file.
     pub offset_bytes: u64,
-    /// The byte as it should be.
+    /// The expected byte.
     pub expected: u8,
-    /// The byte as it is.
+    /// The actual byte.
     pub found: u8,
 }
 
 impl Content {
-    /// The content of file number `file_id` in the file set of `seed`.
+    /// The content of file number `file_id` in the file set with this `seed`.
     #[must_use]
     pub fn new(seed: u64, file_id: u64) -> Self {
         Self { key: mix(seed ^ mix(file_id.wrapping_add(1))) }
@@ -65,7 +65,7 @@ impl Content {
         let (head_bytes, mut word) = self.head(buffer.len(), offset_bytes);
         let (head, body) = buffer.split_at(head_bytes);
         let (words, tail) = body.as_chunks::<8>();
-        // The differences are gathered, not branched on: the common case is that there are none.
+        // Differences are accumulated instead of branched on: usually there are none.
         let mut difference = 0;
         for chunk in words {
             difference |= u64::from_le_bytes(*chunk) ^ self.word(word);
@@ -104,9 +104,9 @@ impl Content {
     }
 }
 
-/// A bijection of 64 bits that leaves no visible trace of its input: the multipliers are those of
+/// A bijection on 64 bits whose output shows no pattern of its input. The multipliers are those of
 /// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014, figure 19), whose first shift is left out because the inputs are counters.
+/// 2014, figure 19), whose first shift is omitted because the inputs are counters.
 #[inline]
 pub(crate) fn mix(value: u64) -> u64 {
     let mut mixed = value.wrapping_mul(0xbf58_476d_1ce4_e5b9);

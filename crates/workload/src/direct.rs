@@ -1,78 +1,32 @@
-//! What direct I/O on a file wants of requests: asked, never assumed.
+//! What direct I/O on a file requires of requests: asked, never assumed.
 //!
-//! The kernel says it since Linux 6.1 (`STATX_DIOALIGN`), and since 6.14 apart for reads
-//! (`STATX_DIO_READ_ALIGN`), where the file system answers. Of those that do not, some have a rule
-//! of their own that can be read in their source; on the others, direct I/O goes to the block
-//! device under the file system as it is, so the device's logical block is what counts. Where
-//! neither is known, there is no answer.
+//! The kernel reports it since Linux 6.1 (`STATX_DIOALIGN`), and separately for reads since 6.14
+//! (`STATX_DIO_READ_ALIGN`), if the file system answers. Of the file systems that do not, some have
+//! their own rule, known from their source; on the others, direct I/O goes straight to the
+//! underlying block device, so the device's logical block size applies. If neither is known, there
+//! is no answer.
 //!
-//! That requests are aligned does not yet mean that they bypass the page cache. btrfs carries
-//! misaligned requests, and writes to files with checksums, through it all the same
-//! (`fs/btrfs/direct-io.c`), and tmpfs everything, so that is refused here.
+//! Aligned requests do not necessarily bypass the page cache. btrfs sends misaligned requests, and
+//! writes to files with checksums, through it regardless (`fs/btrfs/direct-io.c`); tmpfs sends
+//! everything through it, so it is refused here.
 
-use std::fmt;
 use std::path::Path;
 
 use file_system::{DirectUnit, Feature, FileSystem};
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statfs, statx};
 use rustix::io::Errno;
 
+use crate::alignment::{AlignmentSource, DirectAlignment};
 use crate::error::EngineError;
 
 /// `STATX_DIO_READ_ALIGN` of `include/uapi/linux/stat.h`.
 const DIO_READ_ALIGN: StatxFlags = StatxFlags::from_bits_retain(0x0002_0000);
 
-/// Where an alignment is known from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AlignmentSource {
-    /// `statx(2)` said it of the file.
-    Statx,
-    /// The file system does not say it, and its source code has one rule for all its files.
-    FileSystem,
-    /// The file system does not say it; it is the logical block of the device that it lies on.
-    LogicalBlock,
-}
-
-impl fmt::Display for AlignmentSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Statx => "statx",
-            Self::FileSystem => "the file system's rule",
-            Self::LogicalBlock => "the device's logical block",
-        })
-    }
-}
-
-/// What direct I/O on a file wants of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DirectAlignment {
-    /// Buffers begin at multiples of this.
-    pub memory_bytes: u64,
-    /// Offsets and sizes of writes are multiples of this.
-    pub offset_bytes: u64,
-    /// Offsets and sizes of reads are multiples of this, which is at most `offset_bytes`.
-    pub read_offset_bytes: u64,
-    /// Where that is known from.
-    pub source: AlignmentSource,
-}
-
-impl DirectAlignment {
-    fn same(bytes: u64, source: AlignmentSource) -> Self {
-        let (memory_bytes, offset_bytes, read_offset_bytes) = (bytes, bytes, bytes);
-        Self { memory_bytes, offset_bytes, read_offset_bytes, source }
-    }
-
-    /// As it is for files that are only read.
-    pub(crate) fn of_reads(self) -> Self {
-        Self { offset_bytes: self.read_offset_bytes, ..self }
-    }
-}
-
-/// What direct I/O on the file at `path` wants. The file is not opened.
+/// Finds out what direct I/O on the file at `path` requires, without opening it.
 ///
 /// # Errors
-/// [`EngineError::NoDirectIo`] if the file has no direct I/O or it is not known what it wants, and
-/// the call that failed.
+/// [`EngineError::NoDirectIo`] if the file does not support direct I/O or its requirements are
+/// unknown, and the error of the call that failed.
 pub fn direct_alignment(path: &Path) -> Result<DirectAlignment, EngineError> {
     let failed = |call, errno| EngineError::from_errno(call, path, errno);
     let mask = StatxFlags::DIOALIGN | DIO_READ_ALIGN | StatxFlags::MNT_ID;
@@ -110,7 +64,7 @@ fn has(answer: &Statx, flag: StatxFlags) -> bool {
     answer.stx_mask & flag.bits() != 0
 }
 
-/// None if the kernel says that there is no direct I/O: both are 0 then (statx(2)).
+/// None if the kernel reports that there is no direct I/O: both fields are 0 then (statx(2)).
 fn said_by_statx(answer: &Statx) -> Option<DirectAlignment> {
     let memory_bytes = u64::from(answer.stx_dio_mem_align);
     let offset_bytes = u64::from(answer.stx_dio_offset_align);
@@ -126,7 +80,7 @@ fn said_by_statx(answer: &Statx) -> Option<DirectAlignment> {
     })
 }
 
-/// The type of the file system that the file lies on.
+/// The type of the file system that the file is on.
 fn file_system_of(answer: &Statx) -> Option<String> {
     if !has(answer, StatxFlags::MNT_ID) {
         return None;
@@ -143,11 +97,11 @@ fn type_of_mount(mounts: &str, id: u64) -> Option<String> {
     after_separator.split(' ').next().map(str::to_owned)
 }
 
-/// What sysfs says under `queue/` of the block device that the file lies on; None if it lies on
-/// none.
+/// Reads an attribute below `queue/` in sysfs for the block device that the file is on; None if it
+/// is not on one.
 pub(crate) fn queue_attribute(answer: &Statx, name: &str) -> Option<u64> {
     let device = format!("/sys/dev/block/{}:{}", answer.stx_dev_major, answer.stx_dev_minor);
-    // A partition has no queue of its own; its directory lies in that of its disk.
+    // A partition has no queue of its own; its directory is inside that of its disk.
     [format!("{device}/queue/{name}"), format!("{device}/../queue/{name}")]
         .iter()
         .find_map(|path| std::fs::read_to_string(path).ok()?.trim().parse().ok())
@@ -158,7 +112,7 @@ fn logical_block_bytes(answer: &Statx) -> Option<u64> {
 }
 
 /// Refuses a file whose device does not poll for completions (`queue/io_poll` of
-/// Documentation/ABI/stable/sysfs-block): the kernel takes `RWF_HIPRI` and does nothing about it.
+/// Documentation/ABI/stable/sysfs-block): the kernel would accept `RWF_HIPRI` and ignore it.
 pub(crate) fn check_polling(path: &Path) -> Result<(), EngineError> {
     let answer = statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)
         .map_err(|errno: Errno| EngineError::from_errno("statx", path, errno))?;

@@ -1,4 +1,4 @@
-//! What went wrong in a step: small and without allocation, since the hot loop carries it.
+//! What went wrong in a step: small and never allocating, because the hot loop carries it.
 
 use std::path::Path;
 
@@ -6,10 +6,9 @@ use rustix::io::Errno;
 
 use crate::content::Mismatch;
 use crate::error::EngineError;
-use crate::file_set::corrupt;
 
-/// What went wrong in one call of a step. [`crate::Step::explain`] makes an error with a path of
-/// it.
+/// What went wrong in one call of a step. [`crate::Step::explain`] turns it into an error with a
+/// path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     call: &'static str,
@@ -32,7 +31,7 @@ impl Fault {
         Self { call, kind: Kind::Errno { errno } }
     }
 
-    /// The same of one of many requests in flight.
+    /// The system call `call` failed for one of many requests in flight.
     pub(crate) fn errno_at(call: &'static str, errno: Errno, offset_bytes: u64) -> Self {
         Self { call, kind: Kind::ErrnoAt { errno, offset_bytes } }
     }
@@ -50,7 +49,7 @@ impl Fault {
         Self { call: "getdents64", kind: Kind::Entries { expected, found } }
     }
 
-    /// The error that it is, when `path` was acted on.
+    /// The error for this fault when acting on `path`.
     #[must_use]
     pub(crate) fn into_error(self, path: &Path) -> EngineError {
         let operation = self.call;
@@ -59,7 +58,7 @@ impl Fault {
             Kind::ErrnoAt { errno, offset_bytes } => {
                 EngineError::from_errno(operation, path, errno).at_offset(errno, offset_bytes)
             }
-            Kind::Content(mismatch) => corrupt(path, mismatch),
+            Kind::Content(mismatch) => EngineError::corrupt(path, mismatch),
             Kind::Short { offset_bytes, wanted_bytes, done_bytes } => {
                 let path = path.to_path_buf();
                 EngineError::ShortTransfer {
@@ -81,12 +80,13 @@ impl Fault {
         self.kind == Kind::Errno { errno }
     }
 
-    /// The system call that it befell.
+    /// The system call that failed.
     pub(crate) fn call(self) -> &'static str {
         self.call
     }
 
-    /// The same for a file opened with `O_DIRECT`, where EINVAL means that direct I/O is refused.
+    /// Like [`Fault::into_error`], for a file opened with `O_DIRECT`, where EINVAL and EOPNOTSUPP
+    /// mean that direct I/O is refused.
     pub(crate) fn into_direct_error(self, path: &Path) -> EngineError {
         match self.kind {
             Kind::Errno { errno } => EngineError::from_direct_errno(self.call, path, errno),

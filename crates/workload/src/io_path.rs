@@ -1,46 +1,64 @@
-//! What can be chosen about an I/O path, and which operations can take it.
+//! The I/O paths that bytes can take, and their options.
 
 use std::fmt;
 
-use crate::description::{IoPath, Workload};
-use crate::error::WorkloadError;
-use crate::operation::Operation;
-use crate::uring::Buffering;
+/// How bytes travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IoPath {
+    /// One system call per request, through the page cache.
+    PsyncBuffered,
+    /// One system call per request, with `O_DIRECT`.
+    PsyncDirect,
+    /// The files are mapped shared when the session is prepared, as far as operations range, and
+    /// unmapped when it ends. An operation copies one request out of or into the mapping; that
+    /// access is timed, including page faults. An access that the kernel cannot serve kills the
+    /// process with SIGBUS, so it is checked beforehand that the files are long enough.
+    Mmap(MapOptions),
+    /// One `preadv2` or `pwritev2` per request, with flags.
+    Preadv2(Preadv2Options),
+    /// Single characters through C's stdio, with the library's buffer. A request that does not
+    /// follow the previous one begins with an `fseeko`, which is timed: it writes the buffer back
+    /// and discards what was read ahead, so random access pays for whole buffers. What is still
+    /// buffered after the last operation is written at that point, untimed.
+    Stdio(StdioLocking),
+    /// Many requests in flight at once, by io_uring; reads and writes only.
+    IoUring(UringOptions),
+}
 
-/// What the kernel is told about how a mapping will be read: `madvise(2)`.
+/// How a mapping will be read, as announced to the kernel by `madvise(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MapAdvice {
-    /// Nothing: `MADV_NORMAL`, with read-ahead around faults.
+    /// `MADV_NORMAL`, the default: read-ahead around faults.
     #[default]
     Normal,
     /// `MADV_RANDOM`: no read-ahead.
     Random,
-    /// `MADV_SEQUENTIAL`: more read-ahead, and pages behind the reader go sooner.
+    /// `MADV_SEQUENTIAL`: more read-ahead, and pages that have been read are dropped sooner.
     Sequential,
 }
 
-/// Whether a mapping's pages are there before the first operation.
+/// When the pages of a mapping are mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Populate {
-    /// Each page is mapped by the first access to it, a page fault within the timed interval.
+    /// On first access, by a page fault within the timed interval.
     #[default]
     OnAccess,
     /// `MAP_POPULATE`, when the session is prepared: all pages are read in and mapped. Mapped pages
-    /// cannot be evicted, so a session prepared like this is never cold. Pages are mapped as for
-    /// reading: the first write to each still faults.
+    /// cannot be evicted, so such a session is never cold. Pages are mapped for reading, so the
+    /// first write to each still faults.
     AtPrepare,
 }
 
 /// The options of [`IoPath::Mmap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct MapOptions {
-    /// What the kernel is told.
+    /// How the mapping will be read.
     pub advice: MapAdvice,
     /// When pages are mapped.
     pub populate: Populate,
 }
 
-/// Whether a file is open with `O_DIRECT`.
+/// Whether a file is opened with `O_DIRECT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Caching {
     /// Through the page cache.
@@ -54,22 +72,22 @@ pub enum Caching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum CallFlag {
-    /// `RWF_HIPRI`: the completion is polled for. Needs [`Caching::Direct`] and a device with
-    /// polling switched on.
+    /// `RWF_HIPRI`: polls for the completion. Needs [`Caching::Direct`] and a device with polling
+    /// turned on.
     Hipri = 0x01,
-    /// `RWF_DSYNC`: a write as by a file open with `O_DSYNC`.
+    /// `RWF_DSYNC`: writes as if the file were opened with `O_DSYNC`.
     Dsync = 0x02,
-    /// `RWF_SYNC`: a write as by a file open with `O_SYNC`.
+    /// `RWF_SYNC`: writes as if the file were opened with `O_SYNC`.
     Sync = 0x04,
-    /// `RWF_NOWAIT`: what would have to wait is not done. See [`crate::Tally::would_block`].
+    /// `RWF_NOWAIT`: does nothing that would block. See [`crate::Tally::would_block`].
     Nowait = 0x08,
-    /// `RWF_APPEND`: the write goes to the end of the file, whatever its offset.
+    /// `RWF_APPEND`: writes to the end of the file, whatever the offset.
     Append = 0x10,
-    /// `RWF_DONTCACHE`, since Linux 6.14: through the page cache, and out of it when done.
+    /// `RWF_DONTCACHE`, since Linux 6.14: uses the page cache, but drops the pages when done.
     DontCache = 0x80,
 }
 
-/// A set of [`CallFlag`]s; the default is none.
+/// A set of [`CallFlag`]s; empty by default.
 ///
 /// The values are those of `include/uapi/linux/fs.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -78,37 +96,37 @@ pub struct CallFlags {
 }
 
 impl CallFlags {
-    /// No flag at all: a call as by `pread`.
+    /// No flags, like `pread`.
     pub const NONE: Self = Self { bits: 0 };
-    /// Those that only writes know.
+    /// Flags that only apply to writes.
     const OF_WRITES: Self =
         Self::NONE.with(CallFlag::Dsync).with(CallFlag::Sync).with(CallFlag::Append);
 
-    /// These and `flag`.
+    /// Adds `flag`.
     #[must_use]
     pub const fn with(self, flag: CallFlag) -> Self {
         Self { bits: self.bits | flag as u32 }
     }
 
-    /// Whether `flag` is one of them.
+    /// Whether `flag` is in the set.
     #[must_use]
     pub const fn contains(self, flag: CallFlag) -> bool {
         self.bits & flag as u32 != 0
     }
 
-    /// The bits that the kernel is given.
+    /// The bits to pass to the kernel.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.bits
     }
 
-    /// Those that a read knows.
+    /// The flags that apply to reads.
     pub(crate) const fn of_reads(self) -> Self {
         Self { bits: self.bits & !Self::OF_WRITES.bits }
     }
 }
 
-/// As in the kernel's header, with bars between.
+/// The names in the kernel's header, separated by bars.
 impl fmt::Display for CallFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
@@ -128,17 +146,17 @@ impl fmt::Display for CallFlags {
 /// The options of [`IoPath::Preadv2`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Preadv2Options {
-    /// The flags of each call. Of a mix, reads are given those that reads know.
+    /// The flags of each call. The reads of a mix get those that apply to reads.
     pub flags: CallFlags,
-    /// The equal, neighbouring parts of the buffer that a request is scattered to or gathered from:
-    /// 1 to [`Preadv2Options::SEGMENTS`], a divisor of the request size.
+    /// The number of equal, adjacent parts of the buffer that a request is scattered to or gathered
+    /// from: 1 to [`Preadv2Options::SEGMENTS`], a divisor of the request size.
     pub segments: usize,
-    /// How files are open.
+    /// How files are opened.
     pub caching: Caching,
 }
 
 impl Preadv2Options {
-    /// The most segments of a request.
+    /// The maximum number of segments of a request.
     pub const SEGMENTS: usize = 16;
 }
 
@@ -149,19 +167,54 @@ impl Default for Preadv2Options {
     }
 }
 
-/// Which functions of stdio move the characters. They are called, not expanded as macros.
+/// Which stdio functions move the characters. They are called as functions, not expanded as macros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StdioLocking {
-    /// `getc` and `putc`, which lock the stream for each character, as they do in any process of
-    /// several threads.
+    /// `getc` and `putc`, which lock the stream for each character, as they do in any
+    /// multi-threaded process.
     #[default]
     EachCharacter,
-    /// `getc_unlocked` and `putc_unlocked`, as in a process of one thread.
+    /// `getc_unlocked` and `putc_unlocked`, as in a single-threaded process.
     Unlocked,
 }
 
+/// Whether requests go through the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Buffering {
+    /// Requests go through the page cache.
+    PageCache,
+    /// `O_DIRECT`: requests bypass the page cache.
+    Direct,
+}
+
+/// How reads and writes travel by io_uring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct UringOptions {
+    /// Operations that each thread keeps in flight: 1 to 4096. fio's `iodepth`. Fewer are in flight
+    /// only at the end of a run.
+    pub queue_depth: u32,
+    /// Whether they go through the page cache.
+    pub buffering: Buffering,
+    /// The most operations that one `io_uring_enter` submits: 1 to the queue depth. fio's
+    /// `iodepth_batch_submit`.
+    pub submit_at_most: u32,
+    /// Completions to wait for before the queue is filled again: 1 to the queue depth. All
+    /// available ones are taken then. fio's `iodepth_batch_complete_min`, with
+    /// `iodepth_batch_complete_max` set to the queue depth.
+    pub reap_at_least: u32,
+}
+
+impl UringOptions {
+    /// Keeps `queue_depth` operations in flight, and submits and reaps as many at a time as
+    /// possible. This keeps the queue as full as one thread can, with the fewest system calls.
+    #[must_use]
+    pub fn new(queue_depth: u32, buffering: Buffering) -> Self {
+        Self { queue_depth, buffering, submit_at_most: queue_depth, reap_at_least: 1 }
+    }
+}
+
 impl IoPath {
-    /// The name by which errors and reports call it.
+    /// The name used in errors and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -174,7 +227,7 @@ impl IoPath {
         }
     }
 
-    /// Whether files are open with `O_DIRECT`.
+    /// Whether files are opened with `O_DIRECT`.
     #[must_use]
     pub fn is_direct(self) -> bool {
         match self {
@@ -191,63 +244,9 @@ impl IoPath {
     }
 }
 
-/// Checks that the operation can take its I/O path, and the path's options.
-pub(crate) fn check(workload: &Workload) -> Result<(), WorkloadError> {
-    let Workload { operation, io_path, .. } = *workload;
-    let is_transfer = operation.moves_data_in_place();
-    let is_flagged_append = operation == Operation::Append && matches!(io_path, IoPath::Preadv2(_));
-    if !(io_path.is_psync() || is_transfer || is_flagged_append) {
-        let (io_path, operation) = (io_path.name(), operation.name());
-        return Err(WorkloadError::NoSuchPath { io_path, operation });
-    }
-    if let IoPath::Preadv2(options) = io_path { check_preadv2(workload, options) } else { Ok(()) }
-}
-
-fn check_preadv2(workload: &Workload, options: Preadv2Options) -> Result<(), WorkloadError> {
-    let Preadv2Options { flags, segments, caching } = options;
-    let operation = workload.operation;
-    if segments == 0 {
-        return Err(WorkloadError::Zero("the number of segments"));
-    }
-    let (value, most) = (segments as u64, Preadv2Options::SEGMENTS as u64);
-    if value > most {
-        return Err(WorkloadError::TooLarge { what: "the number of segments", value, most });
-    }
-    let is_append = operation == Operation::Append;
-    let contradictions = [
-        (!workload.request_bytes.is_multiple_of(segments), "segments that divide the request size"),
-        (
-            flags.contains(CallFlag::Hipri) && caching == Caching::Buffered,
-            "direct I/O with RWF_HIPRI",
-        ),
-        (
-            flags.contains(CallFlag::DontCache) && caching == Caching::Direct,
-            "the page cache with RWF_DONTCACHE",
-        ),
-        (
-            operation == Operation::Read && flags != flags.of_reads(),
-            "no RWF_DSYNC, RWF_SYNC or RWF_APPEND, which apply only to writes",
-        ),
-        (
-            flags.contains(CallFlag::Append) != is_append,
-            "RWF_APPEND for the operation append, and for no other",
-        ),
-    ];
-    match contradictions.into_iter().find(|(is_wrong, _)| *is_wrong) {
-        Some((_, wanted)) => Err(WorkloadError::Preadv2 { wanted }),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn preadv2(operation: Operation, flags: &[CallFlag], caching: Caching) -> Workload {
-        let flags = flags.iter().fold(CallFlags::NONE, |flags, flag| flags.with(*flag));
-        let options = Preadv2Options { flags, caching, ..Preadv2Options::default() };
-        Workload { io_path: IoPath::Preadv2(options), ..Workload::new(operation) }
-    }
 
     #[test]
     fn flags_have_the_values_of_the_kernel_and_reads_keep_their_own() {
@@ -270,51 +269,5 @@ mod tests {
         let of_reads = [CallFlag::Hipri, CallFlag::Nowait, CallFlag::DontCache];
         let expected = of_reads.iter().fold(CallFlags::NONE, |flags, flag| flags.with(*flag));
         assert_eq!(all.of_reads(), expected);
-    }
-
-    #[test]
-    fn contradictory_flags_are_refused() {
-        use CallFlag::{Append, DontCache, Dsync, Hipri, Nowait};
-        let (buffered, direct) = (Caching::Buffered, Caching::Direct);
-        for (operation, flags, caching, is_possible) in [
-            (Operation::Read, &[Nowait, DontCache][..], buffered, true),
-            (Operation::Read, &[Hipri], buffered, false),
-            (Operation::Read, &[Hipri], direct, true),
-            (Operation::Read, &[DontCache], direct, false),
-            (Operation::Read, &[Dsync], buffered, false),
-            (Operation::Write, &[Dsync], buffered, true),
-            (Operation::Write, &[Append], buffered, false),
-            (Operation::Append, &[Append, Dsync], buffered, true),
-            (Operation::Append, &[], buffered, false),
-            (Operation::Mixed { read_percent: 50 }, &[Dsync], buffered, true),
-        ] {
-            let checked = preadv2(operation, flags, caching).check();
-            assert_eq!(checked.is_ok(), is_possible, "{operation:?} {flags:?} {checked:?}");
-        }
-    }
-
-    #[test]
-    fn segments_divide_the_request() {
-        let with = |segments| {
-            let options = Preadv2Options { segments, ..Preadv2Options::default() };
-            let io_path = IoPath::Preadv2(options);
-            Workload { io_path, ..Workload::new(Operation::Read) }.check().is_ok()
-        };
-        assert_eq!([0, 1, 3, 16, 17, 32].map(with), [false, true, false, true, false, false]);
-    }
-
-    #[test]
-    fn only_transfers_take_the_paths_of_transfers() {
-        for io_path in [
-            IoPath::Mmap(MapOptions::default()),
-            IoPath::Stdio(StdioLocking::Unlocked),
-            IoPath::Preadv2(Preadv2Options::default()),
-        ] {
-            for operation in Operation::ALL {
-                let checked = Workload { io_path, ..Workload::new(operation) }.check();
-                let expected = matches!(operation, Operation::Read | Operation::Write);
-                assert_eq!(checked.is_ok(), expected, "{operation:?} {io_path:?}");
-            }
-        }
     }
 }

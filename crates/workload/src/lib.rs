@@ -1,10 +1,10 @@
-//! The engine: executes a described [`Workload`] over a [`FileSet`], and times each operation.
+//! The engine: executes a described [`Workload`] on a [`FileSet`], and times each operation.
 //!
 //! A replicate has four steps:
 //!
 //! 1. [`prepare`] opens files and directories, fills buffers and makes the files to be unlinked:
 //!    untimed.
-//! 2. The caller makes and verifies the cache state of what [`Session::touched`] names.
+//! 2. The caller establishes and verifies the cache state of the paths in [`Session::touched`].
 //! 3. [`Session::run`] starts the threads together and returns an [`Outcome`].
 //! 4. [`Session::restore`] puts the file set back as it was: untimed. Dropping a session does the
 //!    same.
@@ -33,6 +33,7 @@
 //!
 //! Start reading at [`Workload`], then [`run_loop`]; `session` connects the two.
 
+mod alignment;
 mod arithmetic;
 mod buffer;
 mod calls;
@@ -50,6 +51,7 @@ mod on_device;
 mod operation;
 mod processors;
 mod rewrite;
+mod role;
 mod round;
 mod run_loop;
 mod schedule;
@@ -57,25 +59,28 @@ mod session;
 mod steps;
 mod uring;
 
+pub use alignment::{AlignmentSource, DirectAlignment};
 pub use buffer::AlignedBuffer;
 pub use calls::ReachedBy;
+pub use choose::Access;
 pub use content::{Content, Mismatch};
 pub use description::{
-    Access, Alignment, DirectorySync, IoPath, Pinning, Sharing, Verification, Workers, Workload,
-    WriteMemory,
+    Alignment, DirectorySync, Pinning, Sharing, Verification, Workers, Workload, WriteMemory,
 };
-pub use direct::{AlignmentSource, DirectAlignment, direct_alignment};
+pub use direct::direct_alignment;
 pub use edge::Stream;
-pub use error::{AtOffset, EngineError, WorkloadError};
+pub use error::{AtOffset, EngineError, UringRefusal, WorkloadError};
 pub use fault::Fault;
-pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, Role, create_empty_files};
+pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, create_empty_files};
 pub use io_path::{
-    Caching, CallFlag, CallFlags, MapAdvice, MapOptions, Populate, Preadv2Options, StdioLocking,
+    Buffering, Caching, CallFlag, CallFlags, IoPath, MapAdvice, MapOptions, Populate,
+    Preadv2Options, StdioLocking, UringOptions,
 };
 pub use names::MISSING_PER_ENTRY;
 pub use on_device::{OnDevice, Piece};
 pub use operation::{DataOperation, Entries, GrowingOperation, NameOperation, Operation, Subject};
 pub use processors::{cores_of, near};
+pub use role::Role;
 pub use run_loop::{Halt, LoopLength, LoopOutcome, Step, Tally, run_loop};
 pub use schedule::{
     ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,
@@ -85,7 +90,4 @@ pub use session::{
     prepare_on_device,
 };
 pub use steps::Noop;
-pub use uring::{
-    AsynchronousLatency, Buffering, TaskWork, UringOptions, UringRefusal, io_uring_availability,
-    io_uring_buffers,
-};
+pub use uring::{AsynchronousLatency, TaskWork, io_uring_availability, io_uring_buffers};

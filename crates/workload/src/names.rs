@@ -1,9 +1,9 @@
-//! Names of directory entries, of one length per directory set, and the paths to them, written into
-//! a reused buffer.
+//! Names of directory entries, all of the same length within a directory set, and the paths to
+//! them, written into a reused buffer.
 //!
-//! The first letter says what an entry is, so that a listing alone tells what does not belong to a
-//! directory set and how to put it right. Eleven hexadecimal digits follow: a longer name has more
-//! zeros before its number, a shorter one has fewer digits, of 36 kinds.
+//! The first letter says what an entry is, so a listing alone shows what does not belong in a
+//! directory set and how to put it right. Eleven hexadecimal digits follow. A longer name has more
+//! leading zeros; a shorter one has fewer digits, in base 36.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -12,32 +12,32 @@ use std::path::Path;
 use crate::arithmetic::index;
 
 const DIGITS: usize = 11;
-/// Bytes of the shortest name that holds every number: a letter and the digits of the largest.
+/// Bytes of the shortest name that can represent every number: a letter and the digits.
 pub(crate) const NAME_BYTES: usize = 1 + DIGITS;
-/// Bytes of the shortest name: its 1.7 million numbers are so many more than a session uses that
-/// two sessions in the same directories hardly ever meet.
+/// Bytes of the shortest allowed name. It has 1.7 million numbers, so many more than a session uses
+/// that two sessions in the same directories hardly ever collide.
 pub(crate) const NAME_BYTES_MIN: usize = 5;
-/// Bytes of the longest name of a file (`NAME_MAX`, limits.h).
+/// Bytes of the longest possible file name (`NAME_MAX`, limits.h).
 pub(crate) const NAME_BYTES_MAX: usize = 255;
-/// Names that are missing, for each entry: so many that looking for each once takes a while.
+/// Missing names per entry: enough that looking up each of them once takes a while.
 pub const MISSING_PER_ENTRY: u64 = 4;
-/// Every directory on the way to a directory of the set is called so.
+/// The name of every directory on the way to a directory of the set.
 pub(crate) const STEP_NAME: &str = "p";
 
-/// The largest number a name can hold, plus one.
+/// The largest number in a name of full length, plus one.
 pub(crate) const NUMBERS: u64 = 1 << (4 * DIGITS);
-/// How many names one thread has for itself, where names hold every number and threads are most.
+/// How many names each thread has to itself with the most threads and names of full length.
 pub(crate) const NUMBERS_PER_THREAD: u64 = 1 << 32;
 
 const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// What an entry is, told by its first letter.
+/// What an entry is, according to its first letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// One of the N entries of a directory set: a file.
     Entry = b'e',
-    /// A name that no operation ever gives to anything.
+    /// A name that no operation ever creates.
     Missing = b'm',
     /// An entry, renamed.
     Renamed = b'r',
@@ -52,8 +52,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What the first letter of a listed name says; `None` if no name of this length of ours begins
-    /// so.
+    /// What the first letter of a listed name says; `None` if it is not one of our names of this
+    /// length.
     pub(crate) fn of(bytes: &[u8], name_bytes: usize) -> Option<Self> {
         let kinds = [
             Self::Entry,
@@ -76,12 +76,12 @@ impl Kind {
 pub(crate) struct NameForm {
     /// Bytes of each name, at least [`NAME_BYTES_MIN`].
     pub(crate) name_bytes: usize,
-    /// Directories that the path to a name leads through.
+    /// The number of directories in the path to a name.
     pub(crate) steps: usize,
 }
 
 impl NameForm {
-    /// How many numbers its names can hold.
+    /// How many different numbers the names can represent.
     pub(crate) fn numbers(self) -> u64 {
         if self.name_bytes >= NAME_BYTES {
             return NUMBERS;
@@ -91,12 +91,12 @@ impl NameForm {
     }
 }
 
-/// One name and the path to it, its NUL included. Giving it another number costs no allocation and
-/// no formatting machinery.
+/// One name and the path to it, with its NUL. Changing the number takes no allocation and no
+/// formatting machinery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EntryName {
     path: Vec<u8>,
-    /// Where the name itself begins.
+    /// Where the name itself begins in the path.
     name_at: usize,
 }
 
@@ -112,7 +112,7 @@ impl EntryName {
         name
     }
 
-    /// A name that was listed.
+    /// A name from a listing.
     pub(crate) fn listed(name: &[u8]) -> Self {
         Self { path: [name, b"\0"].concat(), name_at: 0 }
     }
@@ -142,7 +142,7 @@ impl EntryName {
         }
     }
 
-    /// The path, from the directory that it begins in.
+    /// The path, relative to the directory where it starts.
     #[inline]
     pub(crate) fn as_c_str(&self) -> &CStr {
         Self::c_str(&self.path)
@@ -154,13 +154,13 @@ impl EntryName {
         Self::c_str(&self.path[self.name_at..])
     }
 
-    /// The path, for whom it need not end with a NUL.
+    /// The path, for callers that do not need the NUL.
     #[inline]
     pub(crate) fn as_path(&self) -> &Path {
         Self::path(&self.path)
     }
 
-    /// The same of the name alone.
+    /// The name alone, for callers that do not need the NUL.
     #[inline]
     pub(crate) fn name_as_path(&self) -> &Path {
         Self::path(&self.path[self.name_at..])

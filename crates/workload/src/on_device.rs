@@ -1,9 +1,9 @@
-//! A data file past its file system: on the device, at the places where it lies.
+//! A data file without its file system: on the device, where its blocks are.
 //!
 //! What the file system itself adds to a read is the difference to the same read without it. So the
-//! device is asked for the same blocks, in the same order, by the same loop. A request begins on
-//! the device where its first byte lies, and is read in one piece: where the file does not go on in
-//! one piece, that the file system has to go elsewhere is its own cost. Of writes, see `rewrite`.
+//! same loop reads the same blocks from the device in the same order. A request starts on the
+//! device where its first byte is, and is read in one piece even if the file is not contiguous
+//! there: having to go elsewhere is a cost of the file system. For writes, see `rewrite`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,18 @@ use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, seek};
 use rustix::io::Errno;
 
 use crate::buffer::AlignedBuffer;
-use crate::calls::Kernel;
+use crate::calls::{Kernel, read_whole};
 use crate::content::Content;
 use crate::description::{Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::corrupt;
 use crate::operation::Operation;
-use crate::steps::read_whole;
 
-/// Places that are compared before a file's places are believed.
+/// Places to compare before the reported location of a file is trusted.
 const PROOFS: usize = 16;
-/// Bytes that are compared at each.
+/// Bytes to compare at each.
 const PROOF_BYTES: u64 = 4096;
 
-/// A part of a file that lies in one piece on the device.
+/// A contiguous part of a file on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     /// Where it begins in the file.
@@ -38,7 +36,7 @@ pub struct Piece {
     pub length_bytes: u64,
 }
 
-/// A data file as it lies on its device.
+/// The location of a data file on its device.
 #[derive(Debug)]
 pub struct OnDevice {
     device: File,
@@ -48,25 +46,25 @@ pub struct OnDevice {
     device_bytes: u64,
 }
 
-/// Where on the device requests of one size begin.
+/// Where requests of one size begin on the device.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// Ascending by place in the file, from its first byte on, without gaps.
+    /// Sorted by offset in the file, starting at 0, without gaps.
     pieces: Arc<[Piece]>,
-    /// Behind this, a request would not end on the device.
+    /// The last start at which a request still ends on the device.
     start_bytes_max: u64,
 }
 
 impl OnDevice {
-    /// The most writes of one thread: all that they write is in memory, and io_uring registers no
-    /// more buffers (`IORING_MAX_REG_BUFFERS`).
+    /// The most writes of one thread: all their data are kept in memory, and io_uring can register
+    /// no more buffers than this (`IORING_MAX_REG_BUFFERS`).
     pub const WRITES_MAX: u64 = 1 << 14;
 
-    /// The file of `file_bytes` that lies on `device`, known as `path`, in these pieces.
+    /// A file of `file_bytes` that consists of these pieces of `device`, which is at `path`.
     ///
     /// # Errors
-    /// [`WorkloadError::NotOnDevice`] if the device is open without `O_DIRECT`, so that its pages
-    /// would be cached, or if the pieces leave a byte of the file out; what the kernel says.
+    /// [`WorkloadError::NotOnDevice`] if the device was opened without `O_DIRECT`, so that its
+    /// pages would be cached, or if the pieces do not cover the file; errors of the kernel.
     pub fn new(
         device: File,
         path: &Path,
@@ -96,7 +94,7 @@ impl OnDevice {
         Ok(Self { device, path, pieces: pieces.into(), file_bytes, device_bytes })
     }
 
-    /// The device, opened once more for a thread.
+    /// Duplicates the descriptor of the device, for a thread.
     pub(crate) fn open(&self) -> Result<OwnedFd, EngineError> {
         let opened = self.device.try_clone().map_err(|error| {
             let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
@@ -109,13 +107,13 @@ impl OnDevice {
         &self.path
     }
 
-    /// The places of requests of this size, which is at most that of the file.
+    /// The places for requests of this size, which is at most the size of the file.
     pub(crate) fn places(&self, request_bytes: usize) -> Places {
         let start_bytes_max = self.device_bytes.saturating_sub(request_bytes as u64);
         Places { pieces: Arc::clone(&self.pieces), start_bytes_max }
     }
 
-    /// Whether the workload can be executed there at all.
+    /// Checks that the workload can be executed on a device.
     pub(crate) fn check(workload: &Workload, files: usize) -> Result<(), WorkloadError> {
         let is_transfer = matches!(workload.operation, Operation::Read | Operation::Write);
         let wanted = [
@@ -136,7 +134,7 @@ impl OnDevice {
         Ok(())
     }
 
-    /// Refuses a device that is open for reading only.
+    /// Refuses a device that is not open for reading and writing.
     pub(crate) fn check_writable(&self) -> Result<(), EngineError> {
         let flags = fcntl_getfl(&self.device)
             .map_err(|errno| EngineError::from_errno("fcntl", &self.path, errno))?;
@@ -146,11 +144,11 @@ impl OnDevice {
         Err(WorkloadError::NotOnDevice("the device to be opened for reading and writing").into())
     }
 
-    /// Where a request of this length lies in one piece of the file, in the file and on the device:
-    /// from here on, or if that would cross the piece's end, up to it; or in the longest piece.
-    /// None if no piece is so long.
+    /// Where a request of this length fits within one piece, as offsets in the file and on the
+    /// device: at `offset_bytes`, or earlier if it would cross the end of that piece, or in the
+    /// longest piece. None if no piece is long enough.
     pub(crate) fn place_within(&self, offset_bytes: u64, request_bytes: u64) -> Option<(u64, u64)> {
-        // What is set aside behind the end is not the file's.
+        // Space allocated past the end of the file is not part of it.
         let length_of = |piece: &Piece| {
             piece.length_bytes.min(self.file_bytes.saturating_sub(piece.file_offset_bytes))
         };
@@ -164,8 +162,8 @@ impl OnDevice {
         Some((start, piece.device_offset_bytes + (start - piece.file_offset_bytes)))
     }
 
-    /// Compares what lies at some of the places with what the file holds there, so that nobody has
-    /// to believe the file system's word, or that its addresses are those of the device.
+    /// Compares the device with the file's content at some of the places, so that neither the file
+    /// system's mapping nor its meaning as device offsets has to be taken on trust.
     pub(crate) fn prove(&self, content: Content, file_bytes: u64) -> Result<(), EngineError> {
         let device = self.open()?;
         let mut buffer = AlignedBuffer::new(crate::arithmetic::index(PROOF_BYTES));
@@ -179,13 +177,13 @@ impl OnDevice {
             let bytes = &bytes[..crate::arithmetic::index(length.min(in_file))];
             content
                 .check(bytes, piece.file_offset_bytes)
-                .map_err(|mismatch| corrupt(&self.path, mismatch))?;
+                .map_err(|mismatch| EngineError::corrupt(&self.path, mismatch))?;
         }
         Ok(())
     }
 }
 
-/// Pieces of which none goes on where the one before it ends, both in the file and on the device.
+/// Merges pieces that are contiguous both in the file and on the device.
 fn joined(pieces: &[Piece]) -> Vec<Piece> {
     let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -206,7 +204,7 @@ impl Piece {
 }
 
 impl Places {
-    /// Where a request begins on the device that begins here in the file.
+    /// Where on the device a request at this offset in the file begins.
     #[inline]
     pub(crate) fn of(&self, offset_bytes: u64) -> u64 {
         let after = self.pieces.partition_point(|piece| piece.file_offset_bytes <= offset_bytes);
@@ -232,7 +230,7 @@ mod tests {
         assert_eq!(places.of(4096), 8192);
         assert_eq!(places.of(8191), 12_287);
         assert_eq!(places.of(8192), 65_536);
-        // It would end behind the device.
+        // It would end past the end of the device.
         assert_eq!(places.of(8193), 65_536);
     }
 
@@ -254,9 +252,9 @@ mod tests {
             // It would cross the end of the piece.
             (4608, 4096, Some((4096, 69_632))),
             (8192, 4096, Some((8192, 4096))),
-            // The piece goes on where the one before it ends.
+            // The piece continues where the previous one ends.
             (12_288, 4096, Some((12_288, 8192))),
-            // What lies behind the end of the file is not the file's.
+            // What is past the end of the file is not part of it.
             (16_384, 4096, Some((15_360, 11_264))),
             (0, 8704, Some((8192, 4096))),
             (0, 11_264, Some((8192, 4096))),

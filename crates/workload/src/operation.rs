@@ -1,12 +1,12 @@
-//! The operations: what each is, in one row.
+//! The operations, each defined by one row.
 //!
-//! A new one is a variant and a row. What it acts on decides which list of steps it must be added
+//! A new operation is a variant and a row. Its subject decides which list of steps it must be added
 //! to (`session/prepare.rs`), and nothing compiles until it is.
 
-use crate::file_set::Role;
 use crate::names::Kind;
+use crate::role::Role;
 
-/// What is done, once per operation.
+/// What is done in each operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// `pread` of one request from a read file.
@@ -29,7 +29,7 @@ pub enum Operation {
     StatPresent,
     /// `fstatat` of a name that does not exist.
     StatMissing,
-    /// `faccessat` of an entry: whether it may be read.
+    /// `faccessat` of an entry, for reading.
     CheckAccess,
     /// All the `getdents64` calls that list a directory once; the seek to its start is untimed.
     Readdir,
@@ -45,7 +45,7 @@ pub enum Operation {
     Mkdir,
     /// `unlinkat` of an empty directory made before the run.
     Rmdir,
-    /// `ftruncate` to nothing of a file that an untimed write made one request long.
+    /// `ftruncate` to zero of a file that an untimed write made one request long.
     Truncate,
     /// `openat` of an entry and `close`, timed as one.
     OpenClose,
@@ -55,9 +55,9 @@ pub enum Operation {
     ReadFile,
     /// `openat` that makes a new file, `write` of one request and `close`, timed as one.
     NewFile,
-    /// A read or a write of one request of a write file, by chance: the read share of Chen and
-    /// Patterson. [`crate::Tally`] says how many were what. Verified reads need a file that no
-    /// unverified write has touched since it was made.
+    /// A read or a write of one request of a write file, at random: the read share of Chen and
+    /// Patterson. [`crate::Tally`] counts each. Verified reads need a file that no unverified write
+    /// has touched since it was made.
     Mixed {
         /// The probability of a read, in percent: 0 to 100.
         read_percent: u8,
@@ -69,27 +69,27 @@ pub enum Operation {
 pub enum Subject {
     /// Existing bytes of the data files.
     Data(DataOperation),
-    /// Files that prepare makes and restore removes, which grow by the operations' requests.
+    /// Files that prepare makes and restore removes, and that grow by one request at a time.
     Growing(GrowingOperation),
     /// The directory set.
     Names(NameOperation, Entries),
 }
 
-/// What is done with existing bytes.
+/// What is done to existing bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataOperation {
-    /// They are read, in the read files.
+    /// They are read, from the read files.
     Read,
-    /// They are written over, in the write files.
+    /// They are overwritten, in the write files.
     Write,
-    /// Either, in the write files.
+    /// Either of the two, in the write files.
     Mixed {
         /// The probability of a read, in percent.
         read_percent: u8,
     },
 }
 
-/// What is done with a file that grows.
+/// What is done to a file that grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrowingOperation {
     /// [`Operation::Append`].
@@ -144,36 +144,35 @@ pub enum NameOperation {
 /// What an operation on names does with a directory's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entries {
-    /// One is looked at.
+    /// Uses an existing one.
     LookedAt,
-    /// One that is not there is looked for.
+    /// Looks up one that does not exist.
     Missed,
-    /// All are listed.
+    /// Lists all.
     Listed,
-    /// One is added.
+    /// Adds one.
     Added {
         /// With an inode of its own.
         inode: bool,
     },
-    /// One gets another name.
+    /// Renames one.
     Moved,
-    /// One, which was made before the run for it, is taken away.
+    /// Removes one that was made for it before the run.
     Removed {
-        /// They are directories, not files.
+        /// Whether they are directories rather than files.
         directories: bool,
     },
 }
 
-/// What is known of an operation.
+/// The properties of an operation.
 struct Row {
     name: &'static str,
     subject: Subject,
-    /// Not where the untimed part must stand between two of them.
+    /// False if untimed work is needed between two of them.
     can_batch: bool,
-    /// Whether it waits until something is on the device.
+    /// Whether it waits until data are on the device.
     syncs: bool,
-    /// Whether it takes a file system on which files can have several names, or names stand for
-    /// paths.
+    /// Whether it needs a file system with hard or symbolic links.
     needs_links: bool,
 }
 
@@ -240,7 +239,7 @@ impl Row {
 }
 
 impl Operation {
-    /// All but the mixes, in the order of their definition.
+    /// All except the mixes, in the order of their definition.
     pub const ALL: [Self; 23] = [
         Self::Read,
         Self::Write,
@@ -319,7 +318,7 @@ impl Operation {
         }
     }
 
-    /// The name by which reports call it.
+    /// The name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
@@ -343,20 +342,20 @@ impl Operation {
         matches!(self.subject(), Subject::Data(_))
     }
 
-    /// Whether several can be timed as one interval. Not where the untimed part must stand between
-    /// two of them.
+    /// Whether several can be timed as one interval: not if untimed work is needed between two of
+    /// them.
     #[must_use]
     pub fn can_batch(self) -> bool {
         self.row().can_batch
     }
 
-    /// Whether it takes away what was made before the run for it.
+    /// Whether it removes names that were made for it before the run.
     #[must_use]
     pub fn removes_names(self) -> bool {
         self.victim().is_some()
     }
 
-    /// What each takes away, if it does.
+    /// The kind of entry that it removes, if it removes any.
     pub(crate) fn victim(self) -> Option<Kind> {
         match self.entries()? {
             Entries::Removed { directories: true } => Some(Kind::Directory),
@@ -369,7 +368,7 @@ impl Operation {
         }
     }
 
-    /// What it does with entries, if it is on names.
+    /// What it does with entries, if it acts on names.
     fn entries(self) -> Option<Entries> {
         match self.subject() {
             Subject::Names(_, entries) => Some(entries),
@@ -377,8 +376,7 @@ impl Operation {
         }
     }
 
-    /// Whether directories hold other entries while it runs; [`crate::Session::restore`] undoes
-    /// that.
+    /// Whether it changes the entries of directories; [`crate::Session::restore`] undoes that.
     #[must_use]
     pub fn changes_directories(self) -> bool {
         self.entries().is_some_and(|entries| match entries {
@@ -393,20 +391,19 @@ impl Operation {
         self.entries() == Some(Entries::Added { inode: true })
     }
 
-    /// Whether it waits until something is on the device.
+    /// Whether it waits until data are on the device.
     #[must_use]
     pub fn syncs(self) -> bool {
         self.row().syncs
     }
 
-    /// Whether it takes a file system on which files can have several names, or names stand for
-    /// paths.
+    /// Whether it needs a file system with hard or symbolic links.
     #[must_use]
     pub fn needs_links(self) -> bool {
         self.row().needs_links
     }
 
-    /// Whether it reads or writes all of a file that it opens by its name.
+    /// Whether it opens a file by name and reads or writes all of it.
     #[must_use]
     pub fn moves_whole_files(self) -> bool {
         match self.subject() {
@@ -415,7 +412,7 @@ impl Operation {
         }
     }
 
-    /// Whether it reads existing bytes, or may.
+    /// Whether it reads existing bytes, always or sometimes.
     #[must_use]
     pub fn reads_data(self) -> bool {
         match self.subject() {
@@ -452,7 +449,7 @@ mod tests {
         assert_eq!(count(Operation::changes_directories), 8);
         assert_eq!((count(Operation::makes_inodes), count(Operation::syncs)), (4, 3));
         assert_eq!(count(Operation::moves_whole_files), 2);
-        // Looks: seven at names, one at a list, one at bytes.
+        // Seven that look at names, one at a list, one at bytes.
         assert_eq!(count(|one| !one.changes_anything()), 9);
     }
 }

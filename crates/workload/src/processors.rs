@@ -1,12 +1,12 @@
 //! Which processors threads stay on, and which memory is near them.
 //!
-//! Threads are dealt out so that as many as possible have a core for themselves: siblings of one
-//! core (simultaneous multithreading) share its units, so two threads on them slow each other down
-//! whatever the file system does. Cores of one node of memory come before those of the next.
+//! Threads are placed so that as many as possible have a core to themselves: the siblings of a core
+//! (simultaneous multithreading) share its units, so two threads on them slow each other down
+//! whatever the file system does. All cores of one NUMA node come before those of the next.
 //!
-//! A file is to lie in the memory of the node that reads it. Of files that threads have for
-//! themselves, the one with number i is that of the i-th thread, so whatever brings it into memory
-//! does so [`near`] the i-th processor. Directories are all made near the first.
+//! A file should be in the memory of the node that reads it. If threads have their own files, file
+//! number i belongs to thread i, so whatever brings it into memory should run [`near`] processor i.
+//! The same goes for directories.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,19 +15,19 @@ use std::sync::OnceLock;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// A processor, and what it shares.
+/// A processor, and the core and node that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Processor {
     number: usize,
-    /// Its node of memory.
+    /// Its NUMA node.
     node: usize,
-    /// The smallest number of its core's siblings.
+    /// The smallest number among the siblings of its core.
     core: usize,
 }
 
 impl Processor {
-    /// As the kernel describes it below `root`; alone on its core, and of the first node, where it
-    /// does not.
+    /// As described by the kernel below `root`. Without a description, it is alone on its core and
+    /// belongs to the first node.
     fn of(root: &Path, number: usize) -> Self {
         let path = root.join(format!("sys/devices/system/cpu/cpu{number}"));
         let siblings = std::fs::read_to_string(path.join("topology/thread_siblings_list"));
@@ -39,7 +39,7 @@ impl Processor {
     }
 }
 
-/// Numbers as the kernel lists them, for example `0,4-6`; what is none is left out.
+/// Parses the kernel's list format, for example `0,4-6`; anything else in it is skipped.
 fn list_of(text: &str) -> Vec<usize> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -48,7 +48,7 @@ fn list_of(text: &str) -> Vec<usize> {
     text.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// In the order in which threads are dealt out: one of each core, then the siblings of those.
+/// Sorts processors as threads are placed: one of each core, then their siblings.
 fn in_order(mut all: Vec<Processor>) -> Vec<Processor> {
     all.sort_by_key(|one| one.number);
     let rank = |one: &Processor| {
@@ -59,7 +59,7 @@ fn in_order(mut all: Vec<Processor>) -> Vec<Processor> {
     ranked.into_iter().map(|(_, one)| one).collect()
 }
 
-/// All that there may be, described once: no replicate reads the kernel's files again.
+/// All possible processors. Cached, so that no replicate reads sysfs again.
 fn known() -> &'static [Processor] {
     static KNOWN: OnceLock<Vec<Processor>> = OnceLock::new();
     KNOWN.get_or_init(|| {
@@ -70,19 +70,20 @@ fn known() -> &'static [Processor] {
     })
 }
 
-/// Those that the calling thread may use, in the order in which threads are dealt out.
+/// The processors that the calling thread may use, in the order in which threads are placed.
 fn usable() -> Result<Vec<Processor>, Errno> {
     let allowed = sched_getaffinity(None)?;
     let is_allowed = |one: &&Processor| allowed.is_set(one.number);
     Ok(in_order(known().iter().filter(is_allowed).copied().collect()))
 }
 
-/// The processors that the calling thread may use, in the order in which threads are dealt out.
+/// The numbers of the processors that the calling thread may use, in the order in which threads are
+/// placed.
 pub(crate) fn allowed() -> Result<Vec<usize>, Errno> {
     Ok(usable()?.into_iter().map(|one| one.number).collect())
 }
 
-/// Keeps the calling thread on the `thread`-th of `processors`, counted round.
+/// Pins the calling thread to the `thread`-th of `processors`, wrapping around.
 pub(crate) fn stay_on(processors: &[usize], thread: usize) -> Result<(), Errno> {
     match processors.get(thread % processors.len().max(1)) {
         Some(&number) => sched_setaffinity(None, &set_of([number])),
@@ -96,8 +97,8 @@ fn set_of(numbers: impl IntoIterator<Item = usize>) -> CpuSet {
     set
 }
 
-/// On how many cores so many threads run that stay on one processor each, as this thread may use
-/// them.
+/// The number of cores that `threads` pinned threads use, with the processors that the calling
+/// thread may use.
 #[must_use]
 pub fn cores_of(threads: usize) -> usize {
     let usable = usable().unwrap_or_default();
@@ -109,11 +110,11 @@ fn cores(processors: &[Processor]) -> usize {
     processors.iter().map(|one| one.core).collect::<BTreeSet<_>>().len()
 }
 
-/// Acts on the node of memory of the processor that the thread with this number stays on, so that
-/// what is brought into memory lies there. Where there is one node only, it just acts.
+/// Runs `act` on the NUMA node of the processor that thread number `number` is pinned to, so that
+/// what it brings into memory is placed there. With a single node, it just runs `act`.
 ///
 /// # Errors
-/// What the kernel says of the processors that this thread is to run on.
+/// The kernel's errors about the processors that this thread may run on.
 pub fn near<T>(number: usize, act: impl FnOnce() -> T) -> std::io::Result<T> {
     let nodes = known().iter().map(|one| one.node);
     if nodes.clone().max() == nodes.min() {
@@ -126,7 +127,7 @@ pub fn near<T>(number: usize, act: impl FnOnce() -> T) -> std::io::Result<T> {
     Ok(done)
 }
 
-/// The processors of the node to which the `number`-th of them, counted round, belongs.
+/// The processors on the node of the `number`-th of them, wrapping around.
 fn of_same_node(usable: &[Processor], number: usize) -> Vec<usize> {
     let node = usable.get(number % usable.len().max(1)).map(|one| one.node);
     usable.iter().filter(|one| Some(one.node) == node).map(|one| one.number).collect()
@@ -138,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// The files of a machine with these siblings and nodes of each processor.
+    /// The sysfs files of a machine whose processors have these siblings and nodes.
     fn machine(processors: &[(&str, usize)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a temporary directory");
         for (number, (siblings, node)) in processors.iter().enumerate() {
@@ -161,7 +162,8 @@ mod tests {
 
     #[test]
     fn siblings_come_last_and_nodes_one_after_the_other() {
-        // Two nodes of two cores of two, numbered as firmware does: first all cores, then again.
+        // Two nodes of two cores of two siblings, numbered as firmware does: all cores first, then
+        // again.
         let siblings = ["0,4", "1,5", "2,6", "3,7", "0,4", "1,5", "2,6", "3,7"];
         let nodes = [0, 1, 0, 1, 0, 1, 0, 1];
         let root = machine(&siblings.into_iter().zip(nodes).collect::<Vec<_>>());
@@ -170,7 +172,7 @@ mod tests {
         assert_eq!([1, 2, 4, 5, 8].map(|count| cores(&all[..count])), [1, 2, 4, 4, 4]);
         assert_eq!(of_same_node(&all, 0), [0, 2, 4, 6]);
         assert_eq!(of_same_node(&all, 10), [1, 3, 5, 7]);
-        // Where not all may be used: four of four cores; and two siblings beside another core.
+        // If not all may be used: four on four cores; and two siblings next to another core.
         let some = described(root.path(), 2..6);
         assert_eq!((order(&some), cores(&some)), (vec![2, 4, 3, 5], 4));
         let some = described(root.path(), [0, 4, 5]);

@@ -1,14 +1,14 @@
-//! Writing on a device what lies there already, where a file of ours lies.
+//! Writing on a device what is already there, at the places of one of our files.
 //!
-//! What a file system adds to a direct write is the difference to the same write without it. On the
-//! device such a write goes beneath the file system, so what could be lost decides how it is made:
+//! What a file system adds to a direct write is the difference to the same write without it. Such a
+//! write on the device bypasses the file system, so it is made in a way that loses no data:
 //!
-//! - It goes only to where the file lies as its file system has told, and never beyond the end of a
-//!   piece, for what follows there is somebody else's.
-//! - What it writes is what was read there just before, and only if the file, read through its file
-//!   system, holds the same. So nothing changes, were the place wrong all the same.
-//! - Bytes stay bound to their place: each request has a buffer of its own, and its number gives
-//!   both.
+//! - It only goes to where the file is according to its file system, and never past the end of a
+//!   piece, because what follows there belongs to something else.
+//! - It writes what was read from the same place just before, and only if the file, read through
+//!   its file system, has the same content. So it changes nothing even if the place is wrong.
+//! - Data cannot get to another place: each request has its own buffer, and the number of the
+//!   request determines both.
 
 use std::path::PathBuf;
 
@@ -17,15 +17,15 @@ use rustix::fs::{CWD, OFlags, openat};
 
 use crate::arithmetic::index;
 use crate::buffer::{AlignedBuffer, Payload};
-use crate::calls::{FILE_MODE, Kernel};
+use crate::calls::{FILE_MODE, Kernel, read_whole, write_whole};
 use crate::choose::{AnyChooser, Choose};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::Role;
+use crate::fault::Fault;
 use crate::on_device::OnDevice;
-use crate::session::Plan;
-use crate::steps::{Spacing, read_whole};
+use crate::run_loop::Step;
+use crate::steps::{Spacing, Spot};
 
-/// Reads, one after the other, the requests that one thread will write back.
+/// Reads the requests that one thread will write back, one after the other.
 #[derive(Debug)]
 pub(crate) struct Originals<'a> {
     on_device: &'a OnDevice,
@@ -38,15 +38,14 @@ pub(crate) struct Originals<'a> {
 }
 
 impl<'a> Originals<'a> {
-    /// In the order that the plan's access says.
-    pub(crate) fn of(
-        plan: &Plan<'a>,
+    /// The requests of the file at `path`, in the order given by `choose`.
+    pub(crate) fn new(
         on_device: &'a OnDevice,
-        thread: usize,
+        path: PathBuf,
+        choose: AnyChooser,
+        spacing: Spacing,
+        request_bytes: usize,
     ) -> Result<Self, EngineError> {
-        let (spacing, choices) = plan.spacing(Role::Write)?;
-        let choices = plan.choices(thread, 1, choices);
-        let path = plan.file_set.data_file(Role::Write, 0);
         let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         let file = openat(CWD, &path, flags, FILE_MODE)
             .map_err(|errno| EngineError::from_direct_errno("openat", &path, errno))?;
@@ -55,13 +54,13 @@ impl<'a> Originals<'a> {
             device: on_device.open()?,
             file,
             path,
-            choose: AnyChooser::new(plan.workload.access, &choices)?,
+            choose,
             spacing,
-            in_file: AlignedBuffer::new(plan.workload.request_bytes),
+            in_file: AlignedBuffer::new(request_bytes),
         })
     }
 
-    /// Reads what lies where the next request goes, and gives where on the device that is.
+    /// Reads the data at the place of the next request, and returns where on the device that is.
     pub(crate) fn read_next(&mut self, bytes: &mut [u8]) -> Result<u64, EngineError> {
         let offset_bytes = self.spacing.offset_bytes(self.choose.next_place().choice);
         let wanted = "a piece of the file as long as a request: give a larger --size and size=";
@@ -79,16 +78,17 @@ impl<'a> Originals<'a> {
     }
 }
 
-/// What one thread writes back by plain calls, each request with the place that it came from.
+/// The requests that one thread writes back with plain calls, each with the place that it came
+/// from.
 #[derive(Debug)]
 pub(crate) struct Kept {
     payload: Payload,
-    /// By the request's number.
+    /// Indexed by the number of the request.
     places_bytes: Vec<u64>,
 }
 
 impl Kept {
-    /// So many requests, read now.
+    /// Reads `requests` requests.
     pub(crate) fn read(
         originals: &mut Originals<'_>,
         request_bytes: usize,
@@ -103,7 +103,7 @@ impl Kept {
         Ok(Self { places_bytes: places_bytes?, payload })
     }
 
-    /// Where the bytes of the next request begin, and where on the device they go.
+    /// Returns where the data of the next request begin, and where on the device they go.
     #[inline(always)]
     pub(crate) fn take_next(&mut self) -> (usize, u64) {
         let start = self.payload.take_turn();
@@ -114,5 +114,39 @@ impl Kept {
     #[inline(always)]
     pub(crate) fn request(&self, start: usize) -> &[u8] {
         self.payload.request(start)
+    }
+}
+
+/// `pwrite` of one request to where it was read from.
+#[derive(Debug)]
+pub(crate) struct Rewrite {
+    device: OwnedFd,
+    path: PathBuf,
+    kept: Kept,
+    spots: Vec<Spot>,
+}
+
+impl Rewrite {
+    pub(crate) fn new(device: OwnedFd, path: PathBuf, kept: Kept, slots: usize) -> Self {
+        Self { device, path, kept, spots: vec![Spot::default(); slots] }
+    }
+}
+
+impl Step for Rewrite {
+    #[inline(always)]
+    fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
+        let (payload_start, offset_bytes) = self.kept.take_next();
+        self.spots[slot] = Spot { file: 0, offset_bytes, payload_start };
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
+        let spot = self.spots[slot];
+        write_whole(&Kernel, &self.device, self.kept.request(spot.payload_start), spot.offset_bytes)
+    }
+
+    fn explain(&self, fault: Fault, _slot: usize) -> EngineError {
+        fault.into_direct_error(&self.path)
     }
 }

@@ -1,28 +1,27 @@
-//! A round: operations one after another, with nothing untimed between them.
+//! A round: operations one after another, without untimed work between them.
 //!
-//! Where several threads take turns at something, one can do its untimed part while another has it.
-//! What the operations cost each other would then not show in how many are done. So what is
-//! untimed stands before all operations of a round and after all of them, while no thread times
-//! anything.
+//! When threads compete for something, one could do its untimed work while another has it. The
+//! operation rate would then not show what the operations cost each other. So untimed work is done
+//! before all operations of a round and after all of them, while no thread is timing anything.
 
 use measure::{Clock, Recorder};
 
 use crate::error::EngineError;
 use crate::run_loop::{Failure, Halt, LoopLength, LoopOutcome, Step, each_slot, run_single};
 
-/// How threads go through a round together.
+/// How threads go through a round in step.
 pub(crate) trait Meets: Halt {
-    /// Waits until all are ready; whether they go.
+    /// Waits until all threads are ready. Returns whether the round takes place.
     fn begin(&self) -> bool;
 
-    /// Says that this one has done its operations, and waits until all have ended theirs.
+    /// Says that this thread has done its operations, and waits for the others.
     fn end(&self);
 }
 
-/// When something began and ended, in ticks.
+/// When something started and ended, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
-    /// When it began.
+    /// When it started.
     pub(crate) start_ticks: u64,
     /// When it ended.
     pub(crate) end_ticks: u64,
@@ -35,9 +34,9 @@ impl Span {
     }
 }
 
-/// As [`run_part`], with what is untimed before all of the operations and after all of them; at
-/// most as many as the step has slots. Gives besides when the timed ones began and ended; nothing
-/// if the round was called off.
+/// Like [`run_part`](crate::run_loop::run_part), but does the untimed work before all operations
+/// and after all of them; the step must have a slot for each. Also returns when the timed part
+/// started and ended. Returns None if the round was called off.
 #[inline(never)]
 pub(crate) fn run_round<S: Step, C: Clock>(
     step: &mut S,
@@ -72,7 +71,7 @@ mod tests {
     use super::*;
     use crate::fault::Fault;
 
-    /// What was called, in order: of the step, and of the company in capitals.
+    /// The calls made, in order: lower case for the step, capitals for the company.
     #[derive(Default)]
     struct Diary(Mutex<String>);
 
@@ -111,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Lets a round begin or not, and ends it once so many operations are noted.
+    /// Lets a round begin or not, and ends it once the diary has this many operations.
     struct Others<'a> {
         diary: &'a Diary,
         begins: bool,
@@ -141,8 +140,8 @@ mod tests {
 
     type Ran = Result<Option<(LoopOutcome, Span)>, EngineError>;
 
-    /// A round of four operations from number 8 on, each taking 7 ns: what came of it, what was
-    /// recorded, and the diary.
+    /// A round of four operations starting at number 8, each taking 7 ns: its result, the recorder
+    /// and the diary.
     fn round(begins: bool, ends_at: usize, fails_at: Option<u64>) -> (Ran, Recorder, String) {
         let diary = Diary::default();
         let mut recorder = Recorder::new(0, 1000);
@@ -164,7 +163,7 @@ mod tests {
         assert_eq!(diary, "bbbbBttttEaaaa");
         assert_eq!((outcome.operations, outcome.bytes, outcome.interrupted), (4, 40, false));
         assert_eq!((recorder.operations(), recorder.busy_ns()), (4, 28));
-        // Two readings each, and one at either end.
+        // Two readings for each operation, and one at either end.
         assert_eq!(span.end_ticks - span.start_ticks, 9 * 7);
     }
 

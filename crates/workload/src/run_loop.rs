@@ -1,23 +1,23 @@
-//! The hot loop: one operation after another, each between two readings of the clock.
+//! The hot loop: one operation after another, each between two clock readings.
 //!
-//! It is generic over the step and the clock and compiled for each pair, so a loop of reads holds
-//! nothing but the choice of an offset, two clock readings, the call and the recording. There is no
-//! lock, no read-modify-write of shared memory and no allocation in it; the stop flag is looked at
-//! only when the recorder says that the timeline went on to another slice, which an operation
-//! slower than a slice does each time.
+//! It is generic over the step and the clock and compiled for each pair, so a loop of reads
+//! consists of choosing an offset, two clock readings, the call and the recording. It takes no
+//! lock, does no atomic read-modify-write and does not allocate. The stop flag is checked only when
+//! the recorder reports that the timeline has moved to a new slice; operations slower than a slice
+//! cause that every time.
 
 use measure::{Clock, Recorder};
 
 use crate::error::EngineError;
 use crate::fault::Fault;
 
-/// One kind of operation, ready to be done again and again.
+/// One kind of operation, ready to be repeated.
 ///
-/// `index` counts a thread's operations from 0. `slot` tells the operations of one timed interval
-/// apart, from 0 to the batch size less one: what `before` prepares for `timed` must be kept per
-/// slot.
+/// `index` counts a thread's operations from 0. `slot` distinguishes the operations of one timed
+/// interval, from 0 to the batch size minus one: whatever `before` prepares for `timed` must be
+/// kept per slot.
 pub trait Step: Send {
-    /// What has to happen before the call, untimed.
+    /// Does what must happen before the call, untimed.
     ///
     /// # Errors
     /// What went wrong.
@@ -26,13 +26,13 @@ pub trait Step: Send {
         Ok(())
     }
 
-    /// The call, timed. Gives the bytes moved, 0 where bytes are not the point.
+    /// Makes the call, timed. Returns the number of bytes moved, or 0 if that is not the point.
     ///
     /// # Errors
     /// What went wrong.
     fn timed(&mut self, index: u64, slot: usize) -> Result<u64, Fault>;
 
-    /// What has to happen after the call, untimed.
+    /// Does what must happen after the call, untimed.
     ///
     /// # Errors
     /// What went wrong.
@@ -41,8 +41,8 @@ pub trait Step: Send {
         Ok(())
     }
 
-    /// What has to happen once, after the last operation, untimed. Its fault is explained with slot
-    /// 0.
+    /// Does what must happen once after the last operation, untimed. A fault of it is explained
+    /// with slot 0.
     ///
     /// # Errors
     /// What went wrong.
@@ -50,30 +50,30 @@ pub trait Step: Send {
         Ok(())
     }
 
-    /// The error that a fault of one of the functions above means.
+    /// Turns a fault of one of the functions above into an error.
     fn explain(&self, fault: Fault, slot: usize) -> EngineError;
 
-    /// Bytes that were compared with what they should be, so far.
+    /// Bytes compared with their expected content so far.
     fn checked_bytes(&self) -> u64 {
         0
     }
 
-    /// What was counted so far beside operations and bytes.
+    /// What else has been counted so far, besides operations and bytes.
     fn tally(&self) -> Tally {
         Tally::default()
     }
 }
 
-/// What is counted beside operations and bytes; 0 where a workload has nothing of the kind.
+/// What is counted besides operations and bytes; 0 where it does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Of a mix: the operations that were reads.
+    /// In a mix: the operations that were reads.
     pub reads: u64,
-    /// Of a mix: the operations that were writes.
+    /// In a mix: the operations that were writes.
     pub writes: u64,
-    /// Of calls told not to wait (`RWF_NOWAIT`): the operations that did not move all of their
-    /// request because the rest would have had to wait. Each is an operation that was timed, up to
-    /// the kernel's refusal; its bytes are those that it moved.
+    /// With `RWF_NOWAIT`: the operations that moved less than their request because the rest would
+    /// have blocked. Each is timed up to the kernel's refusal and counts as an operation, with the
+    /// bytes that it moved.
     pub would_block: u64,
 }
 
@@ -85,14 +85,13 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// When a loop ends before its last operation. A function is asked at each new slice of the
-/// timeline.
+/// Ends a loop before its last operation. A closure is called at each new slice of the timeline.
 pub trait Halt {
-    /// Asked at each new slice of the timeline; what ends then is interrupted.
+    /// Asked at each new slice of the timeline; a loop that ends here counts as interrupted.
     fn at_slice(&self) -> bool;
 
-    /// Asked after each timed interval; what ends then has done its part. Compiled to nothing
-    /// unless a type has its own.
+    /// Asked after each timed interval; a loop that ends here has done its part. Compiles to
+    /// nothing unless a type overrides it.
     #[inline(always)]
     fn at_interval(&self) -> bool {
         false
@@ -106,14 +105,14 @@ impl<F: Fn() -> bool> Halt for F {
     }
 }
 
-/// How long a loop is.
+/// The length of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLength {
-    /// The number of the first: how many the step has done before.
+    /// The index of its first operation: how many the step has done before.
     pub first: u64,
-    /// Operations.
+    /// The number of operations.
     pub operations: u64,
-    /// Operations in one timed interval; at least 1.
+    /// Operations per timed interval; at least 1.
     pub batch: usize,
 }
 
@@ -122,24 +121,24 @@ pub struct LoopLength {
 pub struct LoopOutcome {
     /// Operations done.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes moved.
     pub bytes: u64,
     /// Whether it ended because it was told to halt.
     pub interrupted: bool,
 }
 
-/// A fault and the slot of the operation that it befell.
+/// A fault and the slot of the operation that had it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Failure {
     pub(crate) fault: Fault,
     pub(crate) slot: usize,
 }
 
-/// Does `length` operations, each timed and recorded, unless `halt` ends it before; then what the
-/// step does at its end.
+/// Does `length` operations, timing and recording each, unless `halt` ends it early. Then lets the
+/// step finish.
 ///
 /// # Errors
-/// The first fault of the step, as the error it explains it to be.
+/// The first fault of the step, as explained by it.
 pub fn run_loop<S: Step, C: Clock>(
     step: &mut S,
     length: LoopLength,
@@ -152,12 +151,12 @@ pub fn run_loop<S: Step, C: Clock>(
     Ok(outcome)
 }
 
-/// What a step does once, after its last operation.
+/// Lets a step do what it does once, after its last operation.
 pub(crate) fn end<S: Step>(step: &mut S) -> Result<(), EngineError> {
     step.end().map_err(|fault| step.explain(fault, 0))
 }
 
-/// As [`run_loop`], where more operations follow.
+/// Like [`run_loop`], without the end of the step: more operations follow.
 #[inline(never)]
 pub(crate) fn run_part<S: Step, C: Clock>(
     step: &mut S,
@@ -174,7 +173,7 @@ pub(crate) fn run_part<S: Step, C: Clock>(
     ended.map_err(|failure| step.explain(failure.fault, failure.slot))
 }
 
-/// One operation after another. In a round, each has a slot of its own, and what is untimed stands
+/// One operation after another. In a round, each has its own slot, and the untimed work is done
 /// elsewhere.
 #[inline(always)]
 pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
@@ -185,8 +184,9 @@ pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
     halt: &impl Halt,
 ) -> Result<LoopOutcome, Failure> {
     let mut outcome = LoopOutcome::default();
-    // Each operation is recorded after the next one's readings, which do not wait for that: the
-    // chain from a reading to its bucket then runs beside the clock, not behind it.
+    // Each operation is recorded after the clock readings of the next one, which do not depend on
+    // it: the dependency chain from a reading to its bucket then overlaps with the clock instead of
+    // delaying it.
     let mut last: Option<(u64, u64)> = None;
     for (number, index) in (first..first + operations).enumerate() {
         let slot = if IN_ROUND { number } else { 0 };
@@ -251,7 +251,7 @@ fn run_batches<S: Step, C: Clock>(
     Ok(outcome)
 }
 
-/// Acts on so many operations from `first` on, each in a slot of its own.
+/// Calls `act` for `count` operations from `first` on, each with its own slot.
 #[inline(always)]
 pub(crate) fn each_slot(
     first: u64,
@@ -272,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes down what is called, and fails at one index if told to.
+    /// Records the calls made, and fails at one index if asked to.
     #[derive(Default)]
     struct Diary {
         lines: Vec<(char, u64, usize)>,
@@ -361,7 +361,7 @@ mod tests {
         }
     }
 
-    /// Ends a loop after so many intervals.
+    /// Ends a loop after this many intervals.
     struct After(Cell<u64>);
 
     impl Halt for After {

@@ -18,7 +18,7 @@ const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
 const CREATING: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);
 
-/// The kernel: each call is the system call of its name.
+/// The kernel: each method is the system call of the same name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kernel;
 

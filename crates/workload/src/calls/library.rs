@@ -1,8 +1,8 @@
-//! Calls of the library of DenseFS, on an arena that this process has attached.
+//! Calls to the DenseFS library, on an arena that this process has attached.
 //!
-//! A path names the arena's file, and behind it what is in the arena: `/dev/shm/arena/a/b` is
-//! `/a/b` in the arena of the file `/dev/shm/arena`. No system call finds anything there, because
-//! a file has nothing below it.
+//! A path is the path of the arena's file followed by the path inside the arena:
+//! `/dev/shm/arena/a/b` is `/a/b` in the arena stored in `/dev/shm/arena`. No system call can
+//! resolve such a path, because a regular file has nothing below it.
 
 use std::ffi::OsStr;
 use std::hint::black_box;
@@ -23,13 +23,13 @@ const REGULAR: u32 = FileType::RegularFile.as_raw_mode() | FILE_BITS;
 const DIRECTORY: u32 = FileType::Directory.as_raw_mode() | 0o700;
 const CREATING: u32 = flags::WRITE | flags::CREATE | flags::EXCLUSIVE;
 
-/// The library: each call is the function that does what the system call of its name does.
+/// The library: each method calls the function that does what the system call of that name does.
 #[derive(Debug, Clone)]
 pub(crate) struct Library {
     files: DenseFs,
 }
 
-/// A descriptor of the library's.
+/// One of the library's descriptors.
 #[derive(Debug)]
 pub(crate) struct Number(u32);
 
@@ -38,13 +38,13 @@ impl Library {
         Self { files: files.clone() }
     }
 
-    /// Takes the calling thread's slot in the arena, which its first call would do.
+    /// Claims the calling thread's slot in the arena, which its first call would otherwise do.
     pub(crate) fn make_ready(&self) -> Result<(), EngineError> {
         let taken = self.files.with_core(|_| Ok(())).map_err(errno);
         taken.map_err(|errno| EngineError::from_errno("dfs_attach", self.files.path(), errno))
     }
 
-    /// A path in the arena.
+    /// Converts a path to one inside the arena.
     fn inside(&self, path: &Path) -> Result<PathBuf, Errno> {
         let rest = path.strip_prefix(self.files.path()).map_err(|_| Errno::XDEV)?;
         Ok(Path::new("/").join(rest))
@@ -64,7 +64,7 @@ impl Library {
     }
 }
 
-/// The same error, as the kernel's.
+/// Converts an error number of the library to the kernel's.
 #[cold]
 fn errno(why: densefs_process::Errno) -> Errno {
     Errno::from_raw_os_error(why.0)
@@ -74,7 +74,7 @@ fn base(within: &File) -> Base {
     Base::Descriptor(within.descriptor())
 }
 
-/// The library's flags for an open; it has no need of others.
+/// Converts open flags to the library's. It has no equivalent of the others, and needs none.
 fn library_flags(all: OFlags) -> u32 {
     let pairs = [
         (OFlags::WRONLY, flags::WRITE),
@@ -114,7 +114,7 @@ impl Calls for Library {
     #[inline(always)]
     fn pread(&self, file: &File, into: &mut [u8], offset_bytes: u64) -> Result<usize, Errno> {
         let moved = self.files.read_from(file.descriptor(), offset_bytes, into).map_err(errno);
-        // As if somebody looked at what was read.
+        // Pretend that somebody uses the data.
         black_box(into);
         moved
     }
@@ -134,19 +134,19 @@ impl Calls for Library {
         self.files.truncate_descriptor(file.descriptor(), size_bytes).map_err(errno)
     }
 
-    /// There is nothing that it could write to.
+    /// Does nothing: there is no device to write to.
     #[inline(always)]
     fn fsync(&self, _open: &File) -> Result<(), Errno> {
         Ok(())
     }
 
-    /// There is nothing that it could write to.
+    /// Does nothing: there is no device to write to.
     #[inline(always)]
     fn fdatasync(&self, _file: &File) -> Result<(), Errno> {
         Ok(())
     }
 
-    /// There is nothing that could be read ahead.
+    /// Does nothing: there is no read-ahead.
     fn fadvise_random(&self, _file: &File) -> Result<(), Errno> {
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Calls for Library {
     #[inline(always)]
     fn read(&self, from: &Number, into: &mut [u8]) -> Result<usize, Errno> {
         let moved = self.files.read(from.0, into).map_err(errno);
-        // As if somebody looked at what was read.
+        // Pretend that somebody uses the data.
         black_box(into);
         moved
     }
@@ -178,7 +178,7 @@ impl Calls for Library {
 
     #[inline(always)]
     fn close(&self, descriptor: Number) {
-        // A descriptor that was given is open.
+        // This cannot fail: a descriptor we were given is open.
         self.files.close(descriptor.0).ok();
     }
 
@@ -195,7 +195,7 @@ impl Calls for Library {
     #[inline(always)]
     fn fstatat(&self, within: &File, name: &EntryName) -> Result<(), Errno> {
         let told = self.files.stat_from(base(within), name.as_path(), Follow::No);
-        // As if somebody looked at it.
+        // Pretend that somebody uses the result.
         black_box(told).map(|_| ()).map_err(errno)
     }
 

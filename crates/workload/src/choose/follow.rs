@@ -1,5 +1,5 @@
-//! A share of places that follow the one before, the others uniform: the sequential fraction of
-//! Chen and Patterson ("A New Approach to I/O Performance Evaluation", SIGMETRICS 1993, section 4).
+//! Some places follow the one before, the others are uniform: the sequential fraction of Chen and
+//! Patterson ("A New Approach to I/O Performance Evaluation", SIGMETRICS 1993, section 4).
 
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -7,9 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{Choices, Choose, Place, Sequential, Uniform};
 use crate::arithmetic::multiply_high;
 
-/// With a probability the place after the last one, round; else each equally likely. What follows
-/// at first begins at the place whose number is the seed modulo the number of places, so that one
-/// sequence can go on where another ended.
+/// With a given probability the place after the last one, wrapping around; otherwise any place,
+/// uniformly. Starts at the place whose number is the seed modulo the number of places, so that one
+/// sequence can continue where another ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Follow {
     decide: Xoshiro256PlusPlus,
@@ -20,7 +20,7 @@ pub(crate) struct Follow {
 
 impl Follow {
     pub(crate) fn new(from: &Choices, sequential_percent: u8) -> Self {
-        // Other numbers than those of the uniform choices.
+        // A random stream independent of the uniform choices.
         let apart = Choices { seed: !from.seed, ..*from };
         let sequential = Sequential::new(from).moved_on(from.seed);
         Self {
@@ -63,7 +63,7 @@ mod tests {
             let follows = |pair: &&[u64]| (pair[0] + 1) % (2 * CHOICES) == pair[1];
             let count = places.windows(2).filter(follows).count();
             let share = f64::from(sequential_percent) / 100.0;
-            // One in a thousand of the others follows by chance.
+            // One in a thousand of the others happens to follow.
             let expected = 19_999.0 * (share + (1.0 - share) / 1000.0);
             let off = (count as f64 - expected).abs();
             assert!(off <= 5.0 * (19_999.0 * share * (1.0 - share)).sqrt() + 20.0, "{count}");

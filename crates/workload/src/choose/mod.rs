@@ -1,10 +1,10 @@
-//! Choosing the next place: a resource (a file) and a choice within it (a block, an entry).
+//! Chooses the next place: a resource (a file) and a choice within it (a block, an entry).
 //!
-//! Each access pattern is a type of its own, so that a loop over it is compiled for it. Uniform
-//! choices take one 64-bit random number and one multiplication (Lemire, "Fast random integer
-//! generation in an interval", ACM TOMACS 29(1), 2019, without the rejection step: the bias is
-//! below count / 2^64). Zipf is exact: rejection-inversion from `rand_distr` over ranks, which a
-//! fixed permutation then scatters.
+//! Each access pattern has its own type, so that the loop is compiled for it. Uniform choices take
+//! one 64-bit random number and one multiplication (Lemire, "Fast random integer generation in an
+//! interval", ACM TOMACS 29(1), 2019, without the rejection step: the bias is below count / 2^64).
+//! Zipf is exact: rejection-inversion from `rand_distr` over ranks, which are then scattered by a
+//! fixed permutation.
 
 use std::cmp::Reverse;
 
@@ -19,29 +19,54 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arithmetic::{index, multiply_high, multiply_modulo, whole};
 use crate::content::mix;
-use crate::description::Access;
 use crate::error::WorkloadError;
 
 pub(crate) use follow::Follow;
 pub(crate) use shuffled::Shuffled;
 
-/// A place: which resource, and which of its choices.
+/// Which block, or which entry of a directory, comes next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Access {
+    /// One after the other, wrapping around at the end. Threads that share files start evenly
+    /// spaced.
+    Sequential,
+    /// Each equally likely, independent of the previous ones.
+    Uniform,
+    /// In random order; none repeats before all have been chosen once. Threads on the same files
+    /// divide them among themselves.
+    Shuffled,
+    /// The k-th hottest has a probability proportional to 1 / k^exponent; hot ones are not
+    /// adjacent.
+    Zipf {
+        /// Finite and at least 0 (which is uniform).
+        exponent: f64,
+    },
+    /// With the given probability the one after the last, wrapping around at the end, otherwise
+    /// any, uniformly: the sequential share of Chen and Patterson. Spaced like sequential blocks.
+    /// The first is the one whose number is the seed modulo their count.
+    Mixed {
+        /// The probability of continuing with the next one, in percent: 0 to 100.
+        sequential_percent: u8,
+    },
+}
+
+/// A resource, and one of the choices within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Place {
     pub(crate) resource: usize,
     pub(crate) choice: u64,
 }
 
-/// What can be chosen from, and by whom.
+/// What there is to choose from, and which thread chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choices {
-    /// Resources, at least one.
+    /// The number of resources; at least 1.
     pub(crate) resources: usize,
-    /// Choices in each, at least one.
+    /// The number of choices in each; at least 1.
     pub(crate) choices: u64,
     /// This thread's number.
     pub(crate) thread: usize,
-    /// How many threads choose from the same resources: sequential ones start evenly spread.
+    /// How many threads choose from the same resources; sequential ones start evenly spaced.
     pub(crate) sharers: usize,
     pub(crate) seed: u64,
 }
@@ -61,7 +86,7 @@ pub(crate) trait Choose: Send {
     fn next_place(&mut self) -> Place;
 }
 
-/// One after the other, and round.
+/// One after the other, wrapping around.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequential {
     next: Place,
@@ -77,7 +102,7 @@ impl Sequential {
         Self { next, resources: from.resources, choices: from.choices }
     }
 
-    /// The same, begun so many places further on, round.
+    /// The same sequence, started `places` further on, wrapping around.
     pub(crate) fn moved_on(self, places: u64) -> Self {
         let Place { resource, choice } = self.next;
         let total = self.resources as u64 * self.choices;
@@ -103,7 +128,7 @@ impl Choose for Sequential {
     }
 }
 
-/// Each equally likely.
+/// Each is equally likely.
 #[derive(Debug, Clone)]
 pub(crate) struct Uniform {
     generator: Xoshiro256PlusPlus,
@@ -152,20 +177,20 @@ impl Zipf {
 impl Choose for Zipf {
     #[inline]
     fn next_place(&mut self) -> Place {
-        // Ranks come as whole numbers from 1; rounding may carry the last one over the end.
+        // Ranks are whole numbers from 1; rounding may push the last one past the end.
         let rank = whole(self.law.sample(&mut self.generator)).clamp(1, self.scatter.count);
         let position = self.scatter.position(rank - 1);
         Place { resource: index(position / self.choices), choice: position % self.choices }
     }
 }
 
-/// A fixed permutation of 0..count under which hot ranks lie far apart: multiplication by a number
+/// A fixed permutation of 0..count that puts hot ranks far apart: multiplication by a number
 /// coprime to count.
 ///
 /// Multiples of count divided by the golden ratio are spread best (Knuth, TAOCP volume 3, section
-/// 6.4, theorem S), but that is not a whole number, and not every whole number next to it is
-/// coprime to count or spreads well. So of those around it the best is taken: the one whose hottest
-/// ranks keep the largest distance.
+/// 6.4, theorem S), but that is not an integer, and not every nearby integer is coprime to count or
+/// spreads well. So the best of those around it is taken: the one that keeps the hottest ranks
+/// furthest apart.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scatter {
     count: u64,
@@ -173,10 +198,10 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// Ranks whose distance decides between steps, at most; of fewer than 20 times as many, the
-    /// first in 20.
+    /// The most ranks whose distances are compared. With fewer than 20 times as many places, only
+    /// the hottest 1 in 20 are.
     const HOT: u64 = 64;
-    /// How many numbers on either side of the golden one are looked at.
+    /// How many numbers on either side of the golden one are tried.
     const REACH: u64 = 64;
 
     pub(crate) fn new(count: u64) -> Self {
@@ -189,12 +214,12 @@ impl Scatter {
             .max_by_key(|scatter| {
                 (scatter.least_distance(), Reverse(scatter.step.abs_diff(golden)))
             })
-            // Only of a count of one is nothing below it coprime to it.
+            // Only a count of 1 has no coprime below it.
             .unwrap_or(Self { count, step: 1 })
     }
 
-    /// The least distance, counted round, between any two of the hottest ranks. Two ranks that
-    /// differ by k lie as far apart as rank k and rank 0 do.
+    /// The smallest cyclic distance between any two of the hottest ranks. Two ranks that differ by
+    /// k are as far apart as rank k and rank 0.
     fn least_distance(&self) -> u64 {
         let hot = (self.count / 20).clamp(2, Self::HOT).min(self.count);
         let distance = |rank| {
@@ -214,7 +239,7 @@ fn greatest_common_divisor(first: u64, second: u64) -> u64 {
     if second == 0 { first } else { greatest_common_divisor(second, first % second) }
 }
 
-/// Any pattern, where one branch more costs nothing beside the call that follows.
+/// Any pattern, for callers where one more branch does not matter beside the call that follows.
 #[derive(Debug, Clone)]
 pub(crate) enum AnyChooser {
     Sequential(Sequential),

@@ -1,9 +1,9 @@
-//! Every place once, in random order, without a table of what was already chosen.
+//! Every place once, in random order, without a table of the places already chosen.
 //!
-//! Positions are enciphered by a Feistel network of four rounds over the least even number of bits
-//! that holds them; what falls outside the range is enciphered again until it falls inside, which
-//! makes the cipher a permutation of the range (Black & Rogaway, "Ciphers with Arbitrary Finite
-//! Domains", CT-RSA 2002, section 3, cycle walking). Fewer than four steps are taken on average.
+//! Positions are encrypted by a four-round Feistel network on the smallest even number of bits that
+//! can represent them. A result out of range is encrypted again until it is in range, which makes
+//! the cipher a permutation of the range (Black & Rogaway, "Ciphers with Arbitrary Finite Domains",
+//! CT-RSA 2002, section 3, cycle walking). This takes fewer than four steps on average.
 
 use super::{Choices, Choose, Place};
 use crate::arithmetic::index;
@@ -11,7 +11,7 @@ use crate::content::mix;
 
 const ROUNDS: u32 = 4;
 
-/// Every place once, in random order; after the last, the same order again.
+/// Every place once, in random order; then again in the same order.
 #[derive(Debug, Clone)]
 pub(crate) struct Shuffled {
     seed: u64,
@@ -23,7 +23,8 @@ pub(crate) struct Shuffled {
 }
 
 impl Shuffled {
-    /// Threads on the same resources take turns in one order, so that none repeats another's.
+    /// Threads on the same resources take turns in one common order, so that none repeats another's
+    /// places.
     pub(crate) fn new(from: &Choices) -> Self {
         let total = from.total();
         let bits = u64::BITS - (total - 1).leading_zeros();
@@ -103,7 +104,7 @@ mod tests {
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1.abs_diff(pair[1].1) <= 2)
             .count();
-        // Of 19,999 pairs, 5 in 20,000 each by chance: about 5.
+        // 19,999 pairs, each adjacent by chance with probability 5 in 20,000: about 5.
         assert!(near < 20, "{near} neighbouring pairs");
     }
 

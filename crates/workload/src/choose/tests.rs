@@ -1,4 +1,4 @@
-//! The access patterns against their laws.
+//! The access patterns follow their distributions.
 
 use std::collections::HashSet;
 
@@ -89,7 +89,7 @@ fn scattering_is_a_permutation_that_keeps_hot_ranks_apart() {
         let positions: HashSet<u64> = (0..count).map(|rank| scatter.position(rank)).collect();
         assert_eq!(positions.len() as u64, count, "{count} ranks");
         assert!(positions.iter().all(|&position| position < count));
-        // Evenly spread, the hottest would lie count / hot apart; a third of that is asked for.
+        // If perfectly spread, the hottest would be count / hot apart; require a third of that.
         let hot = (count / 20).min(64);
         let mut hottest: Vec<u64> = (0..hot).map(|rank| scatter.position(rank)).collect();
         hottest.sort_unstable();

@@ -1,185 +1,137 @@
-//! The description of a workload: plain data, no behaviour.
+//! The description of a workload: data without behaviour.
 //!
-//! What is timed is exactly the call or calls an operation names. What has to happen around them
+//! Exactly the call or calls that an operation names are timed. Whatever must happen around them
 //! (the close after an open, the append before an fsync) happens outside the timed interval.
 
-use crate::error::WorkloadError;
-use crate::io_path::{self, MapOptions, Preadv2Options, StdioLocking};
-use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
-use crate::operation::{DataOperation, Operation, Subject};
-use crate::uring::UringOptions;
+mod check;
 
-/// Which block, or which entry of a directory, comes next.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Access {
-    /// One after the other; from the end on to the beginning. Threads on the same files start
-    /// evenly spread.
-    Sequential,
-    /// Each equally likely, independent of those before.
-    Uniform,
-    /// In random order, none again before each came once. Threads on the same files share them out.
-    Shuffled,
-    /// The k-th hottest has a probability proportional to 1 / k^exponent; hot ones are not
-    /// neighbours.
-    Zipf {
-        /// At least 0 (which is uniform), finite.
-        exponent: f64,
-    },
-    /// By chance the one after the last, from the end on to the beginning, or else each equally
-    /// likely: the sequential share of Chen and Patterson. Spaced like sequential ones; the first
-    /// of all is the one whose number is the seed modulo their number.
-    Mixed {
-        /// The probability of the one after the last, in percent: 0 to 100.
-        sequential_percent: u8,
-    },
-}
-
-/// How bytes travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IoPath {
-    /// One system call per request, through the page cache.
-    PsyncBuffered,
-    /// One system call per request, with `O_DIRECT`.
-    PsyncDirect,
-    /// The files are mapped shared when the session is prepared, as far as operations range, and
-    /// unmapped with it; an operation copies one request out of the mapping or into it. What is
-    /// timed is that access, page faults and all. An access that the kernel cannot serve ends the
-    /// process by SIGBUS; that files are long enough is looked at before.
-    Mmap(MapOptions),
-    /// One `preadv2` or `pwritev2` per request, with flags.
-    Preadv2(Preadv2Options),
-    /// Single characters through C's stdio, with the library's buffer. A request that does not
-    /// follow the last one begins with an `fseeko`, which is timed: it writes the buffer back and
-    /// throws away what was read ahead, so random access pays for whole buffers. What is still
-    /// buffered after the last operation is written then, untimed.
-    Stdio(StdioLocking),
-    /// Many requests in flight at once, by io_uring; reads and writes only.
-    IoUring(UringOptions),
-}
+use crate::choose::Access;
+use crate::io_path::IoPath;
+use crate::operation::Operation;
 
 /// Where a request may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alignment {
     /// At multiples of the request size.
     Request,
-    /// At multiples of 512. Uniform access uses all of them; sequential and zipf blocks begin 512
-    /// bytes into the file.
+    /// At multiples of 512. Uniform access uses all of them; the blocks of all other patterns begin
+    /// 512 bytes into the file.
     Sector,
-    /// Anywhere. Uniform access uses every byte; sequential and zipf blocks begin one byte into the
-    /// file.
+    /// Anywhere. Uniform access uses every byte; the blocks of all other patterns begin one byte
+    /// into the file.
     Unaligned,
 }
 
-/// What threads have in common.
+/// What threads share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sharing {
-    /// Files and directories are dealt out: thread t of T has those whose number is t modulo T.
+    /// Files and directories are divided up: thread t of T gets those whose number is t modulo T.
     Own,
     /// All threads work on the first file, or in the first directory.
     Same,
 }
 
-/// Whether content is made and compared, outside the timed intervals.
+/// Whether content is generated and compared, outside the timed intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verification {
-    /// Reads are not looked at; writes write what does not compress and has
-    /// nothing to do with the place, after which a write file is not checkable.
+    /// Reads are not checked. Writes write incompressible data unrelated to their offset, so write
+    /// files cannot be checked afterwards.
     Off,
-    /// Reads are compared; writes write the right content for their offset. Without meaning for
+    /// Reads are compared; writes write the correct content for their offset. Has no effect on
     /// other operations.
     On,
 }
 
-/// From where unverified writes take what they write.
+/// Where unverified writes take their data from.
 ///
-/// A device that copies what it is given, such as that of a virtual machine, takes less time for
-/// what lies in the processor's caches.
+/// A device that copies the data, such as a virtual machine's, takes less time if they are in the
+/// processor's caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WriteMemory {
-    /// From the least memory whose content does not compress.
+    /// As little memory as possible without the content becoming compressible.
     Reused,
-    /// Each write from memory of its own.
+    /// Separate memory for each write.
     Own,
 }
 
-/// What does the operations.
+/// What executes the operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Workers {
-    /// Threads of this process, which share its memory's map and its table of descriptors.
+    /// Threads of this process, which share its address space and its descriptor table.
     Threads,
-    /// Processes forked for it, which share neither. This process must have one thread then.
+    /// Processes forked for the run, which share neither. This process must be single-threaded.
     Processes,
 }
 
-/// What makes changes of directories permanent.
+/// How changes of directories are made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DirectorySync {
-    /// Nothing: the file system writes when it likes.
+    /// They are not: the file system writes them back whenever it likes.
     Never,
-    /// An `fsync` of the directory after each operation, timed as one with it.
+    /// An `fsync` of the directory after each operation, timed together with it.
     EachOperation,
 }
 
-/// Whether threads stay on one processor each.
+/// Whether each thread stays on one processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pinning {
-    /// Thread t stays on the t-th processor that this process may use, counted round.
+    /// Thread t stays on the t-th processor that this process may use, wrapping around.
     EachToOneProcessor,
     /// The kernel moves threads as it likes.
     Off,
 }
 
-/// All that has to be said about a workload. Execution adds a file set and a seed, nothing else.
+/// The complete description of a workload. Executing it takes only a file set and a seed besides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
-    /// What is done.
+    /// What each operation does.
     pub operation: Operation,
-    /// To which block or entry.
+    /// Which block or entry each operation uses.
     pub access: Access,
     /// Bytes moved by one read, write or append.
     pub request_bytes: usize,
-    /// Reads and writes range over the first so many bytes of each file: at least a request, at
-    /// most the file. None: over the whole file. Without meaning for other operations.
+    /// Reads and writes stay within the first `span_bytes` of each file: at least one request, at
+    /// most the whole file, which is also what None means. Has no effect on other operations.
     pub span_bytes: Option<u64>,
-    /// Whether reads are announced as random (`POSIX_FADV_RANDOM`), so that none is read ahead.
+    /// Whether reads are announced as random (`POSIX_FADV_RANDOM`), which turns read-ahead off.
     pub advises_random: bool,
-    /// How they travel.
+    /// How the bytes travel.
     pub io_path: IoPath,
-    /// Threads (or processes), started together.
+    /// The number of threads (or processes), which start together.
     pub threads: usize,
-    /// Which of both.
+    /// Whether they are threads or processes.
     pub workers: Workers,
-    /// Operations of each thread, at most: once one of several has done them, all end. Also bounds
-    /// the extra entries that a thread adds to the directory set.
+    /// The most operations of each thread: as soon as one of several threads has done them, all
+    /// stop. Also bounds the extra entries that a thread adds to the directory set.
     pub operations_per_thread: u64,
-    /// Operations of each thread before those, which bring about what is measured then: timed too,
-    /// and recorded apart (see [`crate::Course`]). Operations in flight have no such start: 0.
+    /// Operations that each thread does first, to reach the state to be measured. They are timed
+    /// too, but recorded separately (see [`crate::Course`]). Must be 0 for operations in flight.
     pub start_operations: u64,
-    /// Operations in one timed interval; 1 times each.
+    /// Operations per timed interval; 1 times each separately.
     pub batch: usize,
-    /// Operations of each thread in one round: whatever is untimed stands before all of them and
-    /// after all of them, and threads wait for each other in between. So what one thread does
-    /// untimed gives no other the time in which it would have had to wait for it. 1 leaves the
-    /// untimed parts between operations.
+    /// Operations of each thread in one round. Untimed work happens only before and after all of
+    /// them, and threads wait for each other in between. Otherwise one thread's untimed work would
+    /// hide the time for which another would have had to wait. With 1, untimed work is done around
+    /// each operation.
     pub operations_per_round: usize,
     /// Where requests may begin.
     pub alignment: Alignment,
-    /// What threads have in common.
+    /// What threads share.
     pub sharing: Sharing,
     /// Whether content is checked.
     pub verification: Verification,
-    /// From where unverified writes to data files take what they write, by plain calls or io_uring;
-    /// on a device each has memory of its own.
+    /// Where unverified writes to data files take their data from, with plain calls or io_uring.
+    /// Writes on a device always have separate memory.
     pub write_memory: WriteMemory,
-    /// Whether threads stay on their processors.
+    /// Whether each thread stays on one processor.
     pub pinning: Pinning,
-    /// What makes changes of directories permanent. Other operations have only `Never`.
+    /// How changes of directories are made durable. Must be `Never` for operations that make none.
     pub directory_sync: DirectorySync,
 }
 
 impl Workload {
-    /// One pinned thread that does `operation` to 4 KiB requests at aligned, uniformly random
-    /// places of whole files, through the page cache, each timed, 1000 times, unverified.
+    /// One pinned thread that does `operation` 1000 times, on 4 KiB requests at aligned, uniformly
+    /// random offsets in whole files, through the page cache, timed one by one, unverified.
     #[must_use]
     pub fn new(operation: Operation) -> Self {
         Self {
@@ -204,114 +156,22 @@ impl Workload {
         }
     }
 
-    /// Operations of each thread, those of the start among them.
+    /// Operations of each thread, including those of the start.
     #[must_use]
     pub fn all_operations(&self) -> u64 {
         self.start_operations.saturating_add(self.operations_per_thread)
     }
 
-    /// For how many operations at a time a step is prepared.
+    /// How many operations a step prepares at a time.
     pub(crate) fn slots(&self) -> usize {
         self.batch.max(self.operations_per_round)
     }
 
-    /// For how many writes there is to be memory at least.
+    /// The number of writes for which there must be separate memory, at least.
     pub(crate) fn writes_apart(&self) -> u64 {
         match self.write_memory {
             WriteMemory::Reused => 1,
             WriteMemory::Own => self.all_operations(),
         }
     }
-
-    /// Checks what can be checked without a file set.
-    ///
-    /// # Errors
-    /// The first thing that could not be executed.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        self.check_counts()?;
-        if let Access::Zipf { exponent } = self.access
-            && !(exponent.is_finite() && exponent >= 0.0)
-        {
-            return Err(WorkloadError::ZipfExponent(exponent));
-        }
-        self.check_shares()?;
-        io_path::check(self)?;
-        if self.slots() > 1 && !self.operation.can_batch() {
-            return Err(WorkloadError::NoBatch(self.operation.name()));
-        }
-        let is_in_flight = matches!(self.io_path, IoPath::IoUring(_));
-        // What a round had prepared and did not come to is prepared again in the next.
-        let cannot_be_prepared_twice =
-            self.operation.removes_names() || self.operation == Operation::Rename;
-        let has_no_rounds = self.batch > 1 || is_in_flight || cannot_be_prepared_twice;
-        if self.operations_per_round > 1 && has_no_rounds {
-            return Err(WorkloadError::NoRounds);
-        }
-        let is_psync = matches!(self.io_path, IoPath::PsyncBuffered | IoPath::PsyncDirect);
-        if self.workers == Workers::Processes && !is_psync {
-            return Err(WorkloadError::NotInProcesses);
-        }
-        let syncs = self.directory_sync == DirectorySync::EachOperation;
-        if syncs && !self.operation.changes_directories() {
-            return Err(WorkloadError::NothingToSync(self.operation.name()));
-        }
-        match self.io_path {
-            IoPath::IoUring(_) if self.start_operations > 0 => Err(WorkloadError::NoStart),
-            IoPath::IoUring(options) => options.check(self),
-            IoPath::PsyncBuffered
-            | IoPath::PsyncDirect
-            | IoPath::Mmap(_)
-            | IoPath::Preadv2(_)
-            | IoPath::Stdio(_) => Ok(()),
-        }
-    }
-
-    fn check_shares(&self) -> Result<(), WorkloadError> {
-        let read_percent = match self.operation.subject() {
-            Subject::Data(DataOperation::Mixed { read_percent }) => read_percent,
-            Subject::Data(_) | Subject::Growing(_) | Subject::Names(..) => 0,
-        };
-        let sequential_percent = if let Access::Mixed { sequential_percent } = self.access {
-            sequential_percent
-        } else {
-            0
-        };
-        let shares = [
-            ("the percentage of reads", read_percent),
-            ("the percentage of sequential accesses", sequential_percent),
-        ];
-        match shares.into_iter().find(|(_, percent)| *percent > 100) {
-            Some((what, percent)) => {
-                Err(WorkloadError::TooLarge { what, value: u64::from(percent), most: 100 })
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn check_counts(&self) -> Result<(), WorkloadError> {
-        let counts = [
-            ("the request size", self.request_bytes as u64, 1 << 30),
-            ("the number of threads", self.threads as u64, NUMBERS / NUMBERS_PER_THREAD),
-            ("the number of operations", self.operations_per_thread, NUMBERS_PER_THREAD),
-            ("the batch", self.batch as u64, 1 << 20),
-            ("the round", self.operations_per_round as u64, 1 << 10),
-        ];
-        for (what, value, most) in counts {
-            if value == 0 {
-                return Err(WorkloadError::Zero(what));
-            }
-            if value > most {
-                return Err(WorkloadError::TooLarge { what, value, most });
-            }
-        }
-        let (value, most) = (self.all_operations(), NUMBERS_PER_THREAD);
-        if value > most {
-            let what = "the number of operations";
-            return Err(WorkloadError::TooLarge { what, value, most });
-        }
-        Ok(())
-    }
 }
-
-#[cfg(test)]
-mod tests;

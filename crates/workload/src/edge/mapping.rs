@@ -1,8 +1,8 @@
-//! A file mapped shared, from its first byte on.
+//! The beginning of a file, mapped shared.
 //!
-//! No reference to mapped memory is ever made, since others may change the file meanwhile: bytes
-//! are copied out of it and into it. An access to a page that the file no longer reaches, or that
-//! its device cannot deliver, is a SIGBUS; the caller sees to it that the file is long enough.
+//! References into mapped memory are never created, because others may change the file at any time:
+//! bytes are copied out and in. Accessing a page past the end of the file, or one that the device
+//! cannot deliver, raises SIGBUS; the caller must make sure that the file is long enough.
 #![expect(unsafe_code, reason = "mapped memory is reached through pointers alone")]
 
 use std::ffi::c_void;
@@ -17,9 +17,9 @@ use crate::io_path::{MapAdvice, MapOptions, Populate};
 /// What a mapping is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MapAccess {
-    /// Copying out of it; the file is open for reading.
+    /// Copying out; the file is open for reading.
     Read,
-    /// Copying into it, and out of it; the file is open for both.
+    /// Copying in and out; the file is open for reading and writing.
     Write,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Mapping {
     access: MapAccess,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and `start` has one owner.
+// SAFETY: a mapping belongs to the process, not to a thread, and `start` has one owner.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `length` bytes, more than none.
+    /// Maps `length` bytes; `length` must not be 0.
     pub(crate) fn new(
         file: &OwnedFd,
         length: usize,
@@ -50,7 +50,7 @@ impl Mapping {
             Populate::OnAccess => MapFlags::SHARED,
             Populate::AtPrepare => MapFlags::SHARED | MapFlags::POPULATE,
         };
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new mapping at an address chosen by the kernel touches no memory of ours.
         let start = unsafe { mmap(ptr::null_mut(), length, protection, flags, file, 0) }
             .map_err(|errno| Fault::errno("mmap", errno))?;
         let start = NonNull::new(start.cast()).expect("the kernel maps nothing at address 0");
@@ -60,7 +60,7 @@ impl Mapping {
             MapAdvice::Random => Advice::Random,
             MapAdvice::Sequential => Advice::Sequential,
         };
-        // SAFETY: the range is the mapping made above; none of the three changes what it holds.
+        // SAFETY: the range is the mapping made above; none of the three kinds changes its content.
         unsafe { madvise(mapping.address(), length, advice) }
             .map_err(|errno| Fault::errno("madvise", errno))?;
         Ok(mapping)
@@ -70,7 +70,7 @@ impl Mapping {
         self.start.as_ptr().cast()
     }
 
-    /// Whether so many bytes from `offset` on lie in it.
+    /// Whether `length` bytes from `offset` on are within the mapping.
     #[inline(always)]
     fn holds(&self, offset: usize, length: usize) -> bool {
         offset <= self.length && length <= self.length - offset
@@ -80,20 +80,20 @@ impl Mapping {
     #[inline(always)]
     pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
         assert!(self.holds(offset, buffer.len()), "requests lie in the span that is mapped");
-        // SAFETY: the source lies in the mapping by the assertion, and the mapping lives as long as
-        // `self`; `buffer` is our own memory, so the two do not overlap.
+        // SAFETY: the source is within the mapping by the assertion, and the mapping lives as long
+        // as `self`; `buffer` is our own memory, so the two do not overlap.
         unsafe {
             let from = self.start.as_ptr().add(offset);
             ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len());
         }
     }
 
-    /// Copies `bytes` to `offset`; only of a mapping for writing.
+    /// Copies `bytes` to `offset`. The mapping must be writable.
     #[inline(always)]
     pub(crate) fn copy_in(&mut self, offset: usize, bytes: &[u8]) {
         assert!(self.holds(offset, bytes.len()), "requests lie in the span that is mapped");
         assert_eq!(self.access, MapAccess::Write, "what is written to is mapped for writing");
-        // SAFETY: the destination lies in the mapping by the first assertion and is writable by the
+        // SAFETY: the destination is within the mapping by the first assertion and writable by the
         // second; the mapping lives as long as `self`, and `bytes` is our own memory.
         unsafe {
             let to = self.start.as_ptr().add(offset);
@@ -104,7 +104,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new`, and its one owner ends here.
+        // SAFETY: the mapping was made by `new`, and this is its only owner.
         let unmapped = unsafe { munmap(self.address(), self.length) };
         debug_assert!(unmapped.is_ok(), "a mapping of ours can be unmapped");
     }

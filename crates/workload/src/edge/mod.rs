@@ -1,5 +1,5 @@
-//! The thin edge to what has no safe wrapper: memory that a file is mapped to, and stdio's streams.
-//! Each function does one thing; no policy.
+//! The thin layer over what has no safe wrapper: mapped files, and stdio streams. Each function
+//! does one thing and makes no decisions.
 
 mod mapping;
 mod stream;

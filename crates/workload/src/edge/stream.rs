@@ -1,9 +1,8 @@
-//! A stream of C's stdio with the buffer that the library gives it.
+//! A C stdio stream with the library's default buffer.
 //!
-//! glibc reads and writes whole buffers (`st_blksize` bytes, 4096 as a rule). Its `fseeko` writes
-//! back what is buffered, discards what was read, and of a stream that can be read also reads the
-//! part of the new block that lies before the new position (`libio/fileops.c`,
-//! `_IO_new_file_seekoff`).
+//! glibc reads and writes whole buffers (`st_blksize` bytes, usually 4096). Its `fseeko` writes
+//! back what is buffered and discards what was read; if the stream is readable, it also reads the
+//! part of the new block before the new position (`libio/fileops.c`, `_IO_new_file_seekoff`).
 #![expect(unsafe_code, reason = "stdio has no safe wrapper that moves single characters")]
 
 use std::ffi::{CStr, c_int};
@@ -28,7 +27,7 @@ pub struct Stream {
     locking: StdioLocking,
 }
 
-// SAFETY: a stream belongs to the process, not to a thread, and is used by its one owner.
+// SAFETY: a stream belongs to the process, not to a thread, and only its owner uses it.
 unsafe impl Send for Stream {}
 
 fn last_errno() -> Errno {
@@ -36,23 +35,23 @@ fn last_errno() -> Errno {
 }
 
 impl Stream {
-    /// A stream over `descriptor`, which has to be open in the way that `mode` says.
+    /// A stream over `descriptor`, which must be open in a way that allows `mode`.
     pub fn open(descriptor: OwnedFd, mode: &CStr, locking: StdioLocking) -> Result<Self, Fault> {
         let number = descriptor.into_raw_fd();
-        // SAFETY: `number` is open, and nobody else's since `into_raw_fd`; `mode` ends in a nul.
+        // SAFETY: `number` is open and owned by us since `into_raw_fd`; `mode` ends in a NUL.
         let file = unsafe { libc::fdopen(number, mode.as_ptr()) };
         match NonNull::new(file) {
             Some(file) => Ok(Self { file, locking }),
             None => {
                 let errno = last_errno();
-                // SAFETY: no stream was made, so the descriptor is still ours.
+                // SAFETY: no stream was created, so we still own the descriptor.
                 unsafe { libc::close(number) };
                 Err(Fault::errno("fdopen", errno))
             }
         }
     }
 
-    /// Goes to `offset_bytes`, whatever that reads, writes or discards.
+    /// Seeks to `offset_bytes`, whatever that causes to be read, written or discarded.
     pub fn seek(&mut self, offset_bytes: u64) -> Result<(), Fault> {
         let offset = libc::off_t::try_from(offset_bytes)
             .map_err(|_| Fault::errno("fseeko", Errno::OVERFLOW))?;
@@ -63,9 +62,9 @@ impl Stream {
         }
     }
 
-    /// Reads characters into `buffer` until it is full. Gives how many came before the end of the
-    /// file. One function, so that the engine and the loop that it is compared with run the same
-    /// code per character.
+    /// Reads characters into `buffer` until it is full. Returns how many there were before the end
+    /// of the file. Never inlined, so that the engine and the bare loop that it is compared with
+    /// run the same code per character.
     #[inline(never)]
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
         let file = self.file.as_ptr();
@@ -82,8 +81,8 @@ impl Stream {
         Ok(done)
     }
 
-    /// Writes all of `bytes`, character by character, to the buffer and on from there as that
-    /// fills.
+    /// Writes all of `bytes`, character by character, into the stream's buffer, which is written
+    /// out whenever it is full.
     #[inline(never)]
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let file = self.file.as_ptr();
@@ -110,20 +109,20 @@ impl Stream {
     }
 }
 
-/// Characters as they come; how many came.
+/// Stores characters until one is EOF. Returns how many there were.
 #[inline(always)]
 fn fill(buffer: &mut [u8], mut next: impl FnMut() -> c_int) -> usize {
     for (done, byte) in buffer.iter_mut().enumerate() {
         match u8::try_from(next()) {
             Ok(character) => *byte = character,
-            // EOF, the only number that is no character.
+            // EOF is the only value that is not a character.
             Err(_) => return done,
         }
     }
     buffer.len()
 }
 
-/// Whether all characters were taken.
+/// Returns whether all characters were accepted.
 #[inline(always)]
 fn drain(bytes: &[u8], mut put: impl FnMut(c_int) -> c_int) -> bool {
     bytes.iter().all(|&character| put(c_int::from(character)) != libc::EOF)
@@ -131,8 +130,8 @@ fn drain(bytes: &[u8], mut put: impl FnMut(c_int) -> c_int) -> bool {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: the stream is open, and its one owner ends here. Who wants to know whether the
-        // last characters were written flushes before.
+        // SAFETY: the stream is open, and this is its only owner. Callers that need to know whether
+        // the last characters were written must flush first.
         unsafe { libc::fclose(self.file.as_ptr()) };
     }
 }

@@ -1,8 +1,8 @@
 //! Making a file set.
 //!
-//! A million empty files must cost little more than a million bare calls, so the loop over entries
-//! does nothing but write digits into a name that it keeps, make the call relative to the open
-//! directory, and look at the stop flag.
+//! A million empty files must cost little more than a million bare calls. So the loop over entries
+//! only writes digits into a reused name, makes the call relative to the open directory, and checks
+//! the stop flag.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,21 +11,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{DirectorySet, FileSet, Role, open_directory};
+use super::{DirectorySet, FileSet, open_directory};
 use crate::arithmetic::index;
-use crate::calls::{Calls, Kernel};
+use crate::calls::{Calls, Kernel, write_on, write_whole};
 use crate::content::{Content, mix};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::names::{EntryName, Kind, NameForm, STEP_NAME};
 use crate::processors::near;
-use crate::steps::{write_on, write_whole};
+use crate::role::Role;
 
-/// What a file set has below its root.
+/// The directories below the root of a file set.
 pub(super) const PARTS: [&str; 4] = ["read", "write", "growing", "entries"];
 
-/// Content is made and written in pieces of this size: large enough to hide the calls, small enough
-/// for a cache.
+/// Content is generated and written in pieces of this size: large enough to hide the cost of the
+/// calls, small enough for a cache.
 const CHUNK_BYTES: usize = 1 << 20;
 
 pub(super) fn create<K: Calls>(
@@ -62,14 +62,14 @@ pub(super) fn create<K: Calls>(
     Ok(())
 }
 
-/// What is in each entry of the directory set: nothing can compress it.
+/// The content of every entry of the directory set, which is incompressible.
 fn content_of_entries(file_set: &FileSet) -> Vec<u8> {
     let mut all = vec![0; index(file_set.spec.directories.entry_bytes)];
     Content::new(mix(file_set.seed), 0).fill(&mut all, 0);
     all
 }
 
-/// Makes it in the memory of the thread with this number.
+/// Runs `make` such that new pages come from the memory near the thread with this number.
 fn near_thread(
     file_set: &FileSet,
     number: usize,
@@ -81,8 +81,8 @@ fn near_thread(
     })
 }
 
-/// Makes empty files in an existing directory: the entries of a directory set of the usual names
-/// that have these numbers.
+/// Makes empty files in an existing directory: entries with these numbers, named as in a directory
+/// set with the default name length.
 ///
 /// # Errors
 /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised.
@@ -132,10 +132,11 @@ fn make_full<K: Calls>(
     written.map(drop)
 }
 
-/// Makes empty files by the cheapest call that the file system has.
+/// Makes empty files by the cheapest call that the file system supports.
 #[derive(Debug, Default)]
 pub(crate) struct Maker {
-    /// vfat and some FUSE file systems have no mknod, or not for everyone.
+    /// Whether to use open instead: vfat and some FUSE file systems have no mknod, or not for
+    /// everyone.
     opens: bool,
 }
 
@@ -161,7 +162,7 @@ impl Maker {
     }
 }
 
-/// The bytes of the next piece when `rest_bytes` are left.
+/// The size of the next piece when `rest_bytes` are left.
 fn chunk(rest_bytes: u64) -> usize {
     usize::try_from(rest_bytes).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES))
 }

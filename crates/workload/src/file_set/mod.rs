@@ -1,9 +1,9 @@
-//! A file set: what workloads act on, made once and still there after a remount.
+//! A file set: what workloads act on. It is made once and survives a remount.
 //!
-//! Below its root lie `read/` and `write/` (data files with checkable content), `entries/` (the
-//! directory set: K directories of N files, each at the depth asked for) and `growing/`
-//! (empty; files that operations append to live there during a session). Read files are never
-//! written after they are made, so that they stay checkable whatever ran before.
+//! Below its root are `read/` and `write/` (data files with checkable content), `entries/` (the
+//! directory set: K directories of N files, each at the requested depth) and `growing/` (empty;
+//! files that operations append to are kept there during a session). Read files are never written
+//! after they are made, so they remain checkable whatever has run.
 
 mod create;
 
@@ -16,11 +16,12 @@ pub(crate) use create::Maker;
 pub use create::create_empty_files;
 
 use crate::calls::{Calls, Kernel, Library, ReachedBy};
-use crate::content::{Content, Mismatch};
+use crate::content::Content;
 use crate::error::{EngineError, WorkloadError};
 use crate::names::{NAME_BYTES, NAME_BYTES_MAX, NAME_BYTES_MIN, NameForm, STEP_NAME};
+use crate::role::Role;
 
-/// The most files or directories of one role: their numbers are file identifiers of 32 bits.
+/// The most files or directories of one role: their numbers must fit in 32 bits.
 const FILES: u64 = 1 << 32;
 
 /// Data files of one role.
@@ -41,24 +42,25 @@ pub struct DirectorySet {
     pub entries: u64,
     /// The size of each entry.
     pub entry_bytes: u64,
-    /// Components of the paths that operations on its names resolve, 1 to 64: 1 is the name in an
-    /// open directory, each further one a directory on the way.
+    /// The number of path components that operations on its names resolve, 1 to 64: 1 is just the
+    /// name in an open directory, and each further one is a directory on the way.
     pub depth: usize,
-    /// Bytes of each name, 5 to 255. Those of fewer than 12 hold 36^(bytes - 1) numbers, which
-    /// bounds entries, and of the names that a session adds all together.
+    /// Bytes of each name, 5 to 255. Names shorter than 12 bytes allow only 36^(bytes - 1) numbers,
+    /// which limits the entries of a directory and the new names of a session, all threads
+    /// together.
     pub name_bytes: usize,
 }
 
 impl Default for DirectorySet {
-    /// None, of empty files with the shortest names that hold every number, resolved in an open
-    /// directory.
+    /// No directories; the defaults are empty files, resolved in an open directory, with the
+    /// shortest names that can represent every number.
     fn default() -> Self {
         Self { count: 0, entries: 0, entry_bytes: 0, depth: 1, name_bytes: NAME_BYTES }
     }
 }
 
 impl DirectorySet {
-    /// The most components of a path: far fewer than the longest path holds.
+    /// The most components of a path, far fewer than the longest possible path has.
     const DEPTH_MAX: usize = 64;
 
     fn check(&self) -> Result<(), WorkloadError> {
@@ -72,25 +74,25 @@ impl DirectorySet {
         }
     }
 
-    /// Names as operations resolve them.
+    /// The form of names as operations resolve them.
     pub(crate) fn path_form(&self) -> NameForm {
         NameForm { name_bytes: self.name_bytes, steps: self.depth - 1 }
     }
 
-    /// Names in their own directory.
+    /// The form of names within their directory.
     pub(crate) fn name_form(&self) -> NameForm {
         NameForm { name_bytes: self.name_bytes, steps: 0 }
     }
 }
 
-/// What a file set consists of. The default is nothing.
+/// What a file set consists of; by default nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileSetSpec {
     /// Files for reads.
     pub read_files: DataFiles,
     /// Files for writes.
     pub write_files: DataFiles,
-    /// Directories for everything about names.
+    /// Directories for all operations on names.
     pub directories: DirectorySet,
 }
 
@@ -111,24 +113,6 @@ impl FileSetSpec {
     }
 }
 
-/// What a data file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Reads; its content is as made, always.
-    Read,
-    /// Writes; its content is checkable until an unverified write.
-    Write,
-}
-
-impl Role {
-    fn directory(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
-
 /// A file set that exists.
 #[derive(Debug, Clone)]
 pub struct FileSet {
@@ -139,12 +123,12 @@ pub struct FileSet {
 }
 
 impl FileSet {
-    /// Makes a file set below `root`, a directory that exists and holds no file set yet. What is
-    /// dirty then is left to the caller to write back.
+    /// Makes a file set below `root`, an existing directory that has no file set yet. The caller
+    /// has to write back dirty pages afterwards.
     ///
     /// # Errors
-    /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised; what was
-    /// made until then is left for the caller to remove with the root.
+    /// The first call that failed, or [`EngineError::Stopped`] when `stop` was raised. Whatever was
+    /// made until then is left for the caller to remove along with the root.
     pub fn create(
         root: &Path,
         spec: &FileSetSpec,
@@ -154,10 +138,10 @@ impl FileSet {
         Self::create_by(&ReachedBy::BySystemCalls, root, spec, seed, stop)
     }
 
-    /// The same, and reached in the way that is given.
+    /// Like [`FileSet::create`], with the given kind of access.
     ///
     /// # Errors
-    /// As of that.
+    /// As for [`FileSet::create`].
     pub fn create_by(
         reached: &ReachedBy,
         root: &Path,
@@ -175,13 +159,13 @@ impl FileSet {
         Ok(file_set)
     }
 
-    /// How operations on it reach it.
+    /// How operations access it.
     #[must_use]
     pub fn reached(&self) -> &ReachedBy {
         &self.reached
     }
 
-    /// The directory that all of it lies in.
+    /// The directory that contains it.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -205,10 +189,10 @@ impl FileSet {
     /// The path of a data file, counted from 0.
     #[must_use]
     pub fn data_file(&self, role: Role, number: usize) -> PathBuf {
-        self.root.join(role.directory()).join(number.to_string())
+        self.root.join(folder_of(role)).join(number.to_string())
     }
 
-    /// The path of a directory of the directory set, counted from 0: the one that holds entries.
+    /// The path of a directory of the directory set, counted from 0: the one with the entries.
     #[must_use]
     pub fn directory(&self, number: usize) -> PathBuf {
         let steps = std::iter::repeat_n(STEP_NAME, self.spec.directories.depth - 1);
@@ -224,7 +208,7 @@ impl FileSet {
         self.root.join("growing").join(number.to_string())
     }
 
-    /// What a data file holds.
+    /// The content of a data file.
     #[must_use]
     pub fn content(&self, role: Role, number: usize) -> Content {
         let role_number = match role {
@@ -234,7 +218,7 @@ impl FileSet {
         Content::new(self.seed, (role_number << 32) + number as u64)
     }
 
-    /// Removes it, and leaves the root.
+    /// Removes the file set but not its root.
     ///
     /// # Errors
     /// The first removal that failed.
@@ -251,9 +235,12 @@ impl FileSet {
     }
 }
 
-pub(crate) fn corrupt(path: &Path, mismatch: Mismatch) -> EngineError {
-    let Mismatch { offset_bytes, expected, found } = mismatch;
-    EngineError::Corrupt { path: path.to_path_buf(), offset_bytes, expected, found }
+/// The folder for the data files of a role.
+fn folder_of(role: Role) -> &'static str {
+    match role {
+        Role::Read => "read",
+        Role::Write => "write",
+    }
 }
 
 pub(crate) fn open_directory<K: Calls>(calls: &K, path: &Path) -> Result<K::Open, EngineError> {

@@ -1,13 +1,14 @@
-//! Operations on a schedule: each is to begin at a moment that was set before, whatever those
-//! before it took, and is timed from that moment (an open loop, in the words of Schroeder, Wierman
-//! & Harchol-Balter, "Open Versus Closed: A Cautionary Tale", NSDI 2006).
+//! Operations on a schedule: each should begin at a predetermined moment, however long the earlier
+//! ones took, and is timed from that moment (an open loop, in the words of Schroeder, Wierman &
+//! Harchol-Balter, "Open Versus Closed: A Cautionary Tale", NSDI 2006).
 //!
-//! A loop that begins an operation when the last one has ended cannot see how long others would
-//! have waited: while one is slow, it asks for nothing, and the slow one counts once. Users keep
-//! coming. Here those that should have begun meanwhile are late, and their lateness is part of
-//! their latency, so nothing is left out ("coordinated omission", as Gil Tene calls it).
+//! A loop that starts an operation only when the last one has ended cannot see how long others
+//! would have waited: during a slow one it asks for nothing, and the slow one counts once. Users
+//! keep coming. Here, operations that should have begun in the meantime are late, and the delay is
+//! part of their latency, so nothing is omitted (Gil Tene calls the mistake "coordinated
+//! omission").
 //!
-//! There is one thread, so what is late waits in line before the call, not inside the kernel: it
+//! There is a single thread, so late operations queue up before the call, not inside the kernel: it
 //! is a queue with one server.
 
 use std::hint::spin_loop;
@@ -24,38 +25,37 @@ use rustix::thread::{
 
 use crate::arithmetic::whole;
 
-/// Width of a slice of the timeline, at first.
+/// Initial width of a slice of the timeline.
 const SLICE_NS: u64 = 1_000_000;
-/// Above this, a thread that waits sleeps; below, it spins, for the kernel takes some tens of
-/// microseconds to wake it.
+/// A thread that waits longer than this sleeps; for less, it spins, because the kernel takes some
+/// tens of microseconds to wake it.
 const SPIN_NS: u64 = 50_000;
-/// The longest single sleep, after which the halt is asked for.
+/// The longest single sleep, after which the halt is checked.
 const SLEEP_NS_MAX: u64 = 50_000_000;
-/// An operation that begins more than this after its moment began late. A thread that spins sees
-/// the moment within less than one microsecond; one that was busy, or put off its processor, does
-/// not.
+/// An operation is late if it begins more than this after its scheduled moment. A spinning thread
+/// notices the moment within less than a microsecond; one that was busy, or descheduled, does not.
 const LATE_NS: u64 = 10_000;
 
-/// How the moments of a schedule are spaced.
+/// The spacing of the moments of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Spacing {
-    /// As independent users come: gaps are exponential, so some operations crowd together.
+    /// Like independent users: gaps are exponential, so some operations come close together.
     Poisson,
     /// All gaps are the same.
     Constant,
 }
 
-/// The moments at which operations are to begin.
+/// The moments at which operations should begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// Nanoseconds since the beginning, ascending.
+    /// Nanoseconds since the start, ascending.
     starts_ns: Vec<u64>,
 }
 
 impl Schedule {
-    /// `operations` moments at a rate, the last of them when as many have gone by as the rate
-    /// says: gaps are stretched alike, so that every replicate is offered exactly the rate. Of
-    /// exponential gaps that makes a Poisson process of which the number of arrivals is given.
+    /// `operations` moments at a given rate. All gaps are scaled alike so that the last moment is
+    /// exactly `operations` / rate after the start, and every replicate is offered exactly this
+    /// rate. With exponential gaps this is a Poisson process conditioned on the number of arrivals.
     #[must_use]
     pub fn new(rate_per_s: f64, operations: u64, spacing: Spacing, seed: u64) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -75,27 +75,27 @@ impl Schedule {
         Self { starts_ns }
     }
 
-    /// How many there are.
+    /// The number of operations.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.starts_ns.len() as u64
     }
 }
 
-/// Who waits until the clock says that it is time.
+/// Waits until the clock reaches a given time.
 pub trait Wait<C: Clock> {
-    /// Returns when `clock` reads `until_ticks`, or not long before, and soon after.
+    /// Returns soon after `clock` reads `until_ticks`, or a little before that.
     fn wait(&mut self, until_ticks: u64, clock: &C);
 }
 
-/// Sleeps while there is time, then spins.
+/// Sleeps while there is enough time, then spins.
 #[derive(Debug)]
 pub struct SleepThenSpin<S> {
     sleep: S,
 }
 
 impl<S: FnMut(Duration)> SleepThenSpin<S> {
-    /// Sleeps by `sleep`, which may take longer than it is told to.
+    /// Uses `sleep` to sleep, which may take longer than asked.
     pub fn new(sleep: S) -> Self {
         Self { sleep }
     }
@@ -122,24 +122,24 @@ impl<C: Clock, S: FnMut(Duration)> Wait<C> for SleepThenSpin<S> {
     }
 }
 
-/// Makes the kernel's sleeps of this thread end as exactly as it can, until dropped: else it puts
-/// off wake-ups by up to 50 microseconds, to have several at once.
+/// Makes the kernel end this thread's sleeps as precisely as it can, until dropped. By default, it
+/// delays wake-ups by up to 50 microseconds to coalesce them.
 #[derive(Debug)]
 pub struct ExactSleeps {
     before_ns: Option<NonZeroU64>,
 }
 
 impl ExactSleeps {
-    /// From now on, in this thread.
+    /// Takes effect immediately, for the calling thread.
     #[must_use]
     pub fn begin() -> Self {
-        // Where it is not permitted, operations begin late, which is counted.
+        // If this is not permitted, operations begin late, which is counted.
         let before_ns = current_timer_slack().ok().and_then(NonZeroU64::new);
         _ = set_current_timer_slack(Some(NonZeroU64::MIN));
         Self { before_ns }
     }
 
-    /// Sleeps for about so long; a signal may end it.
+    /// Sleeps for about `time`; a signal may end it early.
     pub fn sleep(&self, time: Duration) {
         if let Ok(request) = Timespec::try_from(time) {
             _ = clock_nanosleep_relative(ClockId::Monotonic, &request);
@@ -153,23 +153,23 @@ impl Drop for ExactSleeps {
     }
 }
 
-/// What came of operations on a schedule.
+/// The result of operations on a schedule.
 #[derive(Debug, Clone)]
 pub struct OnSchedule {
-    /// Each operation from the moment at which it was to begin until it ended.
+    /// Each operation from its scheduled moment to its end.
     pub latency: Recorder,
-    /// Each operation from when it did begin.
+    /// Each operation from its actual start to its end.
     pub service: Histogram,
     /// Operations that began late.
     pub late: u64,
-    /// From the beginning of the schedule to the end of the last operation.
+    /// From the start of the schedule to the end of the last operation.
     pub elapsed_ns: u64,
     /// Whether it ended because it was told to halt.
     pub interrupted: bool,
 }
 
 impl OnSchedule {
-    /// Operations per second that were done.
+    /// Operations done per second.
     #[must_use]
     pub fn rate_per_s(&self) -> f64 {
         self.latency.operations() as f64 / self.elapsed_ns.max(1) as f64 * 1e9
@@ -182,8 +182,8 @@ impl OnSchedule {
     }
 }
 
-/// Does one operation per moment of the schedule, in order, unless `halt` ends it before. The
-/// operation is told its number, from 0.
+/// Does one operation per moment of the schedule, in order, unless `halt` ends it early.
+/// `operation` is passed its number, from 0.
 ///
 /// # Errors
 /// The first error of an operation.

@@ -1,4 +1,4 @@
-//! A clock that is moved by hand, so that every latency is known.
+//! A manually advanced clock makes every latency known.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -7,7 +7,7 @@ use measure::ManualClock;
 
 use super::*;
 
-/// Waits by moving the clock.
+/// Waits by advancing the clock.
 struct Moved;
 
 impl Wait<ManualClock> for Moved {
@@ -16,7 +16,7 @@ impl Wait<ManualClock> for Moved {
     }
 }
 
-/// Runs operations that take what `service_ns` says of their numbers.
+/// Runs operations whose duration is given by `service_ns` of their number.
 fn run(schedule: &Schedule, service_ns: impl Fn(u64) -> u64) -> OnSchedule {
     let clock = ManualClock::new();
     let operation = |number: u64| {
@@ -47,7 +47,7 @@ fn poisson_offers_the_rate_exactly_and_is_repeatable() {
 }
 
 /// The gaps of a Poisson process: e^-1 of them are longer than the mean, and their standard
-/// deviation is the mean.
+/// deviation equals the mean.
 #[test]
 fn gaps_of_poisson_are_exponential() {
     let schedule = Schedule::new(1000.0, 20_000, Spacing::Poisson, 3);
@@ -72,8 +72,8 @@ fn fast_operations_are_on_time_and_their_latency_is_their_own() {
     assert!((done.rate_per_s() - 100.0 / 0.100_25).abs() < 1e-6);
 }
 
-/// The story of coordinated omission: one operation in a hundred takes a hundred gaps. A closed
-/// loop sees 1 % slow ones; whoever came meanwhile waited, half as long on average.
+/// The classic case of coordinated omission: one operation takes a hundred gaps. The closed loop
+/// sees only that one as slow; everything scheduled meanwhile waited, half as long on average.
 #[test]
 fn what_waited_behind_a_slow_one_is_slow() {
     let schedule = Schedule::new(1e3, 200, Spacing::Constant, 1);
@@ -82,11 +82,11 @@ fn what_waited_behind_a_slow_one_is_slow() {
     assert!(closed.min() == 10_000 && closed.quantile(0.99) < 10_100.0);
     let open = done.latency.histogram();
     assert_eq!(open.max(), 100_000_000);
-    // The 100th after it is due 100 ms later, and those before it found a line that empties.
+    // The last late one is due 100 ms after the slow one; the queue has emptied by then.
     let late = done.late;
     assert!((100..=102).contains(&late), "{late}");
     assert!((done.late_share() - late as f64 / 200.0).abs() < 1e-12);
-    // Half of all waited: 0 to 100 ms, evenly, so the mean is 25 ms.
+    // Half of all waited, between 0 and 100 ms, evenly spread, so the mean is 25 ms.
     let mean_ms = open.mean() / 1e6;
     assert!((24.0..27.0).contains(&mean_ms), "{mean_ms}");
 }
@@ -95,7 +95,7 @@ fn what_waited_behind_a_slow_one_is_slow() {
 fn too_high_a_rate_is_not_reached_and_the_line_grows() {
     let done = run(&Schedule::new(1e6, 1000, Spacing::Constant, 1), |_| 2000);
     assert!((done.rate_per_s() - 5e5).abs() < 1e3, "{}", done.rate_per_s());
-    // Each waits 1 us longer than the one before.
+    // Each waits 1 us longer than the previous one.
     assert_eq!(done.latency.histogram().min(), 2000);
     assert_eq!(done.latency.histogram().max(), 2000 + 999 * 1000);
 }
@@ -125,7 +125,7 @@ fn an_error_ends_it() {
 
 #[test]
 fn a_long_wait_is_slept_but_for_its_end_and_a_short_one_is_not() {
-    // Each reading takes 1 us, so spinning gets on as well.
+    // Each reading takes 1 us, so spinning makes progress too.
     let clock = ManualClock::with_step(1000);
     let mut asked_ns = Vec::new();
     let mut wait = |until_ns: u64| {

@@ -1,32 +1,32 @@
-//! Every step there is, behind one type.
+//! All steps, behind one type.
 
 use measure::{Clock, Recorder};
 
 use super::CallStep;
 use crate::calls::{Kernel, Library};
 use crate::error::{EngineError, WorkloadError};
+use crate::rewrite::Rewrite;
 use crate::round::{Meets, Span, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::{
-    AppendVectored, Mapped, OnPath, Psync, ReadShare, ReadsOnly, Rewrite, Stdio, Vectored,
-    WritesOnly,
+    AppendVectored, Mapped, OnPath, Psync, ReadShare, ReadsOnly, Stdio, Vectored, WritesOnly,
 };
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 
 /// A step of any kind.
 #[derive(Debug)]
 pub(crate) enum AnyStep {
-    /// By system calls.
+    /// With system calls.
     Kernel(CallStep<Kernel>),
-    /// By calls of a library.
+    /// With calls to a library.
     Library(CallStep<Library>, Library),
-    /// On an I/O path of the kernel's.
+    /// On an I/O path that only the kernel has.
     Path(PathStep),
-    /// Reads or writes in flight, which have a loop of their own.
+    /// Reads or writes in flight, which have their own loop.
     Uring(Box<AnyTransfers>),
 }
 
-/// Makes a type of steps of several kinds.
+/// Defines an enum of several kinds of steps.
 macro_rules! steps {
     (
         $(#[$about:meta])* $name:ident<$calls:ident: $bound:ident>:
@@ -66,14 +66,14 @@ macro_rules! steps {
         }
 
         impl $(<$calls: $bound>)? $name $(<$calls>)? {
-            /// What it does once, after its last operation.
+            /// Does what the step does once, after its last operation.
             pub(super) fn end(&mut self) -> Result<(), EngineError> {
                 match self {
                     $($(#[$attribute])* Self::$variant(step) => run_loop::end(step),)*
                 }
             }
 
-            /// The loop, compiled for this step and clock.
+            /// Runs the loop, compiled for this step and clock.
             pub(super) fn run<C: Clock>(
                 &mut self,
                 length: LoopLength,
@@ -89,7 +89,7 @@ macro_rules! steps {
                 }
             }
 
-            /// One round; nothing if it was called off.
+            /// Runs one round; None if it was called off.
             pub(super) fn run_round<C: Clock>(
                 &mut self,
                 length: LoopLength,
@@ -105,14 +105,14 @@ macro_rules! steps {
                 }
             }
 
-            /// Bytes that were compared so far.
+            /// Bytes compared so far.
             pub(super) fn checked_bytes(&self) -> u64 {
                 match self {
                     $($(#[$attribute])* Self::$variant(step) => step.checked_bytes(),)*
                 }
             }
 
-            /// What was counted so far beside operations and bytes.
+            /// What else has been counted so far, besides operations and bytes.
             pub(super) fn tally(&self) -> Tally {
                 match self {
                     $($(#[$attribute])* Self::$variant(step) => step.tally(),)*
@@ -125,7 +125,7 @@ macro_rules! steps {
 pub(super) use steps;
 
 impl AnyStep {
-    /// What it does once, after its last operation.
+    /// Does what the step does once, after its last operation.
     pub(crate) fn end(&mut self) -> Result<(), EngineError> {
         match self {
             Self::Kernel(step) => step.end(),
@@ -135,7 +135,7 @@ impl AnyStep {
         }
     }
 
-    /// The loop, compiled for this step and clock.
+    /// Runs the loop, compiled for this step and clock.
     pub(crate) fn run<C: Clock>(
         &mut self,
         length: LoopLength,
@@ -151,7 +151,7 @@ impl AnyStep {
         }
     }
 
-    /// One round; nothing if it was called off.
+    /// Runs one round; None if it was called off.
     pub(crate) fn run_round<C: Clock>(
         &mut self,
         length: LoopLength,
@@ -167,7 +167,7 @@ impl AnyStep {
         }
     }
 
-    /// Bytes that were compared so far.
+    /// Bytes compared so far.
     pub(crate) fn checked_bytes(&self) -> u64 {
         match self {
             Self::Kernel(step) => step.checked_bytes(),
@@ -177,7 +177,7 @@ impl AnyStep {
         }
     }
 
-    /// What was counted so far beside operations and bytes.
+    /// What else has been counted so far, besides operations and bytes.
     pub(crate) fn tally(&self) -> Tally {
         match self {
             Self::Kernel(step) => step.tally(),
@@ -187,7 +187,7 @@ impl AnyStep {
         }
     }
 
-    /// What the thread that runs it has to do before the start.
+    /// Does what must be done before the start, in the thread that will run the step.
     pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
         match self {
             Self::Kernel(_) | Self::Path(_) => Ok(()),
@@ -196,20 +196,20 @@ impl AnyStep {
         }
     }
 
-    /// Whether its operations are in flight together, so that between two of them there is no
-    /// moment at which the first half is over.
+    /// Whether several operations are in flight at once. If so, there is never a moment between two
+    /// of them when all earlier ones are done.
     pub(crate) fn is_in_flight(&self) -> bool {
         matches!(self, Self::Uring(_))
     }
 
-    /// What is known of its operations beyond their latencies. Whatever it holds open is closed.
+    /// The parts of the latencies of operations in flight, if any. Closes everything it has open.
     pub(crate) fn into_asynchronous_latency(self) -> Option<AsynchronousLatency> {
         if let Self::Uring(transfers) = self { Some(transfers.into_latency()) } else { None }
     }
 }
 
 steps! {
-    /// A step of the kernel's alone.
+    /// A step that only exists for the kernel.
     PathStep:
     MixPsync(OnPath<Psync, ReadShare>),
     ReadMapped(OnPath<Mapped, ReadsOnly>),

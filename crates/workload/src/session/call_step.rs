@@ -1,5 +1,5 @@
-//! The steps that both the kernel and a library can do, behind one type: the one place where such
-//! an operation becomes a compiled loop.
+//! The steps that work with both the kernel and a library, behind one type. Only here does such an
+//! operation become a compiled loop.
 
 use measure::{Clock, Recorder};
 
@@ -18,7 +18,7 @@ use crate::steps::{
 };
 
 steps! {
-    /// A step by the calls of `K`.
+    /// A step that uses the calls of `K`.
     CallStep<K: Calls>:
     ReadSequential(Read<Sequential, false, K>),
     ReadUniform(Read<Uniform, false, K>),

@@ -1,4 +1,5 @@
-//! Making the steps that both the kernel and a library can do, and what has to exist before them.
+//! Makes the steps that work with both the kernel and a library, and what must exist before they
+//! run.
 
 use std::path::PathBuf;
 
@@ -8,21 +9,24 @@ use super::{CallStep, Plan};
 use crate::arithmetic::index;
 use crate::buffer::Payload;
 use crate::calls::Calls;
-use crate::choose::{AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{
+    Access, AnyChooser, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf,
+};
 use crate::content::Content;
-use crate::description::{Access, Sharing, Verification, Workload};
+use crate::description::{Sharing, Verification, Workload};
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::file_set::{Maker, Role, open_directory};
+use crate::file_set::{Maker, open_directory};
 use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
 use crate::operation::{GrowingOperation, NameOperation, Subject};
+use crate::role::Role;
 use crate::steps::entries::{Close, Directories, Directory, EntryCall, EntryStep, Fresh, Manner};
 use crate::steps::{
     Append, AppendFsync, DataFile, Growing, NewFile, Read, ReadFile, Readdir, Rename, Share,
     Spacing, Sync, Transfer, Truncate, Write,
 };
 
-/// A plan, executed by the calls of `K`.
+/// A plan to be executed with the calls of `K`.
 #[derive(Debug)]
 pub(super) struct Called<'a, K> {
     pub(super) plan: Plan<'a>,
@@ -43,13 +47,13 @@ impl<K: Calls> Called<'_, K> {
     }
 
     fn open(&self, path: &PathBuf, flags: OFlags) -> Result<K::Open, EngineError> {
-        // A link in a file's place would have another written.
+        // A symbolic link in place of the file would redirect writes to another file.
         let opened = |flags| self.calls.open(path, flags | OFlags::NOFOLLOW);
         if !self.plan.workload.io_path.is_direct() {
             return opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno));
         }
         if flags.contains(OFlags::CREATE) {
-            // Only a file that exists can say what it wants.
+            // The file must exist before it can be asked for its alignment.
             opened(flags).map_err(|errno| EngineError::from_errno("openat", path, errno))?;
         }
         self.plan.check_direct(path)?;
@@ -57,7 +61,7 @@ impl<K: Calls> Called<'_, K> {
             .map_err(|errno| EngineError::from_direct_errno("openat", path, errno))
     }
 
-    /// Reads or writes of one thread in these files.
+    /// The step for reads or writes of one thread in these files.
     pub(super) fn transfer_step(
         &self,
         thread: usize,
@@ -145,7 +149,7 @@ impl<K: Calls> Called<'_, K> {
         })
     }
 
-    /// The file that a thread's operations let grow, open for writing.
+    /// The file that a thread's operations let grow, opened for writing.
     pub(super) fn growing(&self, thread: usize, end: OFlags) -> Result<Growing<K>, EngineError> {
         let Plan { workload, file_set, .. } = self.plan;
         let number = if workload.sharing == Sharing::Same { 0 } else { thread };
@@ -160,7 +164,7 @@ impl<K: Calls> Called<'_, K> {
     fn name_step(&self, thread: usize, what: NameOperation) -> Result<CallStep<K>, EngineError> {
         let directories = self.directories(thread)?;
         let entries = self.plan.file_set.spec().directories.entries;
-        // Each missing name is looked for in one of the directories; there is at least one.
+        // Each missing name is looked up in one of the directories; there is at least one.
         let missing = entries * directories.all.len() as u64 * MISSING_PER_ENTRY;
         Ok(match what {
             NameOperation::Readdir => Readdir::new(directories, entries).into(),
@@ -231,7 +235,7 @@ impl<K: Calls> Called<'_, K> {
         let entries = self.plan.file_set.spec().directories.entries;
         let place = if self.plan.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
         let share = Share::of(entries, place, self.plan.sharers() as u64);
-        // Shares are disjoint, so nobody has to start elsewhere.
+        // Shares are disjoint, so threads need not start at different places.
         let alone = Choices { sharers: 1, ..self.plan.choices(thread, 1, share.count) };
         let choose = AnyChooser::new(self.plan.workload.access, &alone)?;
         Ok(Rename::new(directories, choose, share, self.manner()).into())
@@ -261,8 +265,8 @@ impl<K: Calls> Called<'_, K> {
         Ok(Directories::new(self.calls.clone(), all?))
     }
 
-    /// Makes what this thread's operations will remove: for operation i, in the directory of its
-    /// turn.
+    /// Makes what this thread's operations will remove: one entry per operation, in the directory
+    /// whose turn it will be.
     pub(super) fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
         let Some(kind) = self.plan.workload.operation.victim() else { return Ok(()) };
         let mut directories = self.directories(thread)?;
@@ -287,11 +291,11 @@ impl<K: Calls> Called<'_, K> {
     }
 }
 
-/// What reads and writes of all access patterns are made of.
+/// What reads and writes need, whatever the access pattern.
 struct Parts<F> {
     role: Role,
     files: Vec<DataFile<F>>,
     spacing: Spacing,
-    /// What unverified writes write.
+    /// The data for unverified writes.
     content: Content,
 }

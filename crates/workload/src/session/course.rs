@@ -1,34 +1,34 @@
-//! How the time of operations developed over one replicate, by their number.
+//! How the duration of operations developed over the course of one replicate.
 //!
-//! The start is cut where the number of operations doubles (1, 2, 4, ...), because that is how fast
-//! it changes; what follows, into equal parts, by which it is seen whether it was steady.
+//! The start is divided where the number of operations doubles (1, 2, 4, ...), because that is how
+//! fast it changes. What follows is divided into equal parts, which show whether it was steady.
 
 use crate::run_loop::LoopOutcome;
 
-/// The parts into which the steady operations are cut.
+/// The number of parts into which the steady operations are divided.
 pub(super) const STEADY_PARTS: u64 = 8;
 
-/// Neighbouring operations, and the time they took.
+/// Consecutive operations, and the time they took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stretch {
     /// How many.
     pub operations: u64,
-    /// The time spent in them, all threads together.
+    /// The time spent in them, summed over all threads.
     pub busy_ns: u64,
 }
 
-/// Stretch by stretch, the operations of one replicate in their order.
+/// The operations of one replicate in order, divided into stretches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Course {
-    /// Those of the start: 1 operation, 1, 2, 4 and so on; of several threads, of each.
+    /// The start: 1 operation, 1, 2, 4 and so on, for each thread.
     pub start: Vec<Stretch>,
-    /// Those that follow, in up to eight equal parts; fewer where there are no eight timed
-    /// intervals, none of operations in flight.
+    /// The rest, in up to eight equal parts: fewer if there are fewer than eight timed intervals,
+    /// and none for operations in flight.
     pub steady: Vec<Stretch>,
 }
 
 impl Stretch {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Stretch {
         }
     }
 
-    /// The mean time of its operations; none of none.
+    /// The mean duration of its operations; None without operations.
     #[must_use]
     pub fn mean_ns(self) -> Option<f64> {
         (self.operations > 0).then(|| self.busy_ns as f64 / self.operations as f64)
@@ -45,7 +45,7 @@ impl Stretch {
 }
 
 impl Course {
-    /// All operations of the start.
+    /// The whole start.
     #[must_use]
     pub fn whole_start(&self) -> Stretch {
         self.start.iter().copied().fold(Stretch::default(), Stretch::and)
@@ -65,7 +65,7 @@ fn add(all: &mut Vec<Stretch>, more: &[Stretch]) {
     }
 }
 
-/// The lengths of the stretches of a start of so many operations, whole batches each.
+/// The lengths of the stretches of a start, in whole batches.
 pub(super) fn doubling(operations: u64, batch: u64) -> Vec<u64> {
     let mut lengths = Vec::new();
     let mut done = 0;
@@ -77,7 +77,7 @@ pub(super) fn doubling(operations: u64, batch: u64) -> Vec<u64> {
     lengths
 }
 
-/// The lengths of the stretches of so many steady operations, whole batches each.
+/// The lengths of the stretches of the steady operations, in whole batches.
 pub(super) fn equal(operations: u64, batch: u64) -> Vec<u64> {
     let intervals = operations.div_ceil(batch);
     let parts = intervals.min(STEADY_PARTS);
@@ -85,7 +85,7 @@ pub(super) fn equal(operations: u64, batch: u64) -> Vec<u64> {
     (0..parts).map(|part| end(part + 1) - end(part)).collect()
 }
 
-/// Adds up what the loop did in the stretches of one phase.
+/// Adds up the outcomes of the stretches of one phase.
 pub(super) fn together(parts: LoopOutcome, more: LoopOutcome) -> LoopOutcome {
     LoopOutcome {
         operations: parts.operations + more.operations,

@@ -1,17 +1,17 @@
-//! Where threads wait for each other: they go on together or not at all.
+//! Where threads wait for each other: all go on together or none does.
 //!
-//! Whoever waits spins, because threads woken one after the other by the kernel start tens of
-//! microseconds apart, which can be a tenth of a replicate. With more threads than processors,
-//! spinning would keep the last one from arriving, so they yield instead.
+//! Waiting threads spin, because the kernel wakes threads one after the other, tens of microseconds
+//! apart, which can be a tenth of a replicate. With more threads than processors, spinning would
+//! keep the last one from arriving, so they yield instead.
 //!
-//! Like a barrier, it can be passed again and again; unlike one, it can be called off when a thread
-//! will not arrive any more.
+//! Like a barrier, it can be passed repeatedly. Unlike a barrier, it can be called off when a
+//! thread is not going to arrive.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// What the threads at the gate are told.
+/// The result of waiting at the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     Go,
@@ -23,26 +23,27 @@ pub(super) enum Admission {
 pub(super) struct Gate {
     threads: usize,
     pause: fn(),
-    /// How many have arrived, over all passages: a passage is open once each thread has arrived one
-    /// time more.
+    /// How many arrivals there have been, over all passages. A passage is open once each thread has
+    /// arrived one more time.
     arrived: AtomicUsize,
     is_called_off: AtomicBool,
 }
 
 impl Gate {
-    /// A gate for so many threads on so many processors.
+    /// A gate for this many threads on this many processors.
     pub(super) fn new(threads: usize, processors: usize) -> Self {
         let pause = if threads > processors { thread::yield_now } else { spin_loop };
         let (arrived, is_called_off) = (AtomicUsize::new(0), AtomicBool::new(false));
         Self { threads, pause, arrived, is_called_off }
     }
 
-    /// Waits for the others, in a thread that is ready. The last one to arrive lets all go.
+    /// Waits until all threads have arrived, or the gate is called off.
     pub(super) fn arrive(&self) -> Admission {
         let before = self.arrived.fetch_add(1, Ordering::AcqRel);
         let wanted = (before / self.threads + 1) * self.threads;
         loop {
-            // Looked at first: whoever calls it off may have passed it just before, as this thread.
+            // Must be read before `arrived`: the thread that calls it off may have just passed
+            // together with this one.
             let is_called_off = self.is_called_off.load(Ordering::Acquire);
             if self.arrived.load(Ordering::Acquire) >= wanted {
                 return Admission::Go;
@@ -54,7 +55,7 @@ impl Gate {
         }
     }
 
-    /// Sends those that wait for a thread, and those that still will, home.
+    /// Releases the threads that wait for one that will not arrive, now and later.
     pub(super) fn call_off(&self) {
         self.is_called_off.store(true, Ordering::Release);
     }
@@ -78,7 +79,7 @@ mod tests {
                             ready.fetch_add(1, Ordering::SeqCst);
                             assert_eq!(gate.arrive(), Admission::Go);
                             let seen = ready.load(Ordering::SeqCst);
-                            // Others may have come as far as to the next passage.
+                            // Other threads may have reached the next passage already.
                             assert!((4 * passage..4 * passage + 4).contains(&seen), "{seen}");
                         }
                     });
@@ -87,7 +88,8 @@ mod tests {
         }
     }
 
-    /// The last to arrive calls off what the other has passed, too, but perhaps not seen yet.
+    /// The last thread to arrive calls off the gate, which the other has passed too but may not
+    /// have noticed yet.
     #[test]
     fn who_has_passed_is_not_called_back() {
         let gates: Vec<Gate> = (0..100_000).map(|_| Gate::new(2, 2)).collect();
@@ -101,7 +103,7 @@ mod tests {
                 }
             });
             for (at, gate) in gates.iter().enumerate() {
-                // The other waits at the gate by now, or is about to.
+                // The other thread waits at the gate by now, or is about to.
                 while reached.load(Ordering::Acquire) <= at && !other.is_finished() {
                     spin_loop();
                 }

@@ -15,6 +15,7 @@ mod rounds;
 mod run;
 mod thread_loop;
 mod thread_reads;
+mod uring;
 
 use std::path::{Path, PathBuf};
 
@@ -32,30 +33,30 @@ pub(crate) use call_step::CallStep;
 pub(crate) use prepare::Plan;
 use run::SLICE_NS;
 
-/// A workload ready to run once over a file set.
+/// A workload that is ready to run once on a file set.
 ///
-/// While it lives, the file set holds what the session added to it. [`Session::restore`] takes that
-/// away and says what went wrong; dropping the session does the same and says nothing.
+/// While it exists, the file set also contains what the session added. [`Session::restore`] removes
+/// that and reports errors; dropping the session does the same without reporting.
 #[derive(Debug)]
 pub struct Session {
     workload: Workload,
     file_set: FileSet,
     seed: u64,
     touched: Vec<PathBuf>,
-    /// Until run: one for each thread.
+    /// One for each thread; empty after the run.
     steps: Vec<AnyStep>,
     is_restored: bool,
 }
 
 impl Session {
-    /// The files, or for operations on names the directories, that the operations will touch.
+    /// The files that the operations will touch; for operations on names, the directories.
     #[must_use]
     pub fn touched(&self) -> &[PathBuf] {
         &self.touched
     }
 
-    /// How many bytes of each touched data file, counted from its first, the operations range over.
-    /// None: all.
+    /// The operations stay within this many bytes from the start of each touched data file. None:
+    /// the whole file.
     #[must_use]
     pub fn span_bytes(&self) -> Option<u64> {
         self.workload.span_bytes
@@ -67,21 +68,22 @@ impl Session {
         self.file_set.root()
     }
 
-    /// Closes everything, removes what was made, gives back changed names, and counts the entries
-    /// of each directory touched. Does nothing after an operation that changes none of that.
+    /// Closes everything, removes what was made, undoes renames, and counts the entries of each
+    /// directory touched. Does nothing after an operation that changes none of that.
     ///
     /// # Errors
-    /// The first thing that could not be put right, or a directory with other entries than the file
-    /// set says.
+    /// The first thing that could not be restored, or a directory that does not have the entries of
+    /// the file set.
     pub fn restore(mut self) -> Result<(), EngineError> {
         self.put_back()
     }
 
-    /// Closes the directories, so that their file system can be unmounted; what was made to be
+    /// Closes the directories, so that their file system can be unmounted. What was made to be
     /// removed stays.
     ///
     /// # Errors
-    /// [`EngineError::AlreadyRun`] after its run, and [`WorkloadError::NotOnNames`] of data.
+    /// [`EngineError::AlreadyRun`] after the run, and [`WorkloadError::NotOnNames`] for operations
+    /// on data.
     pub fn close(mut self) -> Result<ClosedSession, EngineError> {
         let operation = self.workload.operation;
         if !operation.is_on_names() {
@@ -101,10 +103,10 @@ impl Session {
     }
 }
 
-/// A session on names that holds nothing open: between closing and opening, the file system may be
-/// unmounted and mounted again, so that even what operations are to remove is not in memory.
+/// A session on names that has nothing open. Before it is opened again, the file system may be
+/// unmounted and mounted, so that not even what the operations will remove is in memory.
 ///
-/// Dropped, it takes away what was made, as a [`Session`] does.
+/// Dropping it removes what was made, as for a [`Session`].
 #[derive(Debug)]
 pub struct ClosedSession(Session);
 
@@ -125,7 +127,7 @@ impl ClosedSession {
 impl Drop for Session {
     fn drop(&mut self) {
         if !self.is_restored {
-            // There is nobody to tell; the next session on these directories will.
+            // There is nobody to report an error to; the next session on these directories will.
             drop(self.put_back());
         }
     }

@@ -1,4 +1,4 @@
-//! What one replicate was: the parts of its threads, added up.
+//! The result of one replicate: those of its threads, added up.
 
 use measure::{Clock, Recorder};
 
@@ -7,65 +7,67 @@ use crate::round::Span;
 use crate::run_loop::{LoopOutcome, Tally};
 use crate::uring::AsynchronousLatency;
 
-/// What one replicate was. All but its course is of the operations after the start.
+/// The result of one replicate. Except for the course, it is about the operations after the start.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Every operation of every thread.
     pub recorder: Recorder,
-    /// How their time developed, from the first of the start on.
+    /// How their duration developed, from the first operation of the start on.
     pub course: Course,
-    /// What the threads used of processors between their first and their last operation.
+    /// Processor time of the threads between their first and their last operation.
     pub processor_ns: u64,
-    /// What the threads used of processors from their making to their end.
+    /// Processor time of the threads from creation to their end.
     pub threads_ns: u64,
-    /// How long the threads were ready to run and waited for a processor, between their first and
-    /// their last operation; none where the kernel does not say.
+    /// How long the threads were runnable but waited for a processor, between their first and their
+    /// last operation; None if the kernel does not report it.
     pub waited_ns: Option<u64>,
-    /// Bytes that devices read for the threads from their making to their last operation; none
-    /// where that is not counted, or not by thread, as of what is in flight.
+    /// Bytes read from devices on behalf of the threads, from their creation to their last
+    /// operation; None if not counted, or not per thread, as for operations in flight.
     pub read_bytes: Option<u64>,
-    /// Bytes that devices read for the threads before the operations that are measured; none where
-    /// that is not counted. 0 without a start.
+    /// Bytes read from devices on behalf of the threads before the measured operations; None if not
+    /// counted, 0 without a start.
     pub start_read_bytes: Option<u64>,
     /// Bytes moved by timed calls.
     pub bytes: u64,
-    /// From the start of the first thread to the end of the last, with whatever is untimed between
-    /// operations. Of rounds, each of them so and added up, without what stands around them.
+    /// From the start of the first thread to the end of the last, including untimed work between
+    /// operations. With rounds, this is summed over the rounds, without the work around them.
     pub elapsed_ns: u64,
-    /// Operations per second. Of a single thread, by the time spent in them: untimed parts are left
-    /// out. Of several, or of one with many in flight, by `elapsed_ns`: by their own times, threads
-    /// that wait for each other would seem faster than they are wherever one does its untimed part
-    /// while another has what it waits for. 0 if no time passed in operations.
+    /// Operations per second. For a single thread, this is based on the time spent in operations,
+    /// so untimed work does not count. For several threads, or one with many operations in flight,
+    /// it is based on `elapsed_ns`: otherwise threads that wait for each other would seem faster
+    /// than they are whenever one does its untimed work while another has what it waits for. 0 if
+    /// operations took no time.
     pub rate_per_s: f64,
-    /// The share of the time until the first thread ended in which all ran, from 0 to 1; 1 for a
-    /// single thread. What another still does then is the one operation that it is in.
+    /// The share of the time until the first thread ended during which all were running, from 0 to
+    /// 1; 1 for a single thread. After that time, each of the others only finishes the operation it
+    /// is in.
     pub overlap: f64,
     /// Each thread's part.
     pub threads: Vec<ThreadOutcome>,
-    /// Bytes that verification compared, and found right.
+    /// Bytes that verification compared and found correct.
     pub checked_bytes: u64,
-    /// What was counted beside operations and bytes, of all threads.
+    /// What else was counted besides operations and bytes, summed over all threads.
     pub tally: Tally,
     /// Whether the stop flag ended it before the last operation.
     pub interrupted: bool,
-    /// Of operations in flight, on an asynchronous I/O path: the parts of their latencies.
+    /// The parts of the latencies of operations in flight, on an asynchronous I/O path.
     pub asynchronous: Option<AsynchronousLatency>,
 }
 
 /// One thread's part of an [`Outcome`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadOutcome {
-    /// Operations done: fewer than asked for if another thread was the first to have done them.
+    /// Operations done: fewer than asked for if another thread was done first.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes moved.
     pub bytes: u64,
     /// Time spent in timed intervals.
     pub busy_ns: u64,
-    /// From start to end, untimed parts and all.
+    /// From start to end, including untimed work.
     pub elapsed_ns: u64,
 }
 
-/// What one thread brings home.
+/// The result of one thread.
 pub(super) struct Part {
     pub(super) recorder: Recorder,
     pub(super) outcome: LoopOutcome,
@@ -78,20 +80,20 @@ pub(super) struct Part {
     pub(super) checked_bytes: u64,
     pub(super) tally: Tally,
     pub(super) asynchronous: Option<AsynchronousLatency>,
-    /// From its first operation to its last, untimed parts and all.
+    /// From its first operation to its last, including untimed work.
     pub(super) whole: Span,
-    /// Its timed parts, if it went through rounds.
+    /// Its timed parts, if it ran in rounds.
     pub(super) rounds: Vec<Span>,
 }
 
 impl Part {
-    /// When it ran: in each round or, without rounds, once.
+    /// When it ran: once for each round, or once without rounds.
     fn spans(&self) -> &[Span] {
         if self.rounds.is_empty() { std::slice::from_ref(&self.whole) } else { &self.rounds }
     }
 }
 
-/// What all threads did together.
+/// Adds up the results of all threads.
 pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let spans = Spans::of(&parts);
     let threads: Vec<_> = parts
@@ -118,7 +120,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     let processor_ns = parts.iter().map(|part| part.processor_ns).sum();
     let threads_ns = parts.iter().map(|part| part.thread_ns).sum();
     let waited_ns = parts.iter().map(|part| part.waited_ns).sum();
-    // The kernel's workers read for what is in flight.
+    // Operations in flight are read by the kernel's workers, not by the thread.
     let counted = parts.iter().map(|part| part.read_bytes.filter(|_| part.asynchronous.is_none()));
     let read_bytes = counted.sum();
     let start_read_bytes = parts.iter().map(|part| part.start_read_bytes).sum();
@@ -146,7 +148,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
     }
 }
 
-/// When threads ran; of several rounds, added up.
+/// When threads ran; summed over the rounds if there are several.
 #[derive(Default)]
 struct Spans {
     /// From the first start to the last end.
@@ -175,7 +177,7 @@ impl Spans {
         sum
     }
 
-    /// The share of the time until the first end in which all ran.
+    /// The share of the time until the first end during which all were running.
     fn overlap(&self) -> f64 {
         match self.until_end_ticks {
             0 => 1.0,
@@ -208,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// A thread that did an operation of 6 ns in each 10 ns of its spans.
+    /// A thread with an operation of 6 ns in every 10 ns of its spans.
     fn part(spans: &[(u64, u64)], has_rounds: bool) -> Part {
         let mut recorder = Recorder::new(0, 1 << 20);
         for &(start_ticks, end_ticks) in spans {
@@ -248,10 +250,10 @@ mod tests {
 
     #[test]
     fn of_several_it_is_by_the_time_that_passed() {
-        // In operations per 10 ns: 1 is what a single thread does.
+        // The unit of the rates is operations per 10 ns: 1 is what a single thread does.
         for (spans, elapsed_ns, rate, overlap) in [
             (&[(1000, 2000), (1000, 2000)][..], 1000, 2.0, 1.0),
-            // One after the other, with and without a pause.
+            // One after the other, with and without a pause between.
             (&[(1000, 2000), (2000, 3000)], 2000, 1.0, 0.0),
             (&[(3000, 4000), (1000, 2000)], 3000, 2.0 / 3.0, 0.0),
             (&[(1000, 2000), (1500, 2500)], 1500, 4.0 / 3.0, 0.5),

@@ -1,4 +1,4 @@
-//! The steps of transfers that are not plain reads or plain writes: on another I/O path, or mixed.
+//! Makes the steps of transfers other than plain reads and writes: mixes, and other I/O paths.
 
 use rustix::fs::OFlags;
 
@@ -8,20 +8,20 @@ use super::{AnyStep, Plan};
 use crate::buffer::ALIGNMENT_BYTES;
 use crate::calls::Kernel;
 use crate::choose::AnyChooser;
-use crate::description::{Alignment, IoPath, Workload};
+use crate::description::{Alignment, Workload};
 use crate::direct::{check_polling, direct_alignment};
 use crate::edge::MapAccess;
 use crate::error::EngineError;
-use crate::file_set::Role;
-use crate::io_path::{CallFlag, MapOptions, Preadv2Options};
+use crate::io_path::{CallFlag, IoPath, MapOptions, Preadv2Options};
 use crate::operation::{DataOperation, Operation};
+use crate::role::Role;
 use crate::steps::{
     AppendVectored, DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly,
     Requests, Stdio, Transfer, Vectored, WritesOnly,
 };
 
 impl Plan<'_> {
-    /// Whether reads or writes are carried by a step of this file.
+    /// Whether the step for these reads or writes is made in this file.
     pub(super) fn has_path_step(&self) -> bool {
         let is_mix = matches!(self.workload.operation, Operation::Mixed { .. });
         is_mix || !self.workload.io_path.is_psync()
@@ -33,7 +33,7 @@ impl Plan<'_> {
         let is_mix = matches!(self.workload.operation, Operation::Mixed { .. });
         match role {
             Role::Read => OFlags::RDONLY,
-            // Who maps for writing has to be allowed to read.
+            // A writable shared mapping requires read permission.
             Role::Write if is_mapped || is_mix => OFlags::RDWR,
             Role::Write => OFlags::WRONLY,
         }
@@ -79,16 +79,16 @@ impl Plan<'_> {
         }
     }
 
-    /// The step of appends on an I/O path of the kernel's, if they are on one.
+    /// The step for appends, if they use an I/O path that only the kernel has.
     pub(super) fn growing_path_step(&self, thread: usize) -> Result<Option<AnyStep>, EngineError> {
         let IoPath::Preadv2(options) = self.workload.io_path else { return Ok(None) };
-        // Each call that is to append says so itself.
+        // Each appending call has a flag for that, so the file needs none.
         let called = Called { plan: *self, calls: Kernel };
         let growing = called.growing(thread, OFlags::empty())?;
         Ok(Some(AnyStep::Path(AppendVectored::new(growing, options).into())))
     }
 
-    /// The span of each file that operations range over, mapped.
+    /// Maps the span of each file that operations range over.
     fn mapped(
         &self,
         files: &[DataFile],
@@ -104,7 +104,7 @@ impl Plan<'_> {
         Mapped::new(files, span_bytes, access, options)
     }
 
-    /// A step whose directions are those of the operation, compiled for them.
+    /// A step compiled for the directions of the operation.
     fn directed<P: Path>(
         &self,
         thread: usize,
@@ -126,7 +126,7 @@ impl Plan<'_> {
         })
     }
 
-    /// The mix of reads and writes; of other operations, all of the one.
+    /// The share of reads in a mix; 0 or 100 % for other operations.
     fn read_share(&self, thread: usize, what: DataOperation) -> ReadShare {
         ReadShare::new(what.read_percent(), self.seed, thread)
     }
@@ -136,7 +136,7 @@ impl Plan<'_> {
         Requests { request_bytes, verification, content: self.unverified_content(thread) }
     }
 
-    /// Refuses a file on which direct I/O would be, and would not be aligned as it has to be.
+    /// Refuses a file for which the requests of direct I/O would be misaligned.
     pub(super) fn check_direct(&self, path: &std::path::Path) -> Result<(), EngineError> {
         if !self.workload.io_path.is_direct() {
             return Ok(());
@@ -150,7 +150,8 @@ impl Plan<'_> {
             Alignment::Sector => 512,
             Alignment::Unaligned => 1,
         };
-        // Each part of a request has a length and, in a buffer that begins on a page, an address.
+        // Each part of a request has its own length and, within a page-aligned buffer, its own
+        // address.
         let part_bytes = if let IoPath::Preadv2(options) = self.workload.io_path {
             request_bytes / options.segments as u64
         } else {

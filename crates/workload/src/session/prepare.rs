@@ -1,4 +1,4 @@
-//! Making a session: what is open, what is filled and what exists before the first timed operation.
+//! Makes a session: everything that is opened, filled or created before the first timed operation.
 
 use std::path::PathBuf;
 
@@ -7,40 +7,42 @@ use super::{AnyStep, Session};
 use crate::calls::{Kernel, Library, ReachedBy};
 use crate::choose::Choices;
 use crate::content::{Content, mix};
-use crate::description::{IoPath, Sharing, Workload};
+use crate::description::{Sharing, Workload};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::{FileSet, Role};
+use crate::file_set::FileSet;
+use crate::io_path::IoPath;
 use crate::on_device::OnDevice;
 use crate::operation::{DataOperation, NameOperation, Operation, Subject};
+use crate::role::Role;
 use crate::steps::{DataFile, Spacing};
 
 /// Opens files and directories, allocates buffers and makes what will be removed. Untimed.
 ///
-/// `seed` decides which places are chosen, in which order, what unverified writes write, and which
-/// new names are used; the file set has its own. Give another one to each session in the same
-/// directories: names that were there before are remembered by the kernel as missing.
+/// `seed` determines which places are chosen and in which order, what unverified writes write, and
+/// which new names are used; the file set has its own seed. Use a different one for each session in
+/// the same directories: the kernel remembers that names used before are missing.
 ///
-/// Of data files, it opens those of [`Session::touched`] and reads nothing.
+/// Among data files, it opens only those of [`Session::touched`], and reads none.
 ///
 /// # Errors
-/// What cannot be executed as described, or the first call that failed. What was made until then is
-/// removed.
+/// What cannot be executed as described, or the first call that failed. Whatever was made until
+/// then is removed.
 pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Session, EngineError> {
     workload.check()?;
     Plan { workload, file_set, seed, on_device: None }.session()
 }
 
-/// As [`prepare`], for direct reads of the one read file, or direct writes of the one write file,
-/// on the device, at the places where it lies; that it lies there is proved by its content. The
-/// session touches no file.
+/// Like [`prepare`], for direct reads of the only read file, or direct writes of the only write
+/// file, on the device itself, at the places where the file is. Its content proves that it is
+/// there. The session touches no file.
 ///
-/// Writes change nothing: they write back what this reads where they go, and only if the file holds
-/// the same there. The session keeps that in memory, all requests of each
-/// thread. What has been written to the file has to be on the device.
+/// Writes change nothing: they write back what this function reads from the same places, and only
+/// if the file has the same content there. The session keeps all requests of each thread in memory
+/// for this. Everything written to the file must have reached the device.
 ///
 /// # Errors
-/// As [`prepare`]; [`WorkloadError::NotOnDevice`] for other workloads, [`EngineError::Corrupt`] or
-/// for writes [`EngineError::Elsewhere`] if the file lies elsewhere.
+/// As for [`prepare`]; [`WorkloadError::NotOnDevice`] for other workloads; if the file is
+/// elsewhere, [`EngineError::Corrupt`], or for writes [`EngineError::Elsewhere`].
 pub fn prepare_on_device(
     workload: &Workload,
     file_set: &FileSet,
@@ -59,20 +61,20 @@ pub fn prepare_on_device(
     Plan { workload, file_set, seed, on_device: Some(on_device) }.session()
 }
 
-/// All that decides what each thread does.
+/// Everything that determines what each thread does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) file_set: &'a FileSet,
     pub(crate) seed: u64,
-    /// Where reads or writes go instead of to the file.
+    /// Where reads or writes go, if not to the file.
     pub(crate) on_device: Option<&'a OnDevice>,
 }
 
 impl Plan<'_> {
     fn session(&self) -> Result<Session, EngineError> {
         self.check_file_set()?;
-        // From here on the session removes what was made, should anything fail.
+        // From here on, the session removes what was made if anything fails.
         let mut session = Session {
             workload: self.workload.clone(),
             file_set: self.file_set.clone(),
@@ -105,7 +107,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The step of one thread, if it is one of the kernel's alone.
+    /// The step of one thread, if it only exists for the kernel.
     fn kernels_step(&self, thread: usize) -> Result<Option<AnyStep>, EngineError> {
         match (self.workload.operation.subject(), self.on_device) {
             (Subject::Data(what), _) if self.has_path_step() => {
@@ -125,7 +127,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether a library can do it.
+    /// Checks that a library can execute the plan.
     fn check_library(&self) -> Result<(), WorkloadError> {
         if self.on_device.is_some() {
             return Err(WorkloadError::NotByLibrary("reads and writes on the device"));
@@ -198,7 +200,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether each operation can have a new name of its own, where it needs one.
+    /// Checks that there are enough names for each operation to have a new one, if it needs one.
     fn check_new_names(&self) -> Result<(), WorkloadError> {
         let Workload { operation, threads, .. } = *self.workload;
         let value = self.workload.all_operations();
@@ -219,7 +221,7 @@ impl Plan<'_> {
         Err(WorkloadError::FileSetLacks { operation, what, needed, present })
     }
 
-    /// How many threads work on the files or directories that a thread works on.
+    /// How many threads share the files or directories of a thread, including itself.
     pub(super) fn sharers(&self) -> usize {
         match self.workload.sharing {
             Sharing::Own => 1,
@@ -227,7 +229,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Which of `count` files or directories are this thread's.
+    /// Which of `count` files or directories belong to this thread.
     pub(super) fn assigned(&self, thread: usize, count: usize) -> Vec<usize> {
         match self.workload.sharing {
             Sharing::Own => (thread..count).step_by(self.workload.threads).collect(),
@@ -262,8 +264,8 @@ impl Plan<'_> {
         Choices { resources, choices, thread, sharers: self.sharers(), seed: self.seed }
     }
 
-    /// The spacing of requests in the span of each file that operations range over, and how many
-    /// choices there are.
+    /// The spacing of requests within the span of each file that operations range over, and the
+    /// number of choices.
     pub(crate) fn spacing(&self, role: Role) -> Result<(Spacing, u64), WorkloadError> {
         let Workload { access, alignment, span_bytes, .. } = *self.workload;
         let request_bytes = self.workload.request_bytes as u64;
@@ -278,7 +280,7 @@ impl Plan<'_> {
         Spacing::of(access, alignment, request_bytes, span_bytes).map_err(|_| refused)
     }
 
-    /// The open data files of one thread, or the device that is read instead.
+    /// The open data files of one thread, or the device in their place.
     pub(crate) fn data_files(
         &self,
         thread: usize,
@@ -299,8 +301,8 @@ impl Plan<'_> {
         })
     }
 
-    /// What a thread writes where nobody checks: no file's content, no other thread's, and another
-    /// one for each seed.
+    /// What a thread writes where nobody checks: the content of no file and of no other thread, and
+    /// different for each seed.
     pub(crate) fn unverified_content(&self, thread: usize) -> Content {
         Content::new(mix(!self.seed), thread as u64)
     }

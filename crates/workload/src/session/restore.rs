@@ -1,7 +1,7 @@
-//! Putting a file set back as it was.
+//! Puts a file set back as it was.
 //!
-//! What an operation left behind is found by listing, not by book-keeping: names say what they are.
-//! So it does not matter how far a run came, or why it ended.
+//! What an operation left behind is found by listing, not by bookkeeping: the names say what they
+//! are. So it does not matter how far a run got, or why it ended.
 
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::file_set::{DirectorySet, FileSet, open_directory};
 use crate::names::{EntryName, Kind};
 use crate::operation::{Operation, Subject};
 
-/// Removes growing files, and puts right the directories that the operation changes.
+/// Removes growing files, and restores the directories that the operation changes.
 pub(super) fn put_back(
     operation: Operation,
     file_set: &FileSet,
@@ -52,12 +52,12 @@ fn remove_if_there(calls: &impl Calls, path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// What a directory holds.
+/// The content of a directory.
 #[derive(Debug, Default)]
 struct Contents {
     /// Entries under their own name, and names that are not ours.
     settled: u64,
-    /// What is to be removed or given its name back.
+    /// What must be removed or renamed back.
     strays: Vec<(Kind, Vec<u8>)>,
 }
 

@@ -1,24 +1,38 @@
-//! The steps of writes on the device.
+//! Makes the steps of writes on the device.
 
 use super::{AnyStep, Plan};
+use crate::choose::AnyChooser;
 use crate::error::EngineError;
 use crate::on_device::OnDevice;
-use crate::rewrite::{Kept, Originals};
-use crate::steps::Rewrite;
+use crate::rewrite::{Kept, Originals, Rewrite};
+use crate::role::Role;
 
-impl Plan<'_> {
-    /// The step of one thread that writes back by plain calls.
+impl<'a> Plan<'a> {
+    /// The step of one thread that writes back with plain calls.
     pub(super) fn rewrite_step(
         &self,
         thread: usize,
         on_device: &OnDevice,
     ) -> Result<AnyStep, EngineError> {
         let workload = self.workload;
-        let mut originals = Originals::of(self, on_device, thread)?;
+        let mut originals = self.originals(thread, on_device)?;
         let requests = workload.all_operations();
         let kept = Kept::read(&mut originals, workload.request_bytes, requests)?;
         let path = on_device.path().to_path_buf();
         let step = Rewrite::new(on_device.open()?, path, kept, workload.slots());
         Ok(AnyStep::Path(step.into()))
+    }
+
+    /// Reads what one thread will write back, in the order in which it will do so.
+    pub(super) fn originals(
+        &self,
+        thread: usize,
+        on_device: &'a OnDevice,
+    ) -> Result<Originals<'a>, EngineError> {
+        let (spacing, choices) = self.spacing(Role::Write)?;
+        let choices = self.choices(thread, 1, choices);
+        let choose = AnyChooser::new(self.workload.access, &choices)?;
+        let path = self.file_set.data_file(Role::Write, 0);
+        Originals::new(on_device, path, choose, spacing, self.workload.request_bytes)
     }
 }

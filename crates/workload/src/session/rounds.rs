@@ -1,4 +1,4 @@
-//! Operations in rounds: see [`crate::round`].
+//! Runs operations in rounds: see [`crate::round`].
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::round::{Meets, Span};
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
-/// One thread in its round of that number, counted from 0.
+/// One thread in round `number`, counted from 0.
 struct InRound<'a, H> {
     halt: &'a H,
     meeting: &'a Meeting,
@@ -37,15 +37,15 @@ impl<H: Halt> Meets for InRound<'_, H> {
     }
 
     fn end(&self) {
-        // All threads are in this round, so nobody has said so of a later one.
+        // All threads are still in this round, so nobody has stored a later one.
         self.meeting.rounds_over.store(self.number + 1, Ordering::Relaxed);
         self.meeting.gate.arrive();
     }
 }
 
 impl<C: Clock> Start<'_, C> {
-    /// Stretches of these lengths, in rounds. A round ends for all when one has done its operations
-    /// of it; all threads go through as many.
+    /// Runs stretches of these lengths in rounds. A round ends for all threads when one has done
+    /// its operations of it; all go through the same number of rounds.
     pub(super) fn in_rounds(
         &self,
         step: &mut AnyStep,
@@ -104,8 +104,8 @@ pub(crate) mod tests {
 
     const CALL: Duration = Duration::from_micros(20);
 
-    /// A lock that nobody sleeps at, for waking up would take longer than the call; and for how
-    /// long it was held.
+    /// A lock that yields instead of sleeping, because waking up would take longer than the call;
+    /// and how long it was held.
     #[derive(Debug, Default)]
     struct Lock {
         is_held: AtomicBool,
@@ -125,7 +125,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A call that holds a lock for all of its time, with as much untimed work on either side.
+    /// A call that holds a lock throughout, with as much untimed work on either side.
     #[derive(Debug)]
     pub(crate) struct Locked(Arc<Lock>);
 
@@ -161,7 +161,7 @@ pub(crate) mod tests {
         (0..threads).map(|_| AnyStep::Path(Locked(Arc::clone(lock)).into())).collect()
     }
 
-    /// So many threads with one lock: what was seen, and the mean time for which it was held.
+    /// Runs threads that share one lock. Returns the outcome and the mean time the lock was held.
     fn run(threads: usize, operations_per_round: usize) -> (Outcome, f64) {
         let workload = Workload {
             threads,
@@ -178,24 +178,25 @@ pub(crate) mod tests {
         (outcome, mean_ns)
     }
 
-    /// Whether its threads, which never sleep, had their processors for themselves.
+    /// Whether its threads, which never sleep, had their processors to themselves.
     fn was_undisturbed(outcome: &Outcome) -> bool {
         let elapsed_ns: u64 = outcome.threads.iter().map(|thread| thread.elapsed_ns).sum();
         outcome.processor_ns as f64 > 0.98 * elapsed_ns as f64
     }
 
-    /// Two threads that hold one lock in turn do no more than one that always has it, although as
-    /// much untimed work lies between.
+    /// Two threads that take turns with one lock do no more than one that always has it, although
+    /// there is as much untimed work between calls.
     #[test]
     fn a_lock_around_the_call_reads_a_speed_up_of_one() {
         let mut undisturbed = Vec::new();
         for _ in 0..40 {
             let ((alone, alone_held_ns), (together, held_ns)) = (run(1, 64), run(2, 64));
-            // Of what is done one after another, no more is done in a time than fits into it,
-            // whatever else the machine does.
+            // Calls that exclude each other cannot take up more than the whole time, whatever else
+            // the machine does.
             let held_at_once = together.rate_per_s * held_ns / 1e9;
             assert!(held_at_once <= 1.0, "{held_at_once}: {together:?}");
-            // Each by how long its own calls took: the machine may be faster during one of them.
+            // Each is scaled by how long its own calls took: the machine may be faster in one of
+            // the runs.
             let per_s = alone.recorder.operations() as f64 * 1e9 / alone.elapsed_ns as f64;
             let speed_up = held_at_once / (per_s * alone_held_ns / 1e9);
             if was_undisturbed(&alone) && was_undisturbed(&together) {
@@ -205,7 +206,7 @@ pub(crate) mod tests {
                 }
             }
         }
-        // Of what a hypervisor takes away, processor times tell nothing.
+        // Time taken away by a hypervisor does not show in processor times.
         assert!(undisturbed.len() < 20, "{undisturbed:?}");
         println!("skipped in part: the machine was too busy to say that it is no less");
     }

@@ -1,10 +1,10 @@
-//! Running a session: threads that start together, share nothing while they run but the word that
+//! Running a session: threads start together, share nothing while they run except a flag that says
 //! it is over, end together, and are added up afterwards.
 //!
-//! Each does its start first and waits for the others before it goes on, so that what is measured
-//! begins for all at the same moment. They end together, when the first one has done its
-//! operations, because only while all run does each meet the others; what a thread does alone
-//! belongs to another benchmark.
+//! Each thread does its start first and waits for the others before it goes on, so that the
+//! measured part begins at the same moment for all. They end together, when the first one has done
+//! its operations, because only while all are running does each compete with the others. What a
+//! thread does alone belongs to another benchmark.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,17 +24,16 @@ use crate::processors;
 use crate::round::Span;
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
-/// The width of a slice of the timeline at first; also how long a stop can go unseen by short
-/// operations.
+/// The initial width of a slice of the timeline, and so the longest time for which short operations
+/// can miss a stop.
 pub(crate) const SLICE_NS: u64 = 100_000;
 
 impl Session {
-    /// Does the operations. Of several threads, all end when the first has done its own: the others
-    /// finish the interval that they are in. `stop` is looked at about every 0.1 ms; where
-    /// operations take longer, after the next one.
+    /// Does the operations. With several threads, all end when the first has done its share: the
+    /// others finish the interval that they are in. `stop` is checked about every 0.1 ms, or after
+    /// each operation if operations take longer.
     ///
-    /// For the shortest loop, call it with one of the clocks that [`measure::SystemClock`] chooses
-    /// between.
+    /// For the shortest loop, pass one of the clocks that [`measure::SystemClock`] chooses between.
     ///
     /// # Errors
     /// The first operation that failed, in the order of threads; all threads end then.
@@ -51,7 +50,7 @@ impl Session {
     }
 }
 
-/// Runs these steps, each in a worker of its own.
+/// Runs these steps, each in its own worker.
 pub(super) fn run_steps<C: Clock>(
     workload: &Workload,
     steps: Vec<AnyStep>,
@@ -95,8 +94,8 @@ pub(super) fn run_steps<C: Clock>(
     parts.map(|parts| add_up(parts, clock))
 }
 
-/// What threads have in common. While operations run, all of it is read-only but for the words that
-/// a round, or all of it, is over, which are written at its end.
+/// What threads share. While operations run, all of it is read-only except the flags that a round,
+/// or the whole run, is over, which are written at its end.
 pub(super) struct Start<'a, C> {
     pub(super) clock: &'a C,
     stop: &'a AtomicBool,
@@ -106,25 +105,25 @@ pub(super) struct Start<'a, C> {
     pub(super) meeting: &'a Meeting,
 }
 
-/// How threads begin together and end together.
+/// How threads start together and end together.
 pub(super) struct Meeting {
     /// Where they wait for each other: before the start, after it, and around each round.
     pub(super) gate: Gate,
-    /// Rounds that some thread has done.
+    /// The number of rounds that some thread has finished.
     pub(super) rounds_over: AtomicU64,
-    /// Whether some thread has done its operations, or failed.
+    /// Whether some thread has finished its operations, or failed.
     is_over: AtomicBool,
 }
 
 impl Meeting {
-    /// Sends home those that wait, and ends those that run.
+    /// Releases the threads that wait, and ends those that run.
     pub(super) fn call_off(&self) {
         self.gate.call_off();
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
 
-/// Frees those that wait for a thread which panics.
+/// Releases the threads that wait for this one if it panics.
 struct OnPanic<'a>(&'a Meeting);
 
 impl Drop for OnPanic<'_> {
@@ -135,17 +134,17 @@ impl Drop for OnPanic<'_> {
     }
 }
 
-/// Why a thread brings nothing home.
+/// Why a thread has no result.
 #[derive(Debug)]
 pub(super) enum Trouble {
     Engine(EngineError),
-    /// A system call about the worker itself.
+    /// A system call for the worker itself failed.
     Call(&'static str, Errno),
 }
 
 impl<C: Clock> Start<'_, C> {
-    /// Runs each step in a thread of its own. Fails if a thread cannot be started; none has run
-    /// then.
+    /// Runs each step in its own thread. Fails if a thread cannot be started, in which case none
+    /// has run.
     fn run_all(&self, steps: Vec<AnyStep>) -> std::io::Result<Vec<Result<Part, Trouble>>> {
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(steps.len());
@@ -166,20 +165,20 @@ impl<C: Clock> Start<'_, C> {
         })
     }
 
-    /// Runs one step in the thread that calls it.
+    /// Runs one step in the calling thread.
     pub(super) fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
         let _frees_the_others = OnPanic(self.meeting);
         let ready = processors::stay_on(&self.processors, number)
             .map_err(|errno| Trouble::Call("sched_setaffinity", errno))
             .and_then(|()| step.make_ready().map_err(Trouble::Engine));
-        // Made here, so that it lies near the processor it is used on.
+        // Made here, so that its memory is near the processor where it is used.
         let recorder = Recorder::new(self.origin_ticks, self.clock.ticks_of(SLICE_NS));
         if ready.is_err() {
             self.meeting.is_over.store(true, Ordering::Relaxed);
         }
         let verdict = self.meeting.gate.arrive();
         if ready.is_err() {
-            // After its arrival, so that the others have gone and find what it says.
+            // Only after arriving, so that the others get through the gate and see `is_over`.
             self.meeting.call_off();
         }
         ready?;
@@ -195,7 +194,7 @@ impl<C: Clock> Start<'_, C> {
         }
     }
 
-    /// The start, and then what is measured.
+    /// Runs the start, then the measured operations.
     fn run_phases(
         &self,
         mut step: AnyStep,
@@ -204,7 +203,7 @@ impl<C: Clock> Start<'_, C> {
     ) -> Result<Part, Trouble> {
         let start = self.start(&mut step, halt);
         let is_cut_short = start.as_ref().map_or(true, |start| start.is_cut_short);
-        // Before the others are waited for: it takes longer than an operation.
+        // Read before waiting for the others, because it takes longer than an operation.
         let start_read_bytes = match self.workload.start_operations {
             0 => Some(0),
             _ => thread_read_bytes(),
@@ -218,13 +217,13 @@ impl<C: Clock> Start<'_, C> {
         let start = start?;
         let processor_before_ns = thread_processor_ns();
         let start_ticks = self.clock.ticks();
-        // Time before this is not that of the operations which are recorded.
+        // Time before this does not belong to the recorded operations.
         recorder.begin_at(start_ticks);
         let steady = self.steady(&mut step, &mut recorder, halt, &start);
-        // Even of a thread that failed: nothing is left to be measured then.
+        // Also if this thread failed: there is nothing left to measure then.
         self.meeting.is_over.store(true, Ordering::Relaxed);
         if steady.as_ref().map_or(true, |steady| steady.0.interrupted) {
-            // It comes to no further round.
+            // This thread will not reach another round.
             self.meeting.gate.call_off();
         }
         let end_ticks = self.clock.ticks();
@@ -249,7 +248,7 @@ impl<C: Clock> Start<'_, C> {
         })
     }
 
-    /// The operations of the start, in stretches of which each is as long as all before it.
+    /// Does the operations of the start, in stretches that are each as long as all before it.
     fn start(&self, step: &mut AnyStep, halt: &impl Halt) -> Result<Begun, Trouble> {
         let Workload { start_operations, batch, .. } = *self.workload;
         let lengths = course::doubling(start_operations, batch as u64);
@@ -264,7 +263,7 @@ impl<C: Clock> Start<'_, C> {
         Ok(Begun { stretches, is_cut_short })
     }
 
-    /// The operations that are measured, and what the step does at its end.
+    /// Does the measured operations, and what the step does at its end.
     fn steady(
         &self,
         step: &mut AnyStep,
@@ -291,7 +290,7 @@ impl<C: Clock> Start<'_, C> {
         Ok(done)
     }
 
-    /// Stretches of these lengths, one after the other, until the loop is ended before its time.
+    /// Runs stretches of these lengths one after the other, until one ends early.
     fn in_stretches(
         &self,
         step: &mut AnyStep,
@@ -318,11 +317,11 @@ impl<C: Clock> Start<'_, C> {
     }
 }
 
-/// A start that was done, or not to its end.
+/// A start that was completed or cut short.
 #[derive(Debug, Default)]
 struct Begun {
     stretches: Vec<Stretch>,
-    /// Whether the run was stopped, or another thread failed, before it was through.
+    /// Whether the run was stopped, or another thread failed, before the start was done.
     is_cut_short: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One thread's loop by itself, for whoever asks what the engine costs.
+//! One thread's loop by itself, for measuring what the engine costs.
 
 use measure::{Clock, Recorder};
 
@@ -9,9 +9,9 @@ use crate::file_set::FileSet;
 use crate::operation::Subject;
 use crate::run_loop::LoopLength;
 
-/// One thread's part of a workload of reads or writes, run by the thread that calls it, in as many
-/// pieces as it likes: the loop of [`super::Session::run`] without the threads, the pinning and
-/// the stages around it.
+/// One thread's part of a workload of reads or writes, run by the calling thread in any number of
+/// pieces: the loop of [`super::Session::run`] without the threads, the pinning and the stages
+/// around it.
 #[derive(Debug)]
 pub struct ThreadLoop {
     step: AnyStep,
@@ -20,10 +20,10 @@ pub struct ThreadLoop {
 }
 
 impl ThreadLoop {
-    /// Opens what the thread with this number, counted from 0, works on.
+    /// Opens what thread number `thread`, counted from 0, works on.
     ///
     /// # Errors
-    /// As [`super::prepare`]; [`WorkloadError::NotATransfer`] where the workload neither reads nor
+    /// As for [`super::prepare`]; [`WorkloadError::NotATransfer`] if the workload neither reads nor
     /// writes.
     pub fn new<C: Clock>(
         workload: &Workload,
@@ -43,8 +43,8 @@ impl ThreadLoop {
         Ok(Self { step: plan.step(thread)?, recorder, batch: workload.batch })
     }
 
-    /// Does and records so many operations, where the last piece ended, and hands over what is
-    /// buffered.
+    /// Does and records more operations, continuing where the last piece ended, and writes out what
+    /// is buffered.
     ///
     /// # Errors
     /// The first operation that failed.

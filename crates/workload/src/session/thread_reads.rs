@@ -1,7 +1,7 @@
-//! What the calling thread has had read from devices so far.
+//! How much has been read from devices on behalf of the calling thread.
 
-/// Bytes that the kernel read from devices because the calling thread asked for them; none where it
-/// does not count them (`CONFIG_TASK_IO_ACCOUNTING`) or `/proc` is not there.
+/// Bytes that the kernel has read from devices on behalf of the calling thread; None if it does not
+/// count them (`CONFIG_TASK_IO_ACCOUNTING`) or `/proc` is not mounted.
 pub(super) fn thread_read_bytes() -> Option<u64> {
     read_bytes(&std::fs::read_to_string("/proc/thread-self/io").ok()?)
 }

@@ -1,4 +1,4 @@
-//! Calls about names: one kind of step, told by the call it makes and where its names come from.
+//! Calls on names: one kind of step, parameterized by the call and where its names come from.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,9 +17,9 @@ use crate::run_loop::Step;
 /// An open directory of the directory set.
 #[derive(Debug)]
 pub(crate) struct Directory<F> {
-    /// Where paths to its names begin.
+    /// The directory that paths to its names are relative to.
     pub(crate) start: F,
-    /// The directory itself, where paths do not begin in it.
+    /// The directory itself, if that is a different one.
     pub(crate) end: Option<F>,
     pub(crate) path: PathBuf,
 }
@@ -45,7 +45,7 @@ impl<K: Calls> Directories<K> {
         Self { calls, all, next: 0 }
     }
 
-    /// The number of the directory for the next operation: of operation i, i modulo their count.
+    /// The number of the directory for the next operation: i modulo their count for operation i.
     #[inline]
     pub(crate) fn take_turn(&mut self) -> usize {
         let turn = self.next;
@@ -53,13 +53,13 @@ impl<K: Calls> Directories<K> {
         turn
     }
 
-    /// Where paths to the names of that directory begin.
+    /// The directory that paths to the names of directory `number` are relative to.
     #[inline]
     pub(crate) fn start(&self, number: usize) -> &K::Open {
         &self.all[number].start
     }
 
-    /// Makes what was done in that directory permanent, if each operation is to be.
+    /// Makes changes in that directory durable, if this is done after each operation.
     #[inline]
     pub(crate) fn sync(&self, number: usize, sync: DirectorySync) -> Result<(), Fault> {
         match sync {
@@ -77,30 +77,30 @@ impl<K: Calls> Directories<K> {
 pub(crate) enum NameFrom {
     /// An entry, chosen by the access pattern.
     Chosen(Kind),
-    /// One of as many names without an entry, chosen by the access pattern.
+    /// A name that does not exist, chosen by the access pattern.
     Missing,
-    /// One of its own for each operation of each thread.
+    /// A different new one for each operation of each thread.
     Fresh(Kind),
     /// There is none.
     Nowhere,
 }
 
-/// The names of one session that no entry has, and among them those that the operations of one
-/// thread have for themselves.
+/// Names for one session that are not entries of the directory set, with a separate range for each
+/// thread.
 ///
-/// Numbers begin somewhere else for each seed, and go round. That two sessions with up to 2^20
-/// operations each meet is less likely than 1 in 2^22; of the shortest names, two sessions of 300
-/// operations meet once in 2800 times.
+/// Numbers start at a different place for each seed and wrap around. The probability that two
+/// sessions with up to 2^20 operations each collide is less than 1 in 2^22; with the shortest
+/// names, two sessions of 300 operations collide once in 2800 times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fresh {
-    /// How many numbers names can hold.
+    /// How many different numbers the names can represent.
     numbers: u64,
     session_number: u64,
     thread_number: u64,
 }
 
 impl Fresh {
-    /// Those of `thread` of `threads`, which share the numbers out.
+    /// The names for one of `threads` threads, which divide the numbers among themselves.
     pub(crate) fn of(seed: u64, form: NameForm, thread: usize, threads: usize) -> Self {
         let numbers = form.numbers();
         let session_number = mix(mix(seed)) % numbers;
@@ -108,25 +108,25 @@ impl Fresh {
         Self { numbers, session_number, thread_number }
     }
 
-    /// The number of the thread's own name for operation `index`.
+    /// The number of this thread's new name for operation `index`.
     #[inline]
     pub(crate) fn number(self, index: u64) -> u64 {
         (self.thread_number + index) % self.numbers
     }
 
-    /// The number of a name that never is given to anything, the same for all threads.
+    /// The number of a name that is never created, the same for all threads.
     #[inline]
     fn missing(self, choice: u64) -> u64 {
         (self.session_number + choice) % self.numbers
     }
 }
 
-/// A call about one or two names in one directory.
+/// A call on one or two names in one directory.
 pub(crate) trait EntryCall: Send {
     const CALL: &'static str;
     const FIRST: NameFrom;
     const SECOND: NameFrom = NameFrom::Nowhere;
-    /// What the call leaves to be released, untimed.
+    /// What the call returns that must be released, untimed.
     type Held<K: Calls>: Send + fmt::Debug;
 
     fn call<K: Calls>(
@@ -146,7 +146,7 @@ struct OneEntry {
     second: EntryName,
 }
 
-/// An [`EntryCall`] done again and again.
+/// A repeated [`EntryCall`].
 #[derive(Debug)]
 pub(crate) struct EntryStep<K: Calls, E: EntryCall> {
     directories: Directories<K>,
@@ -157,7 +157,7 @@ pub(crate) struct EntryStep<K: Calls, E: EntryCall> {
     held: Vec<Option<E::Held<K>>>,
 }
 
-/// What names look like, how many calls are prepared at a time, and what makes each permanent.
+/// What names look like, how many calls are prepared at a time, and whether each is made durable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) form: NameForm,
@@ -180,7 +180,7 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
         Self { directories, choose, fresh, sync, targets, held }
     }
 
-    /// The kind and the number of the next name from there; none where there is no name.
+    /// The kind and number of the next name from that source; None if it has no names.
     #[inline]
     fn name(&mut self, from: NameFrom, index: u64) -> Option<(Kind, u64)> {
         match from {
@@ -193,7 +193,7 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
         }
     }
 
-    /// Does something with what the call gave.
+    /// Calls `act` with what the call returned.
     #[inline]
     pub(crate) fn with_held<T>(
         &self,
@@ -202,7 +202,7 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
     ) -> Result<T, Fault> {
         match &self.held[slot] {
             Some(held) => act(&self.directories.calls, held),
-            // The call has given something, or has failed.
+            // Unreachable: the call either returned something or failed.
             None => Err(Fault::errno(E::CALL, Errno::BADF)),
         }
     }
@@ -215,7 +215,7 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
     }
 }
 
-/// An operation that failed leaves what those before it hold.
+/// After a failure, earlier operations of the batch still have something to release.
 impl<K: Calls, E: EntryCall> Drop for EntryStep<K, E> {
     fn drop(&mut self) {
         (0..self.held.len()).for_each(|slot| self.release(slot));
@@ -264,7 +264,7 @@ impl<K: Calls, E: EntryCall> Step for EntryStep<K, E> {
     }
 }
 
-/// `close` of a descriptor that an untimed open gave.
+/// `close` of a descriptor from an untimed open.
 #[derive(Debug)]
 pub(crate) struct Close<K: Calls>(pub(crate) EntryStep<K, Open>);
 
@@ -275,8 +275,7 @@ impl<K: Calls> Step for Close<K> {
         self.0.timed(index, slot).map(drop)
     }
 
-    /// Of a file opened for reading there is nothing left to write, so a close has no error to
-    /// give.
+    /// A file opened for reading has nothing left to write, so a close has no error to report.
     #[inline]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         self.0.release(slot);
@@ -288,8 +287,8 @@ impl<K: Calls> Step for Close<K> {
     }
 }
 
-/// Defines an [`EntryCall`]: its name, what it is, the system call, where its names come from, and
-/// the call; first those that open what is closed afterwards, untimed.
+/// Defines an [`EntryCall`]: its name, the system call, where its names come from, and the call
+/// itself. Those that start with `opens` return a descriptor, which is closed afterwards, untimed.
 macro_rules! entry_call {
     (
         $(#[$about:meta])* opens $name:ident, $call:literal, $first:expr, $second:expr,
@@ -368,7 +367,7 @@ entry_call! {
     |calls, directory, name, _none| calls.fstatat(directory, name)
 }
 entry_call! {
-    /// `fstatat` of a name that is not there; that it is there would be the failure.
+    /// `fstatat` of a name that does not exist; finding it would be the failure.
     StatMissing, "fstatat", Missing, Nowhere,
     |calls, directory, name, _none| {
         match calls.fstatat(directory, name) {
@@ -414,7 +413,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::description::{Access, Sharing, Workload};
+    use crate::choose::Access;
+    use crate::description::{Sharing, Workload};
     use crate::file_set::{DirectorySet, FileSet, FileSetSpec};
     use crate::names::{NUMBERS, NUMBERS_PER_THREAD};
     use crate::operation::Operation;
@@ -422,7 +422,7 @@ mod tests {
 
     const USUAL: NameForm = NameForm { name_bytes: 12, steps: 0 };
 
-    /// The second time, the kernel would know that a name is missing.
+    /// The second time, the kernel would remember that a name is missing.
     #[test]
     fn a_missing_name_is_looked_for_once_however_many_directories_there_are() {
         let root = std::env::temp_dir().join(format!("fsprism-missing-{}", std::process::id()));

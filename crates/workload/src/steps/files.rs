@@ -1,12 +1,11 @@
-//! Files that are opened by their names, read or written whole, and closed.
+//! Files that are opened by name, read or written whole, and closed.
 
 use crate::buffer::Payload;
-use crate::calls::Calls;
+use crate::calls::{Calls, read_on, write_on};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::run_loop::Step;
 use crate::steps::entries::{Create, EntryStep, Open};
-use crate::steps::{read_on, write_on};
 
 /// `openat` of an entry, `read` of all of it and `close`.
 #[derive(Debug)]
@@ -41,12 +40,12 @@ impl<K: Calls> Step for ReadFile<K> {
     }
 }
 
-/// `openat` that makes a new file, `write` of all that is to be in it and `close`.
+/// `openat` that makes a new file, `write` of its whole content and `close`.
 #[derive(Debug)]
 pub(crate) struct NewFile<K: Calls> {
     create: EntryStep<K, Create>,
     payload: Payload,
-    /// Of each file that is prepared, where in the payload its bytes begin.
+    /// Where in the payload the data of each prepared file begin.
     starts: Vec<usize>,
 }
 

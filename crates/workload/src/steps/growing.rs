@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use crate::buffer::Payload;
-use crate::calls::Calls;
-use crate::description::IoPath;
+use crate::calls::{Calls, append_whole};
 use crate::error::EngineError;
 use crate::fault::Fault;
+use crate::io_path::IoPath;
 use crate::run_loop::Step;
-use crate::steps::append_whole;
 
 /// A file open for appending, and what is appended to it.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub(crate) struct Growing<K: Calls> {
     pub(crate) path: PathBuf,
     pub(crate) payload: Payload,
     pub(crate) io_path: IoPath,
-    /// Of each request that is prepared, where in the payload its bytes begin.
+    /// Where in the payload the data of each prepared request begin.
     pub(crate) starts: Vec<usize>,
 }
 
@@ -43,7 +42,7 @@ impl<K: Calls> Growing<K> {
     }
 }
 
-/// `write` at the end.
+/// `write` at the end of the file.
 #[derive(Debug)]
 pub(crate) struct Append<K: Calls>(pub(crate) Growing<K>);
 
@@ -93,7 +92,7 @@ impl<K: Calls, const DATA_ONLY: bool> Step for Sync<K, DATA_ONLY> {
     }
 }
 
-/// `write` at the end and `fsync`, as one.
+/// `write` at the end of the file and `fsync`, timed as one.
 #[derive(Debug)]
 pub(crate) struct AppendFsync<K: Calls>(pub(crate) Growing<K>);
 
@@ -116,7 +115,7 @@ impl<K: Calls> Step for AppendFsync<K> {
     }
 }
 
-/// `ftruncate` to nothing, after an untimed append of one request.
+/// `ftruncate` to zero, after an untimed append of one request.
 #[derive(Debug)]
 pub(crate) struct Truncate<K: Calls>(pub(crate) Growing<K>);
 

@@ -1,5 +1,5 @@
-//! The operations, each as a [`Step`](crate::Step): what is chosen before the call, the call, what
-//! is done after it.
+//! The operations, each as a [`Step`](crate::Step): what is chosen before the call, the call
+//! itself, and what is done after it.
 
 pub(crate) mod entries;
 mod files;
@@ -8,9 +8,7 @@ mod noop;
 mod path;
 mod readdir;
 mod rename;
-mod rewrite;
 mod transfer;
-mod whole;
 
 pub(crate) use files::{NewFile, ReadFile};
 pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
@@ -21,6 +19,4 @@ pub(crate) use path::{
 };
 pub(crate) use readdir::Readdir;
 pub(crate) use rename::{Rename, Share};
-pub(crate) use rewrite::Rewrite;
-pub(crate) use transfer::{DataFile, Read, Spacing, Transfer, Write};
-pub(crate) use whole::{append_whole, finish, read_on, read_whole, write_on, write_whole};
+pub(crate) use transfer::{DataFile, Read, Spacing, Spot, Transfer, Write};

@@ -1,4 +1,4 @@
-//! An operation that does nothing: what is left of the loop's cost when the call costs nothing.
+//! An operation that does nothing: what the loop costs when the call costs nothing.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::run_loop::Step;
 use crate::steps::transfer::Spacing;
 
-/// Chooses an offset as a random read does, and then reads nothing.
+/// Chooses an offset like a random read, and then reads nothing.
 #[derive(Debug)]
 pub struct Noop {
     choose: Uniform,

@@ -1,4 +1,4 @@
-//! Listing whole directories, with `getdents64` itself: no allocation per entry, no stat.
+//! Lists whole directories, directly with `getdents64`: no allocation per entry, no stat.
 
 use std::mem::MaybeUninit;
 
@@ -19,9 +19,9 @@ pub(crate) struct Readdir<K: Calls> {
 }
 
 impl<K: Calls> Readdir<K> {
-    /// Every listing must show `entries` names beside `.` and `..`.
+    /// Every listing must have `entries` names besides `.` and `..`.
     pub(crate) fn new(directories: Directories<K>, entries: u64) -> Self {
-        // Written once, so that no page of it is faulted in by a timed call.
+        // Initialised here, so that no page of it is faulted in by a timed call.
         let buffer = vec![MaybeUninit::new(0); LISTING_BYTES];
         Self { directories, entries, buffer, current: 0, found: 0 }
     }

@@ -1,7 +1,7 @@
-//! Renames within a directory: each thread has a share of the entries, and gives one of them its
-//! other name.
+//! Renames within a directory: each thread has a share of the entries, and switches one of them to
+//! its other name.
 //!
-//! No entry is added for it, so a directory of 100 entries has 100 throughout.
+//! No extra entries are needed for this, so a directory of 100 entries has 100 throughout.
 
 use crate::arithmetic::index;
 use crate::calls::Calls;
@@ -13,7 +13,8 @@ use crate::names::{EntryName, Kind};
 use crate::run_loop::Step;
 use crate::steps::entries::{Directories, Manner};
 
-/// The entries of a directory that one thread may rename: every `stride`-th from `first` on.
+/// The entries of a directory that one thread may rename: every `stride`-th, beginning with
+/// `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     first: u64,
@@ -22,8 +23,8 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// The share of thread `thread` of `sharers` in `entries`. None is empty if there are as many
-    /// entries as sharers.
+    /// The share of thread `thread` of `sharers` in `entries`. No share is empty if there are at
+    /// least as many entries as sharers.
     pub(crate) fn of(entries: u64, thread: u64, sharers: u64) -> Self {
         let count = entries.saturating_sub(thread).div_ceil(sharers);
         Self { first: thread, stride: sharers, count }
@@ -40,7 +41,7 @@ pub(crate) struct Rename<K: Calls> {
     directories: Directories<K>,
     choose: AnyChooser,
     share: Share,
-    /// Of each directory and each entry of the share, whether it has its other name at present.
+    /// For each directory and each entry of the share, whether it currently has its other name.
     is_renamed: Vec<bool>,
     sync: DirectorySync,
     targets: Vec<(usize, EntryName, EntryName)>,

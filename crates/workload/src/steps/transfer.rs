@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use rustix::fd::OwnedFd;
 
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
-use crate::calls::{Calls, Kernel};
-use crate::choose::Choose;
+use crate::calls::{Calls, Kernel, read_whole, write_whole};
+use crate::choose::{Access, Choose};
 use crate::content::Content;
-use crate::description::{Access, Alignment, IoPath};
+use crate::description::Alignment;
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
+use crate::io_path::IoPath;
 use crate::on_device::Places;
 use crate::run_loop::Step;
-use crate::steps::{read_whole, write_whole};
 
 /// An open data file.
 #[derive(Debug)]
@@ -21,12 +21,12 @@ pub(crate) struct DataFile<F = OwnedFd> {
     pub(crate) file: F,
     pub(crate) path: PathBuf,
     pub(crate) content: Content,
-    /// Where its bytes lie, if it is the device that is open.
+    /// Where its bytes are, if the device is open instead of the file.
     pub(crate) places: Option<Places>,
 }
 
 impl<F> DataFile<F> {
-    /// Where in what is open a request begins that begins here in the file.
+    /// Where in the open file or device a request at this offset in the file begins.
     #[inline(always)]
     pub(crate) fn place_of(&self, offset_bytes: u64) -> u64 {
         match &self.places {
@@ -36,7 +36,7 @@ impl<F> DataFile<F> {
     }
 }
 
-/// How a choice becomes an offset.
+/// Turns a choice into an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spacing {
     pub(crate) stride_bytes: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Spacing {
 }
 
 impl Spacing {
-    /// The spacing of requests in files of `file_bytes`, and how many choices there are.
+    /// The spacing of requests in files of `file_bytes`, and the number of choices.
     pub(crate) fn of(
         access: Access,
         alignment: Alignment,
@@ -73,16 +73,16 @@ impl Spacing {
     }
 }
 
-/// Where one request goes.
+/// The location of one request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spot {
     pub(crate) file: usize,
     pub(crate) offset_bytes: u64,
-    /// Of a write: where in the payload its bytes begin.
+    /// For a write: where in the payload its data begin.
     pub(crate) payload_start: usize,
 }
 
-/// What reads and writes have in common: files, and the choice of an offset.
+/// What reads and writes share: files, and the choice of an offset.
 #[derive(Debug)]
 pub(crate) struct Transfer<C, F = OwnedFd> {
     pub(crate) files: Vec<DataFile<F>>,
@@ -93,7 +93,7 @@ pub(crate) struct Transfer<C, F = OwnedFd> {
 }
 
 impl<C: Choose, F> Transfer<C, F> {
-    /// With a place for each request that is prepared at a time.
+    /// `slots` is the number of requests prepared at a time.
     pub(crate) fn new(
         files: Vec<DataFile<F>>,
         choose: C,
@@ -127,7 +127,7 @@ impl<C: Choose, F> Transfer<C, F> {
 pub(crate) struct Read<C, const VERIFY: bool, K: Calls = Kernel> {
     calls: K,
     transfer: Transfer<C, K::Open>,
-    /// One for all requests or, if they are looked at afterwards, one for each.
+    /// One for all requests, or one for each slot if reads are verified.
     buffers: Vec<AlignedBuffer>,
     checked_bytes: u64,
 }
@@ -187,8 +187,8 @@ pub(crate) struct Write<C, const VERIFY: bool, K: Calls = Kernel> {
 }
 
 impl<C, const VERIFY: bool, K: Calls> Write<C, VERIFY, K> {
-    /// Unless it is verified, `content` is what it writes, wherever that goes, from memory for so
-    /// many `requests` at least.
+    /// Unverified writes write `content`, wherever they go, from separate memory for at least
+    /// `requests` of them.
     pub(crate) fn new(
         calls: K,
         transfer: Transfer<C, K::Open>,

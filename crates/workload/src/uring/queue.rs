@@ -1,52 +1,51 @@
-//! What the loop of operations in flight wants of a ring, so that tests can put another in its
-//! place.
+//! What the loop of operations in flight requires of a ring, so that tests can substitute another.
 
 use rustix::io::Errno;
 
-/// Which way bytes go.
+/// The direction of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Read,
     Write,
 }
 
-/// What one entry asks for: the slot's request from `done_bytes` on.
+/// What one entry asks for: the request of a slot, from `done_bytes` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request {
-    /// The slot, whose buffer it is about.
+    /// The slot, whose buffer is used.
     pub(super) slot: u32,
     /// The number of the registered file.
     pub(super) file: u32,
     /// Where in the file the request begins.
     pub(super) offset_bytes: u64,
-    /// What of it has been moved already.
+    /// How much of it has already been moved.
     pub(super) done_bytes: u32,
 }
 
-/// What became of an entry.
+/// The completion of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Completion {
     /// The slot.
     pub(super) slot: u32,
-    /// The bytes moved or, below 0, an error number.
+    /// The bytes moved or, if negative, an error number.
     pub(super) result: i32,
 }
 
 /// Slots, each with a buffer for one request, and a kernel that works on them.
 pub(super) trait Queue: Send {
-    /// Writes an entry; at most so many may be pushed or in flight as the queue is deep.
+    /// Writes an entry. No more may be pushed or in flight than the depth of the queue.
     fn push(&mut self, direction: Direction, request: Request);
 
     /// Hands all entries to the kernel.
     fn submit(&mut self) -> Result<(), Errno>;
 
-    /// Completions that can be seen.
+    /// The number of completions that can be seen.
     fn ready(&mut self) -> usize;
 
-    /// Waits until `least` completions can be seen, or some signal comes in.
+    /// Waits until at least `least` completions can be seen, or a signal arrives.
     fn wait(&mut self, least: usize) -> Result<(), Errno>;
 
-    /// Takes `count` completions, all of which have been seen.
+    /// Takes `count` completions, all of which must have been seen.
     fn reap(&mut self, count: usize, landed: &mut Vec<Completion>);
 
     /// The buffer of a slot.

@@ -1,4 +1,4 @@
-//! Reads and writes in flight: what is open, which slots are free, and what each slot is about.
+//! The state of reads and writes in flight: open files, free slots, and the request in each slot.
 
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
@@ -8,43 +8,43 @@ use rustix::io::Errno;
 
 use super::flight_loop::{Failure, fly};
 use super::latency::AsynchronousLatency;
-use super::options::{Buffering, UringOptions};
 use super::queue::{Completion, Direction, Queue, Request};
-use super::refusal::{TaskWork, UringRefusal};
 use super::ring::{Ring, RingSpec};
+use super::task_work::TaskWork;
 use crate::buffer::FILLER;
-use crate::choose::{Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
+use crate::choose::{Access, Choices, Choose, Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::content::{Content, mix};
-use crate::description::{Access, Verification};
-use crate::error::EngineError;
+use crate::description::Verification;
+use crate::error::{EngineError, UringRefusal};
 use crate::fault::Fault;
-use crate::file_set::Role;
+use crate::io_path::{Buffering, UringOptions};
 use crate::rewrite::Originals;
+use crate::role::Role;
 use crate::run_loop::{Halt, LoopOutcome};
 use crate::steps::{DataFile, Spacing};
 
-/// Unverified writes take buffers in turn, so many that content comes again only after this: what
-/// file systems compress at once is no more (see `buffer::Payload`).
+/// Unverified writes use enough buffers in turn that content repeats only after this distance,
+/// since file systems compress no more than that at once (see `buffer::Payload`).
 const PERIOD_BYTES: u32 = 128 << 10;
 
-/// What all transfers of one thread have in common.
+/// What all transfers of one thread share.
 #[derive(Debug)]
-pub(super) struct Task {
-    pub(super) role: Role,
-    pub(super) files: Vec<DataFile>,
-    pub(super) spacing: Spacing,
-    pub(super) request_bytes: u32,
-    pub(super) options: UringOptions,
-    pub(super) verification: Verification,
-    /// What unverified writes write.
-    pub(super) content: Content,
-    /// For so many of those there is memory at least.
-    pub(super) writes_apart: u32,
+pub(crate) struct Task {
+    pub(crate) role: Role,
+    pub(crate) files: Vec<DataFile>,
+    pub(crate) spacing: Spacing,
+    pub(crate) request_bytes: u32,
+    pub(crate) options: UringOptions,
+    pub(crate) verification: Verification,
+    /// The data for unverified writes.
+    pub(crate) content: Content,
+    /// The number of unverified writes for which there is separate memory, at least.
+    pub(crate) writes_apart: u32,
 }
 
 impl Task {
-    /// As many slots as may be in flight. Of unverified writes there are more, which rest: a slot
-    /// is taken again only after all of those were.
+    /// The number of slots: as many as may be in flight. Unverified writes have additional, resting
+    /// slots: a slot is reused only after all of those have been used.
     fn slots(&self) -> u32 {
         let resting = match (self.role, self.verification) {
             (Role::Write, Verification::Off) => PERIOD_BYTES
@@ -55,7 +55,7 @@ impl Task {
         self.options.queue_depth + resting
     }
 
-    /// A ring of so many slots for it.
+    /// Makes a ring with this many slots.
     pub(super) fn ring(&self, slots: u32) -> Result<Ring, UringRefusal> {
         let files: Vec<_> = self.files.iter().map(|file| file.file.as_raw_fd()).collect();
         let request_bytes = self.request_bytes;
@@ -64,11 +64,11 @@ impl Task {
     }
 }
 
-/// What a slot is about.
+/// The request in a slot.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slot {
     pub(super) file: u32,
-    /// What of the request has been moved by completions that were short.
+    /// How much of the request has been moved by short completions.
     pub(super) done_bytes: u32,
     pub(super) offset_bytes: u64,
     pub(super) issue_ticks: u64,
@@ -78,29 +78,30 @@ pub(super) struct Slot {
 /// Reads or writes of one thread.
 #[derive(Debug)]
 pub(super) struct Transfers<C, Q = Ring> {
-    /// Stands first: the ring is dropped, and waits for what is in flight, before files are closed.
+    /// Declared first: the ring is dropped, and waits for what is in flight, before files are
+    /// closed.
     pub(super) queue: Q,
     pub(super) task: Task,
     choose: C,
     pub(super) slots: Box<[Slot]>,
-    /// In the order in which they became free.
+    /// Free slots, in the order in which they became free.
     free: VecDeque<u32>,
-    /// Slots whose request has to be gone on with.
+    /// Slots whose request must be continued.
     pub(super) again: Vec<u32>,
-    /// Slots that were pushed for the first time since the last submission.
+    /// Slots pushed for the first time since the last submission.
     pub(super) fresh: Vec<u32>,
     pub(super) landed: Vec<Completion>,
     pub(super) latency: AsynchronousLatency,
     checked_bytes: u64,
-    /// Of writes on the device: where each slot's bytes were read and go.
+    /// For writes on the device: where each slot's data were read from and go back to.
     kept_bytes: Box<[u64]>,
 }
 
-/// Whether a transfer reads or writes, and whether content matters: compiled in.
+/// The direction of a transfer and whether its content is verified, known at compile time.
 pub(super) trait Kind {
     const DIRECTION: Direction;
     const VERIFY: bool;
-    /// Whether each slot has its own place, and bytes that are not to be changed.
+    /// Whether each slot has its own place, and data that must not be changed.
     const KEEPS: bool = false;
 }
 
@@ -125,7 +126,7 @@ impl Kind for Rewrite {
 }
 
 impl<C: Choose, Q: Queue> Transfers<C, Q> {
-    /// With all that the loop needs allocated.
+    /// Allocates everything that the loop needs.
     pub(super) fn new(mut queue: Q, task: Task, choose: C, task_work: TaskWork) -> Self {
         let slots = task.slots();
         if task.role == Role::Write && task.verification == Verification::Off {
@@ -138,7 +139,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         Self::with_slots(queue, task, choose, task_work, slots)
     }
 
-    /// With so many slots, whose buffers are filled.
+    /// Like `new`, with this many slots, whose buffers are already filled.
     fn with_slots(queue: Q, task: Task, choose: C, task_work: TaskWork, slots: u32) -> Self {
         let room = || Vec::with_capacity(slots as usize);
         Self {
@@ -159,7 +160,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
     /// Chooses where operation `index` goes and pushes it.
     #[inline(always)]
     pub(super) fn issue<K: Kind>(&mut self, index: u64) {
-        // There are as many slots as may be in flight.
+        // Never None: there are at least as many slots as operations in flight.
         let Some(number) = self.free.pop_front() else { return };
         if K::KEEPS {
             let offset_bytes = self.kept_bytes[number as usize];
@@ -180,7 +181,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             if K::VERIFY {
                 self.task.files[place.resource].content.fill(bytes, slot.offset_bytes);
             } else if let Some(word) = bytes.first_chunk_mut() {
-                // No two writes of the same buffer are alike.
+                // Makes every write from the same buffer different.
                 *word = mix(index).to_le_bytes();
             }
         }
@@ -195,14 +196,15 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         self.queue.push(K::DIRECTION, Request { slot: number, file, offset_bytes, done_bytes });
     }
 
-    /// Whether a completion makes its request whole.
+    /// Whether a completion completes its request.
     #[inline(always)]
     pub(super) fn is_whole(&self, Completion { slot, result }: Completion) -> bool {
         let wanted = self.task.request_bytes - self.slots[slot as usize].done_bytes;
         u32::try_from(result) == Ok(wanted)
     }
 
-    /// What a completion means that does not make its request whole: it is gone on with, or failed.
+    /// Handles a completion that does not complete its request: it must be continued, or has
+    /// failed.
     #[cold]
     pub(super) fn go_on<K: Kind>(&mut self, landed: Completion) -> Result<(), Fault> {
         let call = match K::DIRECTION {
@@ -223,7 +225,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         Ok(())
     }
 
-    /// What has to happen once a request is whole; its slot is free then.
+    /// Does what must happen when a request is complete, and frees its slot.
     #[inline(always)]
     pub(super) fn settle<K: Kind>(&mut self, number: u32) -> Result<(), Fault> {
         if K::VERIFY && K::DIRECTION == Direction::Read {
@@ -239,7 +241,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         Ok(())
     }
 
-    /// The loop, compiled for the kind of transfer.
+    /// Runs the loop, compiled for the kind of transfer.
     pub(super) fn run<T: Clock>(
         &mut self,
         operations: u64,
@@ -278,14 +280,15 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
 }
 
 impl<C: Choose> Transfers<C> {
-    /// Over a ring of its own.
+    /// Makes the transfers with their own ring.
     pub(super) fn over_a_ring(task: Task, choose: C) -> Result<Self, UringRefusal> {
         let ring = task.ring(task.slots())?;
         let task_work = ring.task_work();
         Ok(Self::new(ring, task, choose, task_work))
     }
 
-    /// Over a ring with a slot for each request, which holds what `originals` gives for it.
+    /// Makes writes on the device, with a ring that has a slot for each request, filled from
+    /// `originals`.
     fn keeping(
         task: Task,
         choose: C,
@@ -304,19 +307,19 @@ impl<C: Choose> Transfers<C> {
     fn make_ready(&mut self) -> Result<(), EngineError> {
         let refused = |errno| UringRefusal::System { call: "io_uring_register", errno };
         self.queue.enable().map_err(refused)?;
-        // Made again here, so that it lies near the processor it is used on.
+        // Made again here, so that its memory is near the processor where it is used.
         self.latency = AsynchronousLatency::new(self.latency.task_work);
         Ok(())
     }
 }
 
-/// A file's number among those registered, of which there are no more than descriptors.
+/// A file's number among the registered ones, which cannot be more than there are descriptors.
 #[expect(clippy::cast_possible_truncation, reason = "registering more would have failed")]
 fn file_number(resource: usize) -> u32 {
     resource as u32
 }
 
-/// Transfers of any access pattern.
+/// Transfers with any access pattern.
 #[derive(Debug)]
 pub(crate) struct AnyTransfers(Pattern);
 
@@ -342,8 +345,8 @@ macro_rules! each {
 }
 
 impl AnyTransfers {
-    /// Over a ring of its own.
-    pub(super) fn new(task: Task, access: Access, choices: &Choices) -> Result<Self, EngineError> {
+    /// Makes the transfers with their own ring.
+    pub(crate) fn new(task: Task, access: Access, choices: &Choices) -> Result<Self, EngineError> {
         Ok(Self(match access {
             Access::Sequential => {
                 Pattern::Sequential(Transfers::over_a_ring(task, Sequential::new(choices))?)
@@ -364,8 +367,8 @@ impl AnyTransfers {
         }))
     }
 
-    /// Writes on the device of what lies there.
-    pub(super) fn kept(
+    /// Makes writes on the device of what is already there.
+    pub(crate) fn kept(
         task: Task,
         choices: &Choices,
         originals: &mut Originals<'_>,
@@ -376,12 +379,12 @@ impl AnyTransfers {
         Ok(Self(Pattern::Sequential(transfers)))
     }
 
-    /// What the thread that runs it has to do before the start.
+    /// Does what must be done before the start, in the thread that will run them.
     pub(crate) fn make_ready(&mut self) -> Result<(), EngineError> {
         each!(&mut self.0, transfers => transfers.make_ready())
     }
 
-    /// The loop, compiled for this access pattern and clock.
+    /// Runs the loop, compiled for this access pattern and clock.
     pub(crate) fn run<T: Clock>(
         &mut self,
         operations: u64,
@@ -392,12 +395,12 @@ impl AnyTransfers {
         each!(&mut self.0, transfers => transfers.run(operations, clock, recorder, halt))
     }
 
-    /// Bytes that were compared so far.
+    /// Bytes compared so far.
     pub(crate) fn checked_bytes(&self) -> u64 {
         each!(&self.0, transfers => transfers.checked_bytes)
     }
 
-    /// What is known beyond the latencies.
+    /// The parts of the latencies.
     pub(crate) fn into_latency(self) -> AsynchronousLatency {
         each!(self.0, transfers => transfers.latency)
     }

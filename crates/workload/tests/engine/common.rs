@@ -1,4 +1,4 @@
-//! Places to work in, and the shortest way from a workload to its outcome.
+//! Scratch directories, and the shortest way from a workload to its outcome.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use workload::{
     prepare,
 };
 
-/// A directory of its own, removed with all it holds.
+/// A temporary directory, removed with everything in it.
 pub(crate) struct Scratch {
     path: PathBuf,
 }
@@ -51,7 +51,8 @@ pub(crate) const ENTRIES: u64 = 20;
 pub(crate) const FILE_LENGTH: usize = 1 << 20;
 pub(crate) const FILE_BYTES: u64 = FILE_LENGTH as u64;
 
-/// Three files of each role and three directories: enough for three threads with their own.
+/// Three files of each role and three directories: enough for each of three threads to have its
+/// own.
 pub(crate) const SPEC: FileSetSpec = FileSetSpec {
     read_files: DataFiles { count: 3, size_bytes: FILE_BYTES },
     write_files: DataFiles { count: 3, size_bytes: FILE_BYTES },
@@ -80,13 +81,14 @@ pub(crate) fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome
     Ok(outcome)
 }
 
-/// Compares all that a data file holds with what it should. Gives its length.
+/// Checks the whole content of a data file. Returns its length.
 pub(crate) fn verify_file(file_set: &FileSet, role: Role, number: usize) -> Result<u64, Mismatch> {
     let bytes = std::fs::read(file_set.data_file(role, number)).expect("it can be read");
     file_set.content(role, number).check(&bytes, 0).map(|()| bytes.len() as u64)
 }
 
-/// That several threads ended together: one has done all it was asked for, and none more.
+/// Asserts that several threads ended together: one has done all its operations, and none has done
+/// more.
 pub(crate) fn assert_ended_together(outcome: &Outcome, workload: &Workload) {
     let done: Vec<u64> = outcome.threads.iter().map(|thread| thread.operations).collect();
     assert_eq!(done.len(), workload.threads);
@@ -112,10 +114,10 @@ pub(crate) fn listing(path: &Path) -> Vec<String> {
     names
 }
 
-/// Set in the process that may mount.
+/// Set in the process that is allowed to mount.
 pub(crate) const INSIDE: &str = "FSPRISM_ENGINE_TEST_INSIDE";
 
-/// Runs the test `name` again where mounts are private, and gives whether this is that process.
+/// Reruns the test `name` in a private mount namespace, and returns whether this is that process.
 pub(crate) fn inside_private_mounts(name: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -138,7 +140,7 @@ pub(crate) fn inside_private_mounts(name: &str) -> bool {
     false
 }
 
-/// The lines of `/proc/self/smaps` about the mappings of a file.
+/// The lines of `/proc/self/smaps` for the mappings of a file.
 pub(crate) fn smaps(path: &Path) -> Vec<String> {
     let path = path.canonicalize().expect("it is there").display().to_string();
     let smaps = std::fs::read_to_string("/proc/self/smaps").expect("every process has one");

@@ -1,4 +1,4 @@
-//! Reads and writes: what is moved, where, and whether it is right.
+//! Reads and writes: what is moved, where, and whether it is correct.
 
 use std::os::unix::fs::FileExt;
 
@@ -86,7 +86,7 @@ fn verified_writes_leave_a_checkable_file_and_others_do_not() {
             (Access::Uniform, Alignment::Unaligned, 5),
             (Access::Zipf { exponent: 1.1 }, Alignment::Sector, 1),
         ] {
-            // Wiped first, so that only what the workload writes can be right.
+            // Wiped first, so that only what the workload writes can be correct.
             let path = file_set.data_file(Role::Write, 0);
             let workload = Workload {
                 access,
@@ -187,8 +187,8 @@ fn appends_of_all_threads_are_in_the_file_until_restored() {
     }
 }
 
-/// How many 64-byte pieces of `bytes` came before in their 128 KiB, which is how much file systems
-/// compress at once.
+/// Counts the 64-byte pieces of `bytes` that repeat within their 128 KiB, which is how much file
+/// systems compress at once.
 fn repeated_pieces(bytes: &[u8]) -> usize {
     let extents = bytes.chunks(128 << 10);
     let repeated = |extent: &[u8]| {
@@ -217,23 +217,23 @@ fn unverified_writes_and_appends_leave_what_does_not_compress() {
             let appended = std::fs::read(&session.touched()[0]).expect("it is there");
             assert_eq!(appended.len(), FILE_LENGTH);
             assert_eq!(repeated_pieces(&appended), 0, "appends, batch {batch}");
-            // Nor is any 4 KiB block like another, for what looks for whole blocks.
+            // Nor are any two 4 KiB blocks alike, in case whole blocks are deduplicated.
             let blocks: std::collections::BTreeSet<_> = appended.chunks(4096).collect();
             assert_eq!(blocks.len(), FILE_LENGTH / 4096);
         }
     }
 }
 
-/// The bytes that the calling thread has read so far, by the kernel's books, and how many of them
-/// asking cost.
+/// The number of bytes that the calling thread has read so far according to the kernel, and how
+/// many of them this question took.
 fn bytes_read() -> Option<(u64, u64)> {
     let books = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let line = books.lines().find_map(|line| line.strip_prefix("rchar: "))?;
     Some((line.parse().ok()?, books.len() as u64))
 }
 
-/// Whoever wants files cold evicts them after they were prepared, and remounts before: preparing
-/// must neither read nor open what is not touched.
+/// Files are made cold by evicting them after they were prepared, and by remounting before. So
+/// preparing must neither read anything nor open what will not be touched.
 #[test]
 fn preparing_transfers_opens_what_is_touched_and_reads_nothing() {
     for scratch in Scratch::everywhere() {

@@ -1,4 +1,4 @@
-//! Names of other lengths, paths through directories, and changes that are made permanent.
+//! Other name lengths, paths through directories, and changes that are made durable.
 
 use measure::MonotonicClock;
 use workload::{
@@ -83,7 +83,7 @@ fn names_too_short_for_what_they_are_to_tell_apart_are_refused() {
     assert!(refused.contains("names of that length"), "{refused}");
 }
 
-/// Each call resolves its whole path: it fails once a directory on the way has another name.
+/// Each call resolves its whole path: it fails as soon as a directory on the way is renamed.
 #[test]
 fn a_path_is_resolved_by_every_call() {
     let scratch = Scratch::within(std::path::Path::new("."));
@@ -97,7 +97,7 @@ fn a_path_is_resolved_by_every_call() {
         std::fs::rename(&step, step.with_file_name("q")).expect("it is ours");
         let ran = session.run(&MonotonicClock, &never());
         std::fs::rename(step.with_file_name("q"), &step).expect("it is ours");
-        // A missing name is missing all the same.
+        // A missing name is still missing.
         assert_eq!(ran.is_err(), operation != Operation::StatMissing, "{operation:?}");
         session.restore().expect("nothing stands in the way");
     }

@@ -1,4 +1,4 @@
-//! Direct I/O: aligned as each file wants it, or refused in words that say how.
+//! Direct I/O: aligned as each file requires, or refused with a message that says what is required.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ const DIRECT: [IoPath; 2] = [
     }),
 ];
 
-/// What the kernel itself says to a direct read of so many bytes at that offset.
+/// Makes a direct read of `bytes` at offset `bytes`, without the engine.
 fn reads(path: &Path, bytes: u64) -> Result<usize, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
     let file = openat(CWD, path, flags, Mode::empty())?;
@@ -31,7 +31,8 @@ fn reads(path: &Path, bytes: u64) -> Result<usize, Errno> {
     pread(&file, &mut storage[start..start + length], bytes)
 }
 
-/// That requests of the alignment found are carried, and half as large ones refused by name.
+/// Checks that requests with the reported alignment succeed, and half as large ones are refused by
+/// name.
 fn check(file_set: &FileSet) {
     let path = file_set.data_file(Role::Read, 0);
     let alignment = direct_alignment(&path).expect("it has direct I/O");
@@ -138,8 +139,8 @@ fn succeeds(program: &str, arguments: &[&str]) -> bool {
     })
 }
 
-/// Makes a file system on a loop device that goes with its mount, and mounts it. Gives whether that
-/// could be done.
+/// Makes a file system on a loop device that disappears when unmounted, and mounts it. Returns
+/// whether that worked.
 fn mounted(image: &Path, mkfs: &[&str], sector_bytes: u64, at: &Path) -> bool {
     let file = std::fs::File::create(image).expect("the scratch directory is writable");
     file.set_len(512 << 20).expect("holes need no room");
@@ -155,7 +156,7 @@ fn mounted(image: &Path, mkfs: &[&str], sector_bytes: u64, at: &Path) -> bool {
     let arguments = [&mkfs[1..], &[&device]].concat();
     let is_mounted =
         succeeds(mkfs[0], &arguments) && succeeds("mount", &[&device, &at.display().to_string()]);
-    // Of a device in use, this is put off until it is free.
+    // The device is in use, so this takes effect once it is free.
     succeeds("losetup", &["--detach", &device]);
     is_mounted
 }

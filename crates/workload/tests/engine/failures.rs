@@ -1,5 +1,5 @@
 //! Targets that fail: full, read-only, out of descriptors. They are mounted in a private mount
-//! namespace, which takes a process of its own: the test starts itself again under `unshare`.
+//! namespace, which needs a separate process: the test reruns itself under `unshare`.
 
 use std::path::Path;
 use std::process::Command;
@@ -57,7 +57,7 @@ fn a_full_file_system_is_reported_as_such_and_left_clean() {
         assert!(matches!(error, EngineError::NoSpace { .. }), "{operation:?}: {error}");
         assert_eq!(names(&file_set), untouched, "{operation:?}");
     }
-    // One thread's failure ends the other's run, which would take very long.
+    // One thread's failure ends the other's run, which would otherwise take very long.
     let two =
         Workload { threads: 2, operations_per_thread: 1 << 32, ..Workload::new(Operation::Append) };
     let error = outcome(&two, &file_set).expect_err("there is no room");
@@ -138,8 +138,8 @@ fn a_description_that_cannot_be_executed_is_refused() {
     assert!(matches!(error, EngineError::Workload(WorkloadError::Zero(_))), "{error}");
 }
 
-/// Characters that the library still holds are written after the last operation; that there is no
-/// room for them is not lost.
+/// Characters that the library still buffers are written after the last operation, and an error is
+/// reported if there is no space for them.
 #[test]
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn what_stdio_holds_back_is_written_at_the_end_or_reported() {
@@ -151,7 +151,7 @@ fn what_stdio_holds_back_is_written_at_the_end_or_reported() {
     mount_tmpfs(scratch.path(), c"size=1m");
     let file_set = FileSet::create(scratch.path(), &small_spec(), 1, &never()).expect("it fits");
     let path = file_set.data_file(workload::Role::Write, 0);
-    // A hole, whose first page needs room.
+    // A hole, so that its first page needs space.
     std::fs::File::create(&path).and_then(|file| file.set_len(64 << 10)).expect("it is ours");
     let workload = Workload {
         io_path: workload::IoPath::Stdio(workload::StdioLocking::EachCharacter),

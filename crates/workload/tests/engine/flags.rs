@@ -1,5 +1,6 @@
-//! The flags of `preadv2` and `pwritev2`: that they reach the kernel, and what is said of their
-//! effect. What a flag does depends on the file system; the current directory should lie on a disk.
+//! The flags of `preadv2` and `pwritev2`: that they reach the kernel, and how their effect is
+//! reported. What a flag does depends on the file system; the current directory should be on a
+//! disk.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ fn flagged(operation: Operation, flags: &[CallFlag], caching: Caching) -> Worklo
     }
 }
 
-/// Removes a data file from the page cache.
+/// Evicts a data file from the page cache.
 fn evict(file_set: &FileSet, role: Role) {
     let path = file_set.data_file(role, 0);
     let file = std::fs::File::open(path).expect("it is ours");
@@ -33,7 +34,7 @@ fn evict(file_set: &FileSet, role: Role) {
     fadvise(&file, 0, None, Advice::DontNeed).expect("the kernel knows this advice");
 }
 
-/// The outcome, unless the file system does not have the flags, which is printed.
+/// The outcome, or None (with a message) if the file system does not support the flags.
 fn unless_refused(workload: &Workload, file_set: &FileSet, flags: &str) -> Option<Outcome> {
     match outcome(workload, file_set) {
         Ok(outcome) => Some(outcome),
@@ -47,7 +48,7 @@ fn unless_refused(workload: &Workload, file_set: &FileSet, flags: &str) -> Optio
     }
 }
 
-/// Tries at what a page hinders that some other processor holds just then.
+/// Attempts at something that fails while another processor happens to hold a page.
 const TRIES: usize = 5;
 
 #[test]
@@ -85,7 +86,7 @@ fn reads_that_would_wait_are_counted_and_move_nothing() {
     }
 }
 
-/// Dirty memory of the mapped write file, in KiB: what a synchronous write leaves none of.
+/// Dirty memory of the mapped write file, in KiB; there is none after a synchronous write.
 fn dirty_kib(file_set: &FileSet) -> u64 {
     let io_path =
         IoPath::Mmap(MapOptions { advice: MapAdvice::Normal, populate: Populate::AtPrepare });
@@ -108,14 +109,14 @@ fn synchronous_writes_leave_nothing_dirty_and_others_do() {
         (&[CallFlag::Sync], 0),
     ] {
         let write = flagged(Operation::Write, flags, Caching::Buffered);
-        // Larger requests are fewer flushes of the device.
+        // Larger requests mean fewer flushes of the device.
         let write = Workload { request_bytes: 65_536, operations_per_thread: 16, ..write };
         let outcome = outcome(&write, &file_set).expect("every file system has these");
         assert_eq!(outcome.bytes, FILE_BYTES);
         verify_file(&file_set, Role::Write, 0).expect("it is written");
         assert_eq!(dirty_kib(&file_set), expected_kib, "{flags:?}");
     }
-    // Of a mix, the writes are given them and the reads not.
+    // In a mix, the flag is only passed to the writes.
     let mix = flagged(Operation::Mixed { read_percent: 50 }, &[CallFlag::Dsync], Caching::Buffered);
     let mix = Workload { operations_per_thread: 20, ..mix };
     outcome(&mix, &file_set).expect("every file system has it");
@@ -129,7 +130,7 @@ fn uncached_reads_leave_nothing_in_the_page_cache() {
     let uncached = flagged(Operation::Read, &[CallFlag::DontCache], Caching::Buffered);
     let uncached = Workload { request_bytes: 65_536, operations_per_thread: 16, ..uncached };
     let nowait = flagged(Operation::Read, &[CallFlag::Nowait], Caching::Buffered);
-    // Each block by itself, for a refused read may start reading ahead.
+    // A single block, because a refused read may start read-ahead.
     let one = Workload { operations_per_thread: 1, ..nowait };
     for _ in 0..TRIES {
         evict(&file_set, Role::Read);

@@ -1,4 +1,4 @@
-//! The same operations by calls of a library, in an arena of DenseFS.
+//! The same operations with calls to a library, in an arena of DenseFS.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use crate::common::{
     ENTRIES, FILE_BYTES, FILE_LENGTH, SEED, SPEC, Scratch, assert_ended_together, never, outcome,
 };
 
-/// An arena of its own, and a file set in it.
+/// A temporary arena with a file set in it.
 struct Arena {
     files: DenseFs,
     file_set: FileSet,
@@ -37,7 +37,7 @@ impl Arena {
         Self { files, file_set: file_set.expect("there is room for it"), _scratch: scratch }
     }
 
-    /// A path of the file set, as the library has it.
+    /// A path of the file set as the library sees it.
     fn inside(&self, path: &Path) -> PathBuf {
         Path::new("/").join(path.strip_prefix(self.files.path()).expect("it is in the arena"))
     }
@@ -105,7 +105,7 @@ fn every_operation_executes_counts_right_and_leaves_everything_as_it_was() {
             assert_eq!(arena.names(), untouched, "{workload:?}");
         }
     }
-    // What a session opens is closed again: all numbers but those in use are free.
+    // A session closes everything it opens: all descriptors are free except those in use.
     let root = arena.files.open("/", flags::DIRECTORY, 0).expect("it is there");
     assert_eq!(root.descriptor(), 0);
 }

@@ -1,4 +1,4 @@
-//! Mixes: shares of reads and of sequential accesses, on every path that carries transfers.
+//! Mixes: shares of reads and of sequential accesses, on every path that supports transfers.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ fn the_writes_of_a_mix_write_and_its_reads_read() {
     }
 }
 
-/// Places are drawn for a mix as for reads, and its directions are the seed's.
+/// A mix uses the same places as reads do, and its directions depend on the seed.
 #[test]
 fn the_same_seed_mixes_the_same_way() {
     for scratch in Scratch::everywhere() {
@@ -106,8 +106,8 @@ fn the_same_seed_mixes_the_same_way() {
     }
 }
 
-/// 100 uniform writes leave about 56 runs of written blocks among 256, sequential ones a single
-/// one.
+/// 100 uniform writes leave about 56 runs of written blocks among 256; sequential ones leave a
+/// single run.
 #[test]
 fn sequential_shares_reach_from_random_to_sequential() {
     for scratch in Scratch::everywhere() {

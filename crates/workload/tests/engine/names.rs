@@ -57,7 +57,7 @@ fn operations_do_what_their_name_says() {
             (Operation::Mkdir, "d", 0, 7),
             (Operation::Unlink, "f", 7, 0),
             (Operation::Rmdir, "d", 7, 0),
-            // Sequentially, so seven different entries.
+            // Sequential, so seven different entries.
             (Operation::Rename, "r", 0, 7),
             (Operation::StatPresent, "e", 20, 20),
         ] {
@@ -94,8 +94,8 @@ fn operation_i_goes_to_directory_i_modulo_their_number() {
     }
 }
 
-/// The kernel remembers names that were removed as missing, and finds that faster than it finds
-/// nothing: no session may use the names of another.
+/// The kernel remembers that removed names are missing, and finds them faster than names it has not
+/// seen: no session may use the names of another.
 #[test]
 fn another_seed_makes_other_names() {
     let scratch = Scratch::within(std::path::Path::new("."));
@@ -140,7 +140,7 @@ fn renames_go_there_and_back_without_ever_adding_an_entry() {
     }
 }
 
-/// The file system could not be unmounted while a directory of it is open.
+/// If the session still had a directory open, its file system could not be unmounted.
 #[test]
 fn a_closed_session_holds_nothing_open_and_goes_on_where_it_was() {
     for scratch in Scratch::everywhere() {

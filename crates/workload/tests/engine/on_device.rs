@@ -1,5 +1,5 @@
-//! Reads of a file at the places where it lies on a device. Here a plain file stands for the
-//! device: what is in it where is known, and root is not needed.
+//! Reads of a file at its places on a device. A plain file takes the place of the device here: its
+//! content is known everywhere, and root is not needed.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -16,10 +16,10 @@ use crate::common::{Scratch, never};
 
 const FILE_BYTES: u64 = 1 << 20;
 const HALF_BYTES: u64 = FILE_BYTES / 2;
-/// What lies before the file on the device.
+/// Bytes on the device before the file.
 const BEFORE_BYTES: u64 = 64 << 10;
 
-/// The second half of the file lies before the first.
+/// The second half of the file is before the first.
 fn pieces() -> Vec<Piece> {
     let piece = |file_offset_bytes, device_offset_bytes| Piece {
         file_offset_bytes,
@@ -35,7 +35,7 @@ fn file_set(scratch: &Scratch) -> FileSet {
     FileSet::create(scratch.path(), &spec, 7, &never()).expect("there is room")
 }
 
-/// The device that these pieces are true of; None where there is no direct I/O.
+/// The device, with the file in these pieces; None if there is no direct I/O.
 fn device(scratch: &Scratch, file_set: &FileSet, pieces: &[Piece]) -> Option<File> {
     let path = scratch.path().join("device");
     let image = File::create(&path).expect("there is room");

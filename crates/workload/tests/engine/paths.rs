@@ -1,4 +1,4 @@
-//! Every I/O path moves the right bytes, both ways, and says so when it cannot.
+//! Every I/O path moves the right bytes, in both directions, and reports when it cannot.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -23,7 +23,7 @@ const PATTERNS: [Access; 5] = [
 ];
 const ALIGNMENTS: [Alignment; 3] = [Alignment::Request, Alignment::Sector, Alignment::Unaligned];
 
-/// Through the page cache, and everywhere possible.
+/// Paths through the page cache, which work everywhere.
 const PATHS: [IoPath; 6] = [
     IoPath::PsyncBuffered,
     IoPath::Mmap(MapOptions { advice: MapAdvice::Normal, populate: Populate::OnAccess }),
@@ -42,7 +42,7 @@ fn wipe(file_set: &FileSet, number: usize) {
     std::fs::write(path, vec![0; FILE_LENGTH]).expect("the file is ours");
 }
 
-/// Changes one byte of a file, and gives it back.
+/// Changes one byte of a file, and returns it.
 fn flip(path: &Path, offset_bytes: u64) -> u8 {
     let file = std::fs::File::options().read(true).write(true).open(path).expect("it is ours");
     let mut byte = [0];
@@ -115,7 +115,7 @@ fn one_flipped_byte_is_caught_on_every_path() {
     }
 }
 
-/// Sequential ones rewrite a wiped file; the others put right bytes over right ones.
+/// Sequential writes fill a wiped file; the others replace correct bytes with correct bytes.
 #[test]
 fn verified_writes_leave_a_checkable_file_on_every_path() {
     for scratch in Scratch::everywhere() {
@@ -150,7 +150,7 @@ fn verified_writes_leave_a_checkable_file_on_every_path() {
     }
 }
 
-/// As many different blocks as were written, none of them as it was.
+/// There are as many different blocks as were written, and none is as it was before.
 #[test]
 fn unverified_writes_go_where_they_should_on_every_path() {
     for scratch in Scratch::everywhere() {

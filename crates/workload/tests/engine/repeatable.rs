@@ -1,4 +1,4 @@
-//! The same seed does the same, bit for bit; another seed does not.
+//! The same seed does the same bit for bit; another seed does not.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use workload::{Access, EngineError, Operation, Outcome, Verification, Workload, 
 
 use crate::common::{Scratch, file_set, never};
 
-/// Everything an outcome holds, in words.
+/// Everything in an outcome, as text.
 fn in_words(outcome: &Outcome) -> String {
     format!("{outcome:?}")
 }
@@ -31,7 +31,7 @@ fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
                     let clock = ManualClock::with_step(step_ns);
                     let outcome = session.run(&clock, &never()).expect("nothing is in the way");
                     session.restore().expect("nothing stands in the way");
-                    // What the threads used of processors is no reading of this clock.
+                    // Processor times of the threads do not come from this clock.
                     Outcome {
                         processor_ns: 0,
                         threads_ns: 0,
@@ -54,7 +54,7 @@ fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
     }
 }
 
-/// Which 1000-byte blocks of a zeroed file a workload writes, seen in the file itself.
+/// Which 1000-byte blocks of a zeroed file a workload writes, as found in the file itself.
 #[test]
 fn the_same_seed_touches_the_same_places() {
     for scratch in Scratch::everywhere() {
@@ -103,9 +103,9 @@ fn the_stop_flag_interrupts_and_what_was_done_is_counted_and_restored() {
             let stop = AtomicBool::new(true);
             let outcome = session.run(&measure::MonotonicClock, &stop).expect("not an error");
             assert!(outcome.interrupted);
-            // An operation timed by itself is recorded after the next one, a batch at once: so far
-            // the thread gets that is interrupted first. It ends the other after the interval it
-            // is in.
+            // Single operations are recorded after the next one, batches immediately, so this is
+            // how far the thread that is interrupted first gets. It ends the other after its
+            // current interval.
             let (interval, first) = (batch as u64, if batch == 1 { 2 } else { batch as u64 });
             let of_threads: Vec<u64> =
                 outcome.threads.iter().map(|thread| thread.operations).collect();
@@ -119,9 +119,9 @@ fn the_stop_flag_interrupts_and_what_was_done_is_counted_and_restored() {
     }
 }
 
-/// A stop in the middle is seen at the next slice of the timeline. The clock moves 1 ms a reading;
-/// a slice is 10 ms, rounded up to 2^24 ns; a thread raises the flag only once the clock shows that
-/// operations are under way.
+/// A stop in the middle is noticed at the next slice of the timeline. The clock advances 1 ms per
+/// reading; a slice is 10 ms, rounded up to 2^24 ns; a thread raises the flag only once the clock
+/// shows that operations are under way.
 #[test]
 fn a_stop_raised_while_running_ends_a_run_that_would_take_hours() {
     let scratch = Scratch::within(Path::new("."));
@@ -155,7 +155,7 @@ fn a_session_runs_once() {
     assert!(matches!(again, Err(EngineError::AlreadyRun)));
 }
 
-/// What each did is what there is, and restoring copes with threads that did less than was asked.
+/// Only what was done is there, and restoring copes with threads that did less than asked.
 #[test]
 fn the_first_thread_to_be_done_ends_the_run_of_all() {
     let scratch = Scratch::within(Path::new("."));

@@ -1,6 +1,6 @@
-//! Writes to where a file lies on a device, of what lies there. Here a plain file stands for the
-//! device, so that between the reading and the writing back all of it can be wiped out: what is
-//! there afterwards is what was written.
+//! Writes of a file's own data to its places on a device. A plain file takes the place of the
+//! device here, so that all of it can be wiped between reading and writing back: what it contains
+//! afterwards is what was written.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -20,8 +20,9 @@ const KIB: u64 = 1 << 10;
 const DEVICE_BYTES: u64 = 2 << 20;
 const WIPED: u8 = 0xee;
 
-/// As (place in the file, place on the device, length): the last two go on in the file, and on the
-/// device; the others do not, and something else lies before, between and behind.
+/// As (offset in the file, offset on the device, length): the last two are contiguous both in the
+/// file and on the device, the others are not, and there is something else before, between and
+/// after them.
 const PIECES: [(u64, u64, u64); 4] = [
     (0, 1024 * KIB, 320 * KIB),
     (320 * KIB, 64 * KIB, 448 * KIB),
@@ -38,11 +39,11 @@ fn pieces() -> Vec<Piece> {
     PIECES.map(piece).to_vec()
 }
 
-/// A file set on a device: its write file, and the same bytes at their places in an image.
+/// A file set on a device: its write file, and an image with the same bytes at their places.
 struct Rig {
     scratch: Scratch,
     file_set: FileSet,
-    /// What is on the device at first.
+    /// The initial content of the device.
     original: Vec<u8>,
 }
 
@@ -51,7 +52,7 @@ fn index(bytes: u64) -> usize {
 }
 
 impl Rig {
-    /// None where there is no direct I/O.
+    /// None if there is no direct I/O.
     fn new() -> Option<Self> {
         let scratch = Scratch::within(Path::new("."));
         let write_files = DataFiles { count: 1, size_bytes: FILE_BYTES };
@@ -111,7 +112,7 @@ fn write(request_bytes: u64, access: Access, io_path: IoPath) -> Workload {
     }
 }
 
-/// Plain calls and, where there is io_uring, some in flight.
+/// Plain calls and, if io_uring is available, some in flight.
 fn io_paths() -> Vec<IoPath> {
     let mut paths = vec![IoPath::PsyncDirect];
     let flying = |depth| IoPath::IoUring(UringOptions::new(depth, Buffering::Direct));
@@ -122,7 +123,7 @@ fn io_paths() -> Vec<IoPath> {
     paths
 }
 
-/// Where on the device the file lies.
+/// Whether this byte of the device belongs to the file.
 fn is_ours(at: usize) -> bool {
     PIECES.iter().any(|&(_, start, length)| (index(start)..index(start + length)).contains(&at))
 }

@@ -1,4 +1,4 @@
-//! Operations range over the span of each file that they are given, and over all of it.
+//! Operations stay within the given span of each file, and use all of it.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn writes(access: Access, alignment: Alignment, span_bytes: Option<u64>) -> Work
     }
 }
 
-/// Every byte that unverified writes leave other than zero in a zeroed file.
+/// Unverified writes to a zeroed file show up as bytes that are not zero.
 #[test]
 fn writes_reach_the_whole_span_and_nothing_beyond() {
     for scratch in Scratch::everywhere() {
@@ -43,7 +43,7 @@ fn writes_reach_the_whole_span_and_nothing_beyond() {
                 let last = written.last().expect("something was written") + 1;
                 let what = format!("{access:?} {alignment:?}: to {last}");
                 assert!(last <= SPAN_BYTES, "{what}");
-                // Only less than a request, and what alignment leaves, stays out of reach.
+                // Only less than a request, plus what alignment leaves over, is never reached.
                 assert!(last + REQUEST_BYTES + 512 > SPAN_BYTES, "{what}");
                 let blocks = (0..100).filter(|block| {
                     written.range(block * REQUEST_BYTES..(block + 1) * REQUEST_BYTES).count() > 400
@@ -102,7 +102,7 @@ fn a_span_larger_than_the_file_or_smaller_than_a_request_is_refused() {
         let is_refused = refused(span_bytes, Access::Uniform, Alignment::Request);
         assert_eq!(is_refused, expected, "{span_bytes}");
     }
-    // The first block begins a byte into the file.
+    // The first block begins one byte into the file.
     assert!(refused(1000, Access::Sequential, Alignment::Unaligned));
     assert!(!refused(1001, Access::Sequential, Alignment::Unaligned));
 }

@@ -1,4 +1,4 @@
-//! What is done first is timed and recorded apart, and is part of nothing that is measured.
+//! The start is timed and recorded separately, and does not count in what is measured.
 
 use std::sync::atomic::AtomicBool;
 

@@ -19,7 +19,7 @@ const DEPTHS: [u32; 3] = [1, 7, 64];
 const PATTERNS: [Access; 4] =
     [Access::Sequential, Access::Uniform, Access::Shuffled, Access::Zipf { exponent: 0.9 }];
 
-/// Where to test; nowhere, with a reason, without io_uring.
+/// Where to test: nowhere if there is no io_uring, with a message saying why.
 pub(crate) fn places() -> Vec<Scratch> {
     match io_uring_availability() {
         Ok(()) => Scratch::everywhere(),
@@ -35,7 +35,7 @@ fn in_flight(operation: Operation, queue_depth: u32, buffering: Buffering) -> Wo
     Workload { io_path, ..Workload::new(operation) }
 }
 
-/// The outcome, unless the file system refuses direct I/O where that was asked for.
+/// The outcome, or None if direct I/O was asked for and the file system refuses it.
 fn outcome_if_it_can(workload: &Workload, file_set: &FileSet) -> Option<Outcome> {
     match outcome(workload, file_set) {
         Ok(outcome) => Some(outcome),
@@ -47,7 +47,7 @@ fn outcome_if_it_can(workload: &Workload, file_set: &FileSet) -> Option<Outcome>
     }
 }
 
-/// What holds for every outcome of operations in flight.
+/// Asserts what is true of every outcome of operations in flight.
 fn assert_consistent(outcome: &Outcome) {
     let operations = outcome.recorder.operations();
     let parts = outcome.asynchronous.as_ref().expect("it is an asynchronous path");
@@ -106,7 +106,7 @@ fn verified_writes_of_every_depth_put_each_block_where_it_belongs_once() {
                 .into_iter()
                 .flat_map(|d| [Buffering::PageCache, Buffering::Direct].map(|b| (d, b)))
             {
-                // Wiped first, so that only what the workload writes can be right.
+                // Wiped first, so that only what the workload writes can be correct.
                 std::fs::write(&path, vec![0; FILE_LENGTH]).expect("the file is ours");
                 let blocks = FILE_BYTES / 4096;
                 let workload = Workload {
@@ -118,7 +118,8 @@ fn verified_writes_of_every_depth_put_each_block_where_it_belongs_once() {
                 };
                 let Some(outcome) = outcome_if_it_can(&workload, &file_set) else { continue };
                 assert_consistent(&outcome);
-                // As many as there are blocks, less one: one is left out only if none came twice.
+                // One operation less than there are blocks: exactly one is left out if none comes
+                // twice.
                 let written = std::fs::read(&path).expect("it is ours");
                 let content = file_set.content(Role::Write, 0);
                 let is_right =
@@ -147,7 +148,7 @@ fn unverified_writes_are_all_different_and_do_not_compress() {
             let written = std::fs::read(file_set.data_file(Role::Write, 0)).expect("it is there");
             let blocks: BTreeSet<_> = written.chunks(4096).collect();
             assert_eq!(blocks.len(), FILE_LENGTH / 4096, "depth {depth}");
-            // What file systems compress at once holds nothing twice.
+            // Nothing repeats within what file systems compress at once.
             for extent in written.chunks(128 << 10) {
                 let pieces: BTreeSet<_> = extent.chunks(64).collect();
                 assert_eq!(pieces.len(), extent.len() / 64, "depth {depth}");
@@ -244,13 +245,13 @@ fn a_stop_ends_the_run_and_what_was_in_flight_is_counted() {
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
         let outcome = session.run(&MonotonicClock, &stopped).expect("not an error");
         assert!(outcome.interrupted);
-        // The first look at the flag is at the first completion: until then the queue was filled.
+        // The flag is first checked at the first completion; the queue was being filled until then.
         let most = outcome.threads.iter().map(|thread| thread.operations).max();
         assert!(most <= Some(u64::from(2 * depth)), "{most:?}");
     }
 }
 
-/// With many in flight, latencies overlap: their sum is no time that passed.
+/// With many in flight, latencies overlap, so their sum is not elapsed time.
 #[test]
 fn latencies_of_many_in_flight_add_up_to_more_than_the_time_that_passed() {
     for scratch in places() {
@@ -288,7 +289,7 @@ fn batches_of_any_size_do_the_same_work() {
     }
 }
 
-/// A session that is dropped without a run has no thread that could have enabled its rings.
+/// If a session is dropped without a run, no thread has enabled its rings.
 #[test]
 fn a_session_that_never_runs_leaves_nothing_open() {
     for scratch in places() {

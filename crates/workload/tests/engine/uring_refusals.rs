@@ -1,5 +1,5 @@
-//! io_uring where it fails: full targets, too little memory that may be locked; and what a session
-//! must not leave behind.
+//! io_uring where it fails: full targets, too little lockable memory; and what a session must not
+//! leave behind.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,8 +25,8 @@ fn is_there_io_uring() -> bool {
         .is_ok()
 }
 
-/// The kernel takes a closed ring apart later. What it had registered would keep the file system
-/// from being unmounted, which is how a target is made cold.
+/// The kernel tears down a closed ring later. Until then, what it had registered would keep the
+/// file system from being unmounted, which is how a target is made cold.
 #[test]
 fn after_a_session_its_file_system_can_be_unmounted() {
     let name = "uring_refusals::after_a_session_its_file_system_can_be_unmounted";
@@ -72,7 +72,7 @@ fn after_a_session_its_file_system_can_be_unmounted() {
     }
 }
 
-/// A clock that breaks after so many readings.
+/// A clock that panics after a number of readings.
 #[derive(Clone)]
 struct PanicsAt(std::sync::Arc<std::sync::atomic::AtomicU64>);
 
@@ -106,7 +106,7 @@ fn a_full_file_system_is_reported_with_file_and_offset() {
     mount_tmpfs(scratch.path(), c"size=1m");
     let file_set = FileSet::create(scratch.path(), &small_spec(), 1, &never()).expect("room");
     let path = file_set.data_file(Role::Write, 0);
-    // All its blocks but the first are given back, and somebody else takes them.
+    // All its blocks except the first are freed, and something else takes them.
     let file = std::fs::File::options().write(true).open(&path).expect("it is ours");
     file.set_len(4096).expect("it is ours");
     file.set_len(64 << 10).expect("it is ours");
@@ -137,7 +137,7 @@ fn too_little_memory_that_may_be_locked_is_refused_with_the_limit() {
             return;
         }
         let itself = std::env::current_exe().expect("a running program has a path");
-        // Root may lock what it likes, unless it goes without the capability.
+        // Root may lock any amount of memory, unless it drops the capability.
         let mut command = Command::new("setpriv");
         command.args(["--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock"]);
         if !rustix::process::geteuid().is_root() {

@@ -1,5 +1,5 @@
-//! Workers that are processes. They are forked, which wants a process of one thread: this program,
-//! without a harness, is one.
+//! Workers that are processes. Forking them requires a single-threaded process, which this program
+//! is because it has no test harness.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use workload::{
     Role, Sharing, Verification, Workers, Workload, prepare,
 };
 
-/// A case's name and what it runs on a file set of its own.
+/// A case's name, and what it runs on a new file set.
 type Case = (&'static str, fn(&FileSet));
 
 const CASES: &[Case] = &[
@@ -23,11 +23,11 @@ const CASES: &[Case] = &[
     ("a_process_of_several_threads_refuses", a_process_of_several_threads_refuses),
 ];
 
-/// How many of them, from the first on, are also run by library call.
+/// How many of the cases, from the first on, are also run with library calls.
 const CASES_BY_LIBRARY: usize = 2;
 
 fn main() {
-    // Harnesses are asked for their list too.
+    // Test runners also ask for a list of tests.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
@@ -60,7 +60,7 @@ fn in_arena(path: &Path) -> FileSet {
     FileSet::create_by(&reached, &root, &SPEC, 99, &never()).expect("there is room for it")
 }
 
-/// Removes a directory with all that it holds, or a file.
+/// A directory with everything in it, or a file, removed on drop.
 struct Removed(PathBuf);
 
 impl Drop for Removed {
@@ -103,12 +103,12 @@ fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome, EngineErr
     Ok(outcome)
 }
 
-/// A path of a file set in an arena, as the library has it.
+/// A path of a file set in an arena, as the library sees it.
 fn inside(files: &DenseFs, path: &Path) -> PathBuf {
     Path::new("/").join(path.strip_prefix(files.path()).expect("it is in the arena"))
 }
 
-/// All that a data file holds.
+/// The whole content of a data file.
 fn bytes(file_set: &FileSet, role: Role, number: usize) -> Vec<u8> {
     let path = file_set.data_file(role, number);
     match file_set.reached() {
@@ -160,7 +160,7 @@ fn processes_do_what_threads_do(file_set: &FileSet) {
     }
 }
 
-/// What is done in a child is seen in the file system, and what it checked is added up.
+/// What a child does shows up in the file system, and what it checked is added up.
 fn work_is_done_and_checked_in_the_others(file_set: &FileSet) {
     let create = of_processes(Operation::Create, 2, Sharing::Own);
     let mut session = prepare(&create, file_set, 1).expect("it can be executed");
@@ -186,7 +186,7 @@ fn trouble_of_one_ends_all_and_is_told(file_set: &FileSet) {
         ..of_processes(Operation::OpenClose, 2, Sharing::Own)
     };
     let mut session = prepare(&workload, file_set, 1).expect("it can be executed");
-    // Of the second process, whose directory is the one numbered 1.
+    // Made by the second process, whose directory is number 1.
     for name in listing(file_set, 1) {
         std::fs::remove_file(file_set.directory(1).join(name)).expect("it is ours");
     }
@@ -196,7 +196,7 @@ fn trouble_of_one_ends_all_and_is_told(file_set: &FileSet) {
 }
 
 fn one_that_dies_frees_those_that_wait(file_set: &FileSet) {
-    /// Kills the first child that is not this shell, and ends with its parent.
+    /// Kills the first child other than this shell, and exits when its parent does.
     const KILLER: &str = "while [ -d /proc/$1 ]; do \
          for child in $(cat /proc/$1/task/$1/children); do \
          [ $child != $$ ] && kill -9 $child && exit; done; done";

@@ -1,5 +1,5 @@
-//! The thin edge to processes: fork, exit, memory that a child shares with its parent. Each
-//! function does one thing; no policy.
+//! The thin layer over processes: fork, exit, and memory that a child shares with its parent. Each
+//! function does one thing and makes no decisions.
 #![expect(unsafe_code, reason = "fork, exit and shared memory have no safe wrapper")]
 
 use std::ffi::c_int;
@@ -10,14 +10,14 @@ use std::ptr::{NonNull, null_mut};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::process::Pid;
 
-/// On which side of a fork one is.
+/// The side of a fork that the caller is on.
 pub(super) enum Forked {
     Child,
     Parent(Pid),
 }
 
-/// Forks this process, which must have one thread: in a child of several, the locks of those that
-/// are not there would stay closed.
+/// Forks this process, which must be single-threaded: in a child, locks of other threads would stay
+/// locked forever.
 pub(super) fn fork_alone() -> io::Result<Forked> {
     let threads = std::fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
@@ -25,34 +25,35 @@ pub(super) fn fork_alone() -> io::Result<Forked> {
             format!("a process must have a single thread to fork, but this one has {threads}");
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
     }
-    // SAFETY: the process has one thread, so no lock of another's is held in the child.
+    // SAFETY: the process has one thread, so no other thread holds a lock in the child.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         child => Ok(Pid::from_raw(child).map_or(Forked::Child, Forked::Parent)),
     }
 }
 
-/// Ends this process without what the parent, whose copy it is, has to do at its end.
+/// Exits without running the exit handlers and destructors, which are the parent's.
 pub(super) fn exit_now(status: c_int) -> ! {
-    // SAFETY: it takes a number and does not return.
+    // SAFETY: `_exit` takes a number and does not return.
     unsafe { libc::_exit(status) }
 }
 
-/// A value in memory that children forked later share with this process.
+/// A value in memory that this process shares with children forked later.
 pub(in crate::session) struct Shared<T> {
     at: NonNull<T>,
 }
 
 impl<T: Sync> Shared<T> {
-    /// Moves `value` there.
+    /// Moves `value` into shared memory.
     pub(in crate::session) fn new(value: T) -> io::Result<Self> {
         const { assert!(!std::mem::needs_drop::<T>(), "nobody drops it") }
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place that the kernel chooses overlaps nothing.
+        // SAFETY: a new mapping at an address chosen by the kernel overlaps nothing.
         let mapped =
             unsafe { mmap_anonymous(null_mut(), size_of::<T>().max(1), access, MapFlags::SHARED) }?;
         let at = NonNull::new(mapped.cast::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        // SAFETY: the mapping is writable, as large as T, aligned to a page, and nobody else's.
+        // SAFETY: the mapping is writable, large enough for T, page-aligned, and used by nobody
+        // else.
         unsafe { at.write(value) };
         Ok(Self { at })
     }
@@ -62,15 +63,16 @@ impl<T> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: it was written when the mapping was made, which lives as long as self; others
-        // change it through T's own atomics only, since nobody has it mutably.
+        // SAFETY: the value was written when the mapping was made, which lives as long as self.
+        // Others can only change it through T's atomics, since nobody has a mutable reference.
         unsafe { self.at.as_ref() }
     }
 }
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this long and no reference outlives self. A child has its own map.
+        // SAFETY: the mapping has this length, and no reference outlives self. A child has its own
+        // mapping.
         let unmapped = unsafe { munmap(self.at.as_ptr().cast(), size_of::<T>().max(1)) };
         debug_assert!(unmapped.is_ok(), "the mapping is ours");
     }

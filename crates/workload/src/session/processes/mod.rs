@@ -1,8 +1,8 @@
-//! Workers that are processes: forked together, met at a gate in memory that they share, each
-//! handing over what it measured in a file of its own.
+//! Workers that are processes: forked together, synchronized by a gate in shared memory. Each
+//! returns what it measured in its own memory file.
 //!
-//! Unlike threads, processes share neither their memory's map nor their table of descriptors, so
-//! neither's lock is met by two of them.
+//! Unlike threads, processes share neither their address space nor their descriptor table, so they
+//! do not contend for the locks of either.
 
 mod edge;
 mod wire;
@@ -27,7 +27,7 @@ use crate::error::EngineError;
 pub(super) use edge::Shared;
 use edge::{Forked, exit_now, fork_alone};
 
-/// Runs each step in a process of its own. Fails if one cannot be started; none has run then.
+/// Runs each step in its own process. Fails if one cannot be started, in which case none has run.
 pub(super) fn run_all<C: Clock>(
     start: &Start<'_, C>,
     steps: Vec<AnyStep>,
@@ -51,11 +51,11 @@ pub(super) fn run_all<C: Clock>(
 /// A process that runs one step.
 struct Worker {
     pid: Pid,
-    /// Readable once it has ended.
+    /// A pidfd, readable once the process has ended.
     ending: OwnedFd,
     results: File,
     has_ended: bool,
-    /// Whether it ended as it should.
+    /// Whether it exited with status 0.
     is_well: bool,
 }
 
@@ -65,7 +65,7 @@ impl Worker {
         match fork_alone()? {
             Forked::Child => {
                 let done = catch_unwind(AssertUnwindSafe(|| {
-                    // Whoever kills the parent means all of it.
+                    // If the parent is killed, the children must go too.
                     set_parent_process_death_signal(Some(Signal::KILL))?;
                     results.write_all(&body())
                 }));
@@ -90,7 +90,7 @@ impl Worker {
     }
 }
 
-/// Waits until all have ended. One that fails frees those that wait for it.
+/// Waits until all have ended. If one fails, releases those that wait for it.
 fn wait_for_all(workers: &mut [Worker], meeting: &Meeting) -> io::Result<()> {
     while workers.iter().any(|worker| !worker.has_ended) {
         let running = workers.iter().filter(|worker| !worker.has_ended);

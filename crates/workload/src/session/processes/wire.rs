@@ -1,4 +1,4 @@
-//! What a worker hands over: numbers, or why there are none.
+//! How a worker's result is encoded: its numbers, or why there are none.
 
 use measure::Recorder;
 
@@ -9,7 +9,7 @@ use crate::error::EngineError;
 use crate::round::Span;
 use crate::run_loop::{LoopOutcome, Tally};
 
-/// The first byte.
+/// The first byte of a result.
 const PART: u8 = 0;
 const TROUBLE: u8 = 1;
 
@@ -93,14 +93,14 @@ fn part(bytes: &[u8]) -> Option<Part> {
         },
         checked_bytes: *checked_bytes,
         tally: Tally { reads: *reads, writes: *writes, would_block: *would_block },
-        // Nothing is in flight in a worker: only one call after another can be handed over.
+        // Workers have no operations in flight: processes can only make one call after another.
         asynchronous: None,
         whole: Span { start_ticks: *start_ticks, end_ticks: *end_ticks },
         rounds: rounds.iter().map(span).collect(),
     })
 }
 
-/// Pairs behind their number, and the words that follow them.
+/// Reads a count and that many pairs. Returns the pairs and the words after them.
 fn pairs(words: &[u64]) -> Option<(&[[u64; 2]], &[u64])> {
     let (&count, words) = words.split_first()?;
     let length = usize::try_from(count).ok()?.checked_mul(2)?;

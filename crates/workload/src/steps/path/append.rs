@@ -1,4 +1,4 @@
-//! Appends by `pwritev2` with `RWF_APPEND` to a file that is not open with `O_APPEND`.
+//! Appends with `pwritev2` and `RWF_APPEND`, to a file not opened with `O_APPEND`.
 
 use super::Vectored;
 use crate::calls::Kernel;
@@ -8,7 +8,7 @@ use crate::io_path::Preadv2Options;
 use crate::run_loop::{Step, Tally};
 use crate::steps::Growing;
 
-/// `pwritev2` of one request at the end.
+/// `pwritev2` of one request at the end of the file.
 #[derive(Debug)]
 pub(crate) struct AppendVectored {
     growing: Growing<Kernel>,
@@ -35,7 +35,7 @@ impl Step for AppendVectored {
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let request = self.growing.payload.request(self.growing.starts[slot]);
-        // The kernel puts the end of the file in place of the offset.
+        // The kernel ignores the offset and uses the end of the file.
         let moved_bytes = self.vectored.write_request(&self.growing.file, request, 0)?;
         self.moved_bytes[slot] = moved_bytes;
         Ok(moved_bytes)

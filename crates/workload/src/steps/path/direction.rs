@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::arithmetic::multiply_high;
 use crate::content::mix;
 
-/// Which way a request goes.
+/// The direction of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Direction {
     /// Out of the file.
@@ -18,13 +18,13 @@ pub(crate) enum Direction {
 
 /// Chooses the direction of each request.
 pub(crate) trait Mix: Send + std::fmt::Debug {
-    /// The direction of all, where there is but one: a loop is compiled for that.
+    /// The direction of all requests, if there is only one: the loop is compiled for it.
     const ALWAYS: Option<Direction>;
 
     fn next_direction(&mut self) -> Direction;
 }
 
-/// Reads alone.
+/// Only reads.
 #[derive(Debug)]
 pub(crate) struct ReadsOnly;
 
@@ -37,7 +37,7 @@ impl Mix for ReadsOnly {
     }
 }
 
-/// Writes alone.
+/// Only writes.
 #[derive(Debug)]
 pub(crate) struct WritesOnly;
 
@@ -50,7 +50,7 @@ impl Mix for WritesOnly {
     }
 }
 
-/// Reads with a probability, independent of what came before.
+/// Reads with a given probability, independent of earlier requests.
 #[derive(Debug)]
 pub(crate) struct ReadShare {
     generator: Xoshiro256PlusPlus,
@@ -58,7 +58,7 @@ pub(crate) struct ReadShare {
 }
 
 impl ReadShare {
-    /// Of thread number `thread`: other numbers than those that choose its places.
+    /// The mix for one thread. Its random numbers are independent of those that choose its places.
     pub(crate) fn new(read_percent: u8, seed: u64, thread: usize) -> Self {
         let seed = mix(seed.rotate_left(32) ^ mix(thread as u64 + 1));
         let generator = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -93,7 +93,7 @@ mod tests {
         for read_percent in [0, 1, 30, 50, 99, 100] {
             let count = reads(read_percent, 7, 0).iter().filter(|is_read| **is_read).count();
             let share = f64::from(read_percent) / 100.0;
-            // Five standard deviations of a binomial, which are none where there is but one way.
+            // Five standard deviations of a binomial, which are 0 if there is only one direction.
             let most_off = 5.0 * (10_000.0 * share * (1.0 - share)).sqrt();
             let off = (count as f64 - 10_000.0 * share).abs();
             assert!(off <= most_off, "{count} of 10,000 at {read_percent} %");

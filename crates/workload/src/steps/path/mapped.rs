@@ -1,10 +1,10 @@
-//! Copies out of and into files mapped shared.
+//! Copies out of and into files that are mapped shared.
 //!
-//! A page that is touched beyond the end of its file, that its device does not deliver or for which
-//! there is no room on a copy-on-write file system is a SIGBUS, which ends the process with that
-//! signal: the parent sees it, and nothing is written as measured. Against the first, the length of
-//! each file is looked at before it is mapped; who shortens a file of the set while a session lives
-//! breaks it.
+//! Touching a page past the end of its file, a page that the device cannot deliver, or one for
+//! which a copy-on-write file system has no space raises SIGBUS, which kills the process: the
+//! parent sees that, and nothing is recorded as measured. To prevent the first case, the length of
+//! each file is checked before it is mapped. Truncating a file of the set during a session breaks
+//! it.
 
 use rustix::fs::fstat;
 
@@ -17,7 +17,7 @@ use crate::io_path::MapOptions;
 use crate::steps::DataFile;
 use crate::steps::transfer::Spot;
 
-/// The mapped beginnings of a thread's files.
+/// The mapped spans of a thread's files.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     mappings: Vec<Mapping>,

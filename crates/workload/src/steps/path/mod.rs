@@ -1,8 +1,8 @@
 //! Reads, writes and mixes of both, on any I/O path.
 //!
-//! What chooses and what verifies is told once here, for every [`Path`]. The loop is compiled for
-//! each path and each [`Mix`], so that between the two readings of the clock stands the path's own
-//! work and nothing else; the one branch for the access pattern lies before them.
+//! Choosing and verifying is implemented once here, for every [`Path`]. The loop is compiled for
+//! each path and each [`Mix`], so that only the path's own work is between the two clock readings;
+//! the one branch for the access pattern comes before them.
 
 mod append;
 mod direction;
@@ -26,55 +26,56 @@ use super::transfer::{Spot, Transfer};
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
 use crate::choose::AnyChooser;
 use crate::content::Content;
-use crate::description::{IoPath, Verification};
+use crate::description::Verification;
 use crate::error::EngineError;
 use crate::fault::Fault;
+use crate::io_path::IoPath;
 use crate::run_loop::{Step, Tally};
 
 /// How bytes travel between a thread's files and its buffers.
 pub(crate) trait Path: Send + fmt::Debug {
-    /// Reads one request. Gives how many bytes came: fewer than asked for if the rest would have
-    /// to wait and the path was told not to.
+    /// Reads one request. Returns how many bytes were read: fewer than requested if the rest would
+    /// block and the path does not wait.
     fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault>;
 
-    /// Writes one request. Gives how many bytes went, as for a read.
+    /// Writes one request. Returns how many bytes were written, as for a read.
     fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault>;
 
-    /// Hands over what the path itself still holds of a file's bytes.
+    /// Writes out what the path itself still buffers for a file.
     fn flush(&mut self, _file: usize) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// The error that a fault of this path on the file at `path` is.
+    /// Turns a fault of this path on the file at `path` into an error.
     fn explain(&self, fault: Fault, path: &path::Path) -> EngineError {
         fault.into_error(path)
     }
 }
 
-/// How requests are made.
+/// The size and content of requests, and whether they are verified.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Requests {
     pub(crate) request_bytes: usize,
     pub(crate) verification: Verification,
-    /// What unverified writes write.
+    /// The data for unverified writes.
     pub(crate) content: Content,
 }
 
-/// What becomes of the request of a slot.
+/// The state of the request in a slot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     direction: Direction,
     moved_bytes: u64,
 }
 
-/// Transfers of one thread on path `P`, whose directions `M` chooses.
+/// Transfers of one thread on path `P`, in directions chosen by `M`.
 #[derive(Debug)]
 pub(crate) struct OnPath<P, M> {
     path: P,
     mix: M,
     transfer: Transfer<AnyChooser>,
     verification: Verification,
-    /// One for all reads or, if they are looked at afterwards, one for each.
+    /// One for all reads, or one for each slot if reads are verified.
     buffers: Vec<AlignedBuffer>,
     payload: Payload,
     progress: Vec<Progress>,
@@ -106,7 +107,7 @@ impl<P: Path, M: Mix> OnPath<P, M> {
         }
     }
 
-    /// Which of the buffers the read of a slot goes to.
+    /// The index of the buffer for a read in this slot.
     #[inline(always)]
     fn buffer(&self, slot: usize) -> usize {
         match self.verification {
@@ -115,7 +116,7 @@ impl<P: Path, M: Mix> OnPath<P, M> {
         }
     }
 
-    /// The place in the payload of what is written at `spot`.
+    /// Prepares the data for a write at `spot`. Returns where in the payload they begin.
     #[inline(always)]
     fn make_payload(&mut self, spot: Spot, index: u64) -> usize {
         match self.verification {
@@ -129,7 +130,7 @@ impl<P: Path, M: Mix> OnPath<P, M> {
         }
     }
 
-    /// Compares what a read moved with what it should be.
+    /// Compares what was read with the expected content.
     fn verify(&mut self, slot: usize, moved: usize) -> Result<(), Fault> {
         let spot = self.transfer.spots[slot];
         let bytes = &mut self.buffers[slot].bytes_mut()[..moved];
@@ -189,7 +190,7 @@ impl<P: Path, M: Mix> Step for OnPath<P, M> {
     fn end(&mut self) -> Result<(), Fault> {
         for file in 0..self.transfer.files.len() {
             if let Err(fault) = self.path.flush(file) {
-                // The one that is explained.
+                // So that `explain` with slot 0 names this file.
                 self.transfer.spots[0].file = file;
                 return Err(fault);
             }
@@ -210,7 +211,7 @@ impl<P: Path, M: Mix> Step for OnPath<P, M> {
     }
 }
 
-/// As the error it is for a file that is open in the way of `io_path`.
+/// Turns a fault into the error for a file opened as `io_path` requires.
 fn explained(io_path: IoPath, fault: Fault, path: &path::Path) -> EngineError {
     if io_path.is_direct() { fault.into_direct_error(path) } else { fault.into_error(path) }
 }

@@ -1,15 +1,15 @@
-//! One `pread` or `pwrite` per request, for mixes. Reads alone and writes alone have steps of their
-//! own, compiled for each access pattern.
+//! One `pread` or `pwrite` per request, for mixes. Plain reads and plain writes have their own
+//! steps, compiled for each access pattern.
 
 use std::path;
 
 use super::{Path, explained};
-use crate::calls::Kernel;
-use crate::description::IoPath;
+use crate::calls::{Kernel, read_whole, write_whole};
 use crate::error::EngineError;
 use crate::fault::Fault;
+use crate::io_path::IoPath;
+use crate::steps::DataFile;
 use crate::steps::transfer::Spot;
-use crate::steps::{DataFile, read_whole, write_whole};
 
 /// `pread` and `pwrite`.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
-//! Characters through streams of C's stdio, one by one, as Bonnie moves them (Bray, "Bonnie",
-//! 1990: `putc_block` and `getc` over a whole file).
+//! Single characters through C stdio streams, as Bonnie moves them (Bray, "Bonnie", 1990:
+//! `putc_block` and `getc` over a whole file).
 //!
-//! A request that begins where the last one of its stream ended, and goes the same way, is the
-//! characters alone, with what the library reads or writes when its buffer is empty or full. Any
+//! A request that continues where the stream's last one ended, in the same direction, consists only
+//! of the characters, and of what the library reads or writes when its buffer is empty or full. Any
 //! other begins with an `fseeko`, which is timed with it: it writes back what is buffered and
-//! throws away what was read, so that is where such a request has its costs.
+//! discards what was read, which is where such a request has its costs.
 
 use super::{Direction, Path};
 use crate::edge::Stream;
@@ -14,7 +14,7 @@ use crate::io_path::StdioLocking;
 use crate::steps::DataFile;
 use crate::steps::transfer::Spot;
 
-/// A stream, and where it stands.
+/// A stream and its position.
 #[derive(Debug)]
 struct Place {
     stream: Stream,
@@ -46,8 +46,8 @@ pub(crate) struct Stdio {
 }
 
 impl Stdio {
-    /// A stream for each file; `always` is the direction that they were opened for, if not for
-    /// both.
+    /// Opens a stream for each file; `always` is the direction that the files were opened for, None
+    /// if for both.
     pub(crate) fn new(
         files: &[DataFile],
         always: Option<Direction>,
@@ -55,8 +55,8 @@ impl Stdio {
     ) -> Result<Self, EngineError> {
         let mode = match always {
             Some(Direction::Read) => c"r",
-            // Over a descriptor this truncates nothing; and of a stream that cannot be read, seeks
-            // read nothing.
+            // With fdopen, this does not truncate; and on a stream that cannot be read, seeks read
+            // nothing.
             Some(Direction::Write) => c"w",
             None => c"r+",
         };

@@ -7,11 +7,12 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
 use super::Path;
+use crate::calls::finish;
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::{Caching, CallFlag, CallFlags, Preadv2Options};
+use crate::steps::DataFile;
 use crate::steps::transfer::Spot;
-use crate::steps::{DataFile, finish};
 
 /// `preadv2` and `pwritev2`.
 #[derive(Debug)]
@@ -67,8 +68,8 @@ impl Vectored {
         pwritev2(file, &parts[..self.options.segments], offset_bytes, self.write_flags)
     }
 
-    /// Writes one request, and gives how much of it went: all, unless the rest would have to wait
-    /// and the call was told not to.
+    /// Writes one request. Returns how many bytes were written: fewer than requested only if the
+    /// rest would block and `RWF_NOWAIT` is set.
     #[inline(always)]
     pub(super) fn write_request(
         &self,
@@ -85,7 +86,7 @@ impl Vectored {
         }
     }
 
-    /// Goes on with a transfer whose first call was not whole.
+    /// Continues a transfer whose first call was not complete.
     #[cold]
     fn go_on(
         &self,
@@ -105,7 +106,7 @@ impl Vectored {
         if would_block { Ok(reached as u64) } else { ended }
     }
 
-    /// The error that a fault of such a call is.
+    /// Turns a fault of such a call into an error.
     pub(super) fn explain_call(&self, fault: Fault, path: &path::Path) -> EngineError {
         if self.options.flags != CallFlags::NONE && fault.is(Errno::OPNOTSUPP) {
             return EngineError::FlagsRefused {
@@ -149,7 +150,7 @@ impl Path for Vectored {
 mod tests {
     use super::*;
 
-    /// Plays the answers of calls that are told not to wait, or of plain ones.
+    /// Plays back results of calls with these flags.
     fn played(flags: CallFlags, answers: &[Result<usize, Errno>]) -> Result<u64, Fault> {
         let vectored = Vectored::new(Preadv2Options { flags, ..Preadv2Options::default() });
         let mut rest = answers[1..].iter();

@@ -1,13 +1,14 @@
-//! The hot loop of operations in flight: fill the queue, submit, look, record, and again.
+//! The hot loop of operations in flight: fill the queue, submit, look for completions, record,
+//! repeat.
 //!
-//! As the synchronous loop (`run_loop`) it is compiled for the clock, the access pattern and the
-//! kind of operation, and holds no lock, no read-modify-write of shared memory and no allocation.
-//! What is read from the clock, and when, says the module above.
+//! Like the synchronous loop (`run_loop`), it is compiled for the clock, the access pattern and the
+//! kind of operation. It takes no lock, does no atomic read-modify-write and does not allocate. The
+//! parent module documents which clock readings are made, and when.
 //!
-//! Whatever ends it, nothing is in flight when it returns without an error, and what it had issued
-//! until then counts: a stop or the end of another thread's part ends the issuing, not the
-//! operations. After a failure the rest is waited for as well, but for a ring that failed itself;
-//! that one waits when it is dropped.
+//! Whatever ends the loop, nothing is in flight when it returns without an error, and everything
+//! that was issued counts: a stop, or another thread being done, ends the issuing, not the
+//! operations. After a failure, it also waits for the rest, unless the ring itself failed, which
+//! then waits when it is dropped.
 
 use measure::{Clock, Recorder};
 use rustix::io::Errno;
@@ -18,7 +19,7 @@ use crate::choose::Choose;
 use crate::fault::Fault;
 use crate::run_loop::{Halt, LoopOutcome};
 
-/// A fault and the slot that it befell, if it befell one.
+/// A fault and the slot that had it, if it was not the ring's.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Failure {
     pub(super) fault: Fault,
@@ -34,9 +35,9 @@ impl Failure {
 /// How far a loop has come.
 struct Course {
     operations: u64,
-    /// Operations issued, or given up.
+    /// Operations issued, or abandoned.
     issued: u64,
-    /// Operations issued and neither whole nor failed.
+    /// Operations issued that have neither completed nor failed.
     flying: u32,
     is_stopped: bool,
     failure: Option<Failure>,
@@ -44,7 +45,7 @@ struct Course {
 }
 
 impl Course {
-    /// Issues nothing any more.
+    /// Stops issuing.
     fn end(&mut self) {
         self.issued = self.operations;
     }
@@ -55,14 +56,14 @@ impl Course {
     }
 }
 
-/// Completions that were seen, and a reading made after that.
+/// The number of completions seen, and a clock reading made after that.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     count: usize,
     at_ticks: u64,
 }
 
-/// Does `operations`, as many at once as the queue is deep, unless `halt` ends it before.
+/// Does `operations`, as many at once as the queue is deep, unless `halt` ends it early.
 #[inline(never)]
 pub(super) fn fly<K: Kind, C: Choose, Q: Queue, T: Clock>(
     transfers: &mut Transfers<C, Q>,
@@ -93,8 +94,8 @@ pub(super) fn fly<K: Kind, C: Choose, Q: Queue, T: Clock>(
 }
 
 impl<C: Choose, Q: Queue> Transfers<C, Q> {
-    /// Fills the queue and submits, `submit_at_most` at a time. Gives what was seen after the last
-    /// submission; nothing, if there was none.
+    /// Fills the queue and submits, `submit_at_most` at a time. Returns what was seen after the
+    /// last submission, or nothing if there was none.
     #[inline(always)]
     fn fill<K: Kind, T: Clock>(&mut self, course: &mut Course, clock: &T) -> Result<Seen, Errno> {
         let mut seen = Seen::default();
@@ -102,7 +103,8 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             let issue_ticks = clock.start();
             self.queue.submit()?;
             seen.count = self.queue.ready();
-            // After the look at the completion queue as well as after the return: it serves both.
+            // Read after both the return and the look at the completion queue: it serves as the
+            // time of both.
             seen.at_ticks = clock.end();
             let submission_ns = clock.nanos(seen.at_ticks.saturating_sub(issue_ticks));
             self.latency.submission.record_n(submission_ns, self.fresh.len() as u64);
@@ -116,8 +118,8 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         Ok(seen)
     }
 
-    /// Pushes what is to be submitted next: requests that were short first. Gives whether there is
-    /// anything.
+    /// Pushes what is submitted next, short requests first. Returns whether there is anything to
+    /// submit.
     #[inline(always)]
     fn prepare<K: Kind>(&mut self, course: &mut Course) -> bool {
         let most = self.task.options.submit_at_most;
@@ -139,14 +141,14 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         pushed > 0
     }
 
-    /// Waits, where what was seen is less than is to be reaped at least.
+    /// Waits if fewer completions were seen than must be reaped.
     #[inline(always)]
     fn look<T: Clock>(&mut self, seen: Seen, course: &Course, clock: &T) -> Result<Seen, Errno> {
         let least = self.task.options.reap_at_least.min(course.flying) as usize;
         if seen.count >= least {
             return Ok(seen);
         }
-        // What came since the last look costs no system call.
+        // Completions that arrived since the last look cost no system call.
         let mut count = self.queue.ready();
         while count < least {
             self.queue.wait(least)?;
@@ -155,7 +157,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         Ok(Seen { count, at_ticks: clock.end() })
     }
 
-    /// Takes what was seen: records what is whole, goes on with what is short.
+    /// Takes the completions seen: records those that are complete, continues those that are short.
     #[inline(always)]
     fn land<K: Kind, T: Clock>(
         &mut self,
@@ -193,7 +195,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         landed.clear();
         self.landed = landed;
         if course.failure.is_some() {
-            // What is short is not gone on with.
+            // Short requests are not continued.
             course.flying -= u32::try_from(self.again.len()).unwrap_or(course.flying);
             self.again.clear();
         }

@@ -1,5 +1,5 @@
-//! The loop over a queue that plays a kernel: what completes, when, and how, is written down
-//! beforehand.
+//! The loop over a queue that simulates a kernel according to a script: what completes, when and
+//! how.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -13,37 +13,37 @@ use crate::choose::{Choices, Sequential};
 use crate::content::Content;
 use crate::description::Verification;
 use crate::error::EngineError;
-use crate::file_set::Role;
+use crate::io_path::{Buffering, UringOptions};
+use crate::role::Role;
 use crate::run_loop::{Halt, LoopOutcome};
 use crate::steps::{DataFile, Spacing};
 use crate::uring::latency::AsynchronousLatency;
-use crate::uring::options::{Buffering, UringOptions};
 use crate::uring::queue::{Completion, Direction, Queue, Request};
-use crate::uring::refusal::TaskWork;
+use crate::uring::task_work::TaskWork;
 use crate::uring::transfers::{Task, Transfers};
 
 const REQUEST_BYTES: u32 = 512;
 
-/// Completes in order, so many at each wait as it is told, all whole unless told otherwise.
+/// Completes requests in order, a given number at each wait, all fully unless told otherwise.
 #[derive(Debug)]
 struct Played {
     clock: ManualClock,
     depth: usize,
-    /// Completions that come at the same time.
+    /// Completions that arrive at the same time.
     at_once: usize,
-    /// Whether they come with the submission already.
+    /// Whether requests complete during the submission.
     is_immediate: bool,
-    /// What the next completions give, until they are used up.
+    /// The results of the next completions, until they are used up.
     results: VecDeque<i32>,
     pushed: Vec<Request>,
     flying: VecDeque<Request>,
     done: VecDeque<Completion>,
     /// Every request ever submitted.
     submitted: Vec<Request>,
-    /// How many were submitted by each call.
+    /// How many requests each call submitted.
     batches: Vec<usize>,
     waits: usize,
-    /// Fails after so many submissions.
+    /// Fails after this many submissions.
     breaks_after: usize,
     buffers: Vec<Vec<u8>>,
 }
@@ -119,7 +119,7 @@ impl Queue for Played {
     }
 }
 
-/// Reads of a file that nobody reads: it only has a name.
+/// Reads of a file whose content does not matter: only its name does.
 fn transfers(queue: Played, options: UringOptions) -> Transfers<Sequential, Played> {
     let file = openat(CWD, ".", OFlags::PATH, Mode::empty()).expect("there is a directory");
     let content = Content::new(1, 1);
@@ -184,7 +184,7 @@ fn the_queue_is_kept_full_and_every_place_is_asked_for_once() {
         assert_eq!(run.recorder.operations(), operations);
         let once: Vec<u64> = (0..operations).map(|index| index * 512).collect();
         assert_eq!(offsets(&run.queue), once);
-        // All that the queue holds at first, then one for each that completed.
+        // First as many as the queue has room for, then one for each that completed.
         let first = operations.min(u64::from(depth));
         let mut batches = vec![usize::try_from(first).expect("it is small")];
         batches.resize(1 + usize::try_from(operations - first).expect("it is small"), 1);
@@ -245,7 +245,7 @@ fn short_and_interrupted_ones_are_gone_on_with_and_counted_once() {
         .collect();
     assert_eq!(again, [(512, 100), (3 * 512, 511)]);
     assert_eq!(run.queue.submitted.len(), 23);
-    // The latency of the one that was interrupted has two waits more in it than that of the rest.
+    // The latency of the interrupted one has two more waits in it than the others.
     let latencies = run.recorder.histogram();
     assert!(latencies.max() as f64 > latencies.quantile(0.5));
 }
@@ -296,7 +296,7 @@ fn a_stop_ends_the_issuing_and_counts_what_was_in_flight() {
     assert!((16..100).contains(&outcome.operations), "{}", outcome.operations);
 }
 
-/// Another thread has done its part.
+/// Another thread has done its operations.
 struct Over;
 
 impl Halt for Over {

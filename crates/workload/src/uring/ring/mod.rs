@@ -1,14 +1,14 @@
-//! The thin edge to io_uring: a ring, its registered files, and the memory that it works on.
+//! The thin layer over io_uring: a ring, its registered files, and the memory that it works on.
 //!
-//! Everything unsafe of this crate is here. What keeps it sound:
+//! All unsafe code for io_uring is here. It is sound because:
 //!
 //! - The ring owns the buffers. They are allocated once, never move, and are freed only after
-//!   every request that was submitted has completed. Should the kernel refuse to say so, they are
-//!   never freed.
-//! - A slot's buffer belongs to the kernel from `push` until its completion is taken; until then
-//!   nobody gets a reference to it.
-//! - No more requests are pushed or in flight than the completion queue holds, so that no
-//!   completion is lost and each is taken once.
+//!   every submitted request has completed. If the kernel does not let us find out, they are
+//!   leaked.
+//! - A slot's buffer belongs to the kernel from `push` until its completion is taken; nobody gets a
+//!   reference to it in between.
+//! - Requests pushed or in flight never exceed the size of the completion queue, so no completion
+//!   is lost and each is taken once.
 //!
 //! A ring is made by one thread and used by another (`IORING_SETUP_SINGLE_ISSUER` binds it to the
 //! one that enables it), which must also be the one that drops it.
@@ -24,19 +24,20 @@ use io_uring::{EnterFlags, IoUring, opcode, types};
 use rustix::io::Errno;
 
 use super::queue::{Completion, Direction, Queue, Request};
-use super::refusal::{TaskWork, UringRefusal};
+use super::task_work::TaskWork;
 use crate::buffer::FILLER;
+use crate::error::UringRefusal;
 
-/// Every buffer begins at a multiple of this, and the first on a page: what direct I/O asks for.
+/// Every buffer begins at a multiple of this, and the first at a page, as direct I/O requires.
 const SLOT_ALIGNMENT_BYTES: usize = 512;
 const PAGE_BYTES: usize = 4096;
 
-/// What a ring is made for.
+/// The dimensions of a ring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RingSpec {
-    /// Requests in flight at most; at least 1.
+    /// The most requests in flight; at least 1.
     pub(super) queue_depth: u32,
-    /// Buffers; at least as many.
+    /// The number of buffers; at least `queue_depth`.
     pub(super) slots: u32,
     /// Bytes of a request; at least 1.
     pub(super) request_bytes: u32,
@@ -54,17 +55,17 @@ impl RingSpec {
 
 /// A ring, registered files, and a registered buffer for each slot.
 pub(super) struct Ring {
-    /// Stands before the memory, and is dropped before it.
+    /// Declared before the memory, so that it is dropped first.
     ring: IoUring,
     memory: Memory,
     spec: RingSpec,
     task_work: TaskWork,
     is_enabled: bool,
-    /// Of each slot: whether its buffer is the kernel's.
+    /// For each slot, whether its buffer belongs to the kernel.
     is_flying: Box<[bool]>,
-    /// Entries that were pushed and not yet submitted.
+    /// Entries that were pushed but not yet submitted.
     pushed: u32,
-    /// Entries that were submitted and whose completion was not yet taken.
+    /// Entries that were submitted but whose completion was not yet taken.
     in_kernel: u32,
 }
 
@@ -74,12 +75,13 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// Sets up the smallest ring that has what ours have, and closes it.
+/// Sets up the smallest ring with the features that ours use, and closes it.
 pub(super) fn probe() -> Result<(), Errno> {
     set_up(1).map(drop)
 }
 
-/// A ring of so many entries, with the best flags that this kernel knows; not yet enabled.
+/// Makes a ring of `entries` entries with the best flags that this kernel supports, not yet
+/// enabled.
 fn set_up(entries: u32) -> Result<(IoUring, TaskWork), Errno> {
     let mut refusal = Errno::INVAL;
     for task_work in [TaskWork::Deferred, TaskWork::Cooperative, TaskWork::Interrupting] {
@@ -92,7 +94,7 @@ fn set_up(entries: u32) -> Result<(IoUring, TaskWork), Errno> {
         };
         match builder.build(entries).map_err(|error| errno_of(&error)) {
             Ok(ring) => return Ok((ring, task_work)),
-            // What a kernel does not know it calls invalid.
+            // The kernel rejects flags that it does not know with EINVAL.
             Err(Errno::INVAL) => {}
             Err(errno) => {
                 refusal = errno;
@@ -108,10 +110,10 @@ fn errno_of(error: &io::Error) -> Errno {
 }
 
 impl Ring {
-    /// A ring over `files`, which stay registered as long as it lives.
+    /// Makes a ring with `files` registered for its lifetime.
     ///
     /// # Errors
-    /// Why the kernel does not give one.
+    /// Why the kernel refuses.
     pub(super) fn new(spec: RingSpec, files: &[RawFd]) -> Result<Self, UringRefusal> {
         let needed_bytes = spec.buffer_bytes() as u64;
         let refused = |call| move |errno| UringRefusal::of(call, errno, needed_bytes);
@@ -126,15 +128,15 @@ impl Ring {
                 iov_len: spec.request_bytes as usize,
             })
             .collect();
-        // SAFETY: each lies in `memory`, which lives until after the ring is gone, and no reference
-        // to it is given out while the kernel may use it.
+        // SAFETY: each buffer is within `memory`, which outlives the ring, and no reference to it
+        // is given out while the kernel may use it.
         unsafe { ring.submitter().register_buffers(&buffers) }.map_err(in_register)?;
         let is_flying = vec![false; spec.slots as usize].into_boxed_slice();
         let (is_enabled, pushed, in_kernel) = (false, 0, 0);
         Ok(Self { ring, memory, spec, task_work, is_enabled, is_flying, pushed, in_kernel })
     }
 
-    /// Lets the calling thread submit, and from now on no other.
+    /// Lets the calling thread submit, and from now on only that thread.
     pub(super) fn enable(&mut self) -> Result<(), Errno> {
         if !self.is_enabled {
             self.ring.submitter().register_enable_rings().map_err(|error| errno_of(&error))?;
@@ -148,12 +150,12 @@ impl Ring {
         self.task_work
     }
 
-    /// Submits and waits for completions. Asks for completions even where it waits for none:
-    /// otherwise those whose delivery is deferred would not be delivered.
+    /// Submits and waits for completions. Sets `GETEVENTS` even if it waits for none: otherwise
+    /// completions with deferred delivery would not be delivered.
     fn enter(&self, submit: u32, least: u32) -> Result<u32, Errno> {
         let flags = EnterFlags::GETEVENTS.bits();
-        // SAFETY: no argument is passed, and what the entries in the queue name was said when
-        // they were pushed.
+        // SAFETY: no argument is passed, and `push` made sure that the memory named by the queued
+        // entries stays valid.
         let entered =
             unsafe { self.ring.submitter().enter::<libc::sigset_t>(submit, least, flags, None) };
         match entered {
@@ -196,9 +198,9 @@ impl Queue for Ring {
                 opcode::WriteFixed::new(file, address, length, buffer).offset(from_bytes).build()
             }
         };
-        // SAFETY: the memory is the slot's, which nobody else has until `reap`, and which lives
-        // until all that was submitted has completed; the kernel checks files and buffers by
-        // number.
+        // SAFETY: the memory is the slot's, which nobody else uses until `reap`, and which lives
+        // until everything submitted has completed; the kernel checks the numbers of files and
+        // buffers.
         let pushed = unsafe { self.ring.submission().push(&entry.user_data(u64::from(slot))) };
         assert!(pushed.is_ok(), "the submission queue is as deep as the queue");
         self.pushed += 1;
@@ -214,7 +216,7 @@ impl Queue for Ring {
                     self.in_kernel += count;
                 }
                 Err(Errno::INTR) => {}
-                // Out of something that operations in flight give back.
+                // The kernel lacks a resource that operations in flight will release.
                 Err(Errno::AGAIN | Errno::BUSY) if self.in_kernel > 0 => self.wait(1)?,
                 Err(errno) => return Err(errno),
             }
@@ -251,8 +253,9 @@ impl Queue for Ring {
     fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         assert!(!self.is_flying[slot as usize], "its buffer is the kernel's");
         let start = self.memory.at(slot as usize * self.spec.stride_bytes());
-        // SAFETY: the slot is one of this memory (or the line above would have panicked), which is
-        // initialised; the kernel does not have it, and nobody else borrows it while `self` is.
+        // SAFETY: the slot exists (or the line above would have panicked) and its memory is
+        // initialised; the kernel does not have it, and nobody else can borrow it while `self` is
+        // borrowed.
         unsafe { slice::from_raw_parts_mut(start, self.spec.request_bytes as usize) }
     }
 }
@@ -260,42 +263,43 @@ impl Queue for Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.bring_home().is_err() {
-            // The kernel may still write: better lost than used by somebody else.
+            // The kernel may still write to the memory: leak it rather than let anyone reuse it.
             self.memory.is_lost = true;
             return;
         }
-        // A closed ring is taken apart later, by a kernel thread. Until then its files would be in
-        // use, and their file system could not be unmounted. Should this fail, that is so.
+        // A closed ring is torn down later, by a kernel thread. Until then its files would be in
+        // use, and their file system could not be unmounted. If unregistering fails, we live with
+        // that.
         drop(self.ring.submitter().unregister_files());
         drop(self.ring.submitter().unregister_buffers());
     }
 }
 
-/// The slot that an entry was about, which is what we gave it as user data.
+/// The slot of an entry, which was passed as its user data.
 #[expect(clippy::cast_possible_truncation, reason = "it was a slot's number when it was given")]
 fn slot_of(user_data: u64) -> u32 {
     user_data as u32
 }
 
-/// The number of a slot's buffer: no ring has more than the 16,384 that may be registered.
+/// The number of a slot's buffer: at most 16,384 can be registered.
 #[expect(clippy::cast_possible_truncation, reason = "registering more would have failed")]
 fn buffer_number(slot: u32) -> u16 {
     slot as u16
 }
 
-/// Memory that begins on a page and never moves.
+/// Page-aligned memory that never moves.
 struct Memory {
     start: NonNull<u8>,
     layout: Layout,
     is_lost: bool,
 }
 
-// SAFETY: it is the only owner of its allocation, as a box is.
+// SAFETY: it is the only owner of its allocation, like a Box.
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// `length` bytes, every page written, so that none is faulted in by a timed operation; none
-    /// where there is not so much.
+    /// Allocates `length` bytes and writes to every page, so that timed operations cause no page
+    /// faults. None if there is not enough memory.
     fn new(length: usize) -> Option<Self> {
         let length = length.next_multiple_of(PAGE_BYTES).max(PAGE_BYTES);
         let layout = Layout::from_size_align(length, PAGE_BYTES).ok()?;
@@ -306,11 +310,11 @@ impl Memory {
         Some(Self { start, layout, is_lost: false })
     }
 
-    /// The address of a byte of it.
+    /// The address of the byte at `offset`.
     #[inline]
     fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.layout.size(), "within the memory");
-        // SAFETY: just looked at.
+        // SAFETY: checked by the assertion above.
         unsafe { self.start.as_ptr().add(offset) }
     }
 }
@@ -318,7 +322,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if !self.is_lost {
-            // SAFETY: allocated with this layout, and freed here alone.
+            // SAFETY: allocated with this layout, and freed only here.
             unsafe { dealloc(self.start.as_ptr(), self.layout) };
         }
     }

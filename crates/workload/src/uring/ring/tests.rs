@@ -6,9 +6,9 @@ use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::uring::refusal::io_uring_availability;
+use crate::uring::availability::io_uring_availability;
 
-/// A file without a name on tmpfs, where requests are worked on by other threads.
+/// An unnamed file on tmpfs, where requests are processed by other threads.
 fn file() -> Option<File> {
     if let Err(why) = io_uring_availability() {
         eprintln!("skipped: needs io_uring: {why}");
@@ -47,7 +47,7 @@ fn whoever_drops_a_ring_waits_for_all_that_is_in_flight() {
         ring.push(Direction::Write, request(slot, bytes));
     }
     ring.submit().expect("there is room");
-    // Not one completion is looked at.
+    // No completion has been looked at.
     drop(ring);
     let mut last = [0];
     for slot in 0..slots {

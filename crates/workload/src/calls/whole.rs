@@ -1,9 +1,8 @@
-//! Transfers that are whole or fail: a call that moved less is gone on with, never counted as it
-//! is.
+//! Transfers that are complete or fail: a short read or write is continued, never counted as is.
 
 use rustix::io::Errno;
 
-use crate::calls::Calls;
+use super::Calls;
 use crate::fault::Fault;
 
 /// Reads all of `buffer` from `offset_bytes` on.
@@ -81,7 +80,7 @@ pub(crate) fn write_on<K: Calls>(
     }
 }
 
-/// Goes on with a transfer whose `first` call was not whole.
+/// Continues a transfer whose `first` call was short or interrupted, or fails if it failed.
 #[cold]
 pub(crate) fn finish(
     call: &'static str,
@@ -110,7 +109,7 @@ pub(crate) fn finish(
 mod tests {
     use super::*;
 
-    /// Plays the answers of calls; gives the outcome and where each further call began.
+    /// Plays back results of calls. Returns the outcome and where each further call began.
     fn played(answers: &[Result<usize, Errno>]) -> (Result<u64, Fault>, Vec<usize>) {
         let mut rest = answers[1..].iter();
         let mut starts = Vec::new();

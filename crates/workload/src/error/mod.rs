@@ -1,19 +1,25 @@
 //! What can go wrong while a file set is made or a workload runs.
 //!
-//! Every error carries the operation and the path; errors of the kernel carry its error number too.
-//! The ones that a user can mend (a full file system, a failing device, a read-only mount) are
-//! variants of their own, so that the sentence shown can name the remedy.
+//! Every error has the operation and the path; errors of the kernel have their error number too.
+//! Errors that users can fix (a full file system, a failing device, a read-only mount) have their
+//! own variants, so that the message can say how.
+
+mod uring;
+mod workload;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::direct::DirectAlignment;
+use crate::alignment::DirectAlignment;
+use crate::content::Mismatch;
 use crate::io_path::CallFlags;
-use crate::uring::UringRefusal;
 
-/// What may be done where a call is refused that others are allowed.
+pub use uring::UringRefusal;
+pub use workload::WorkloadError;
+
+/// What the user can do about a call that is refused although others are allowed.
 fn advice(source: &io::Error) -> &'static str {
     match Errno::from_io_error(source) {
         Some(Errno::PERM | Errno::NOSYS) => {
@@ -23,14 +29,14 @@ fn advice(source: &io::Error) -> &'static str {
     }
 }
 
-/// Why a file set could not be made or a workload could not be run to its end.
+/// Why a file set could not be made or a workload could not be completed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// A worker process brought nothing home.
+    /// A worker process returned no result.
     #[error("a worker process failed: {message}")]
     Worker {
-        /// What it says of it, or what was seen.
+        /// What it reported, or what was observed.
         message: String,
     },
     /// ENOSPC or EDQUOT: the target is full.
@@ -41,12 +47,12 @@ pub enum EngineError {
     NoSpace {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// EIO: the device or the file system's consistency failed.
+    /// EIO: the device failed, or the file system is inconsistent.
     #[error(
         "{operation} {}: the device failed ({source}); check the kernel log before measuring this \
          target again", path.display()
@@ -54,9 +60,9 @@ pub enum EngineError {
     DeviceFailed {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
     /// EROFS: the target is mounted read-only, or became so after an error.
@@ -67,12 +73,12 @@ pub enum EngineError {
     ReadOnly {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// EMFILE or ENFILE: the process may not hold as many files open as the workload needs.
+    /// EMFILE or ENFILE: the process may not have as many files open as the workload needs.
     #[error(
         "{operation} {}: too many open files ({source}); raise the limit (`ulimit -n`) or use \
          fewer files, threads or directories", path.display()
@@ -80,12 +86,12 @@ pub enum EngineError {
     TooManyOpenFiles {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The file system does not do direct I/O, or not with this request size and alignment.
+    /// The file system does not support direct I/O, or not with this request size and alignment.
     #[error(
         "{operation} {}: the file system refuses O_DIRECT here ({source}); use the buffered I/O \
          path, or a request size that is a multiple of the device's logical block", path.display()
@@ -93,12 +99,12 @@ pub enum EngineError {
     DirectIoRefused {
         /// The system call that failed.
         operation: &'static str,
-        /// The file it was about.
+        /// The file it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// EOPNOTSUPP: the kernel or the file system does not know a flag of the call, or not here.
+    /// EOPNOTSUPP: the kernel or the file system does not support a flag of the call, or not here.
     #[error(
         "{operation} {}: the kernel or this file system does not support all of {flags} here \
          ({source}); leave them out or name another target", path.display()
@@ -106,14 +112,14 @@ pub enum EngineError {
     FlagsRefused {
         /// The system call that failed.
         operation: &'static str,
-        /// The file it was about.
+        /// The file it was called on.
         path: PathBuf,
         /// The flags it was given.
         flags: CallFlags,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// `RWF_HIPRI` on a device that does not poll: the kernel would take it and not do it.
+    /// `RWF_HIPRI` on a device that does not poll: the kernel would accept the flag and ignore it.
     #[error(
         "{}: its device does not poll ({state}), so RWF_HIPRI would have no effect; turn polling \
          on in /sys/block/DEVICE/queue/io_poll or leave the flag out", path.display()
@@ -121,10 +127,10 @@ pub enum EngineError {
     NoPolling {
         /// The file.
         path: PathBuf,
-        /// What is known of the device.
+        /// What is known about the device.
         state: &'static str,
     },
-    /// A file that is to be mapped is shorter than the span that is to be mapped.
+    /// A file is shorter than the span to be mapped.
     #[error(
         "{}: it has {found_bytes} bytes, but {span_bytes} must be mapped; make the file set \
          again", path.display()
@@ -132,12 +138,12 @@ pub enum EngineError {
     FileTooShort {
         /// The file.
         path: PathBuf,
-        /// What is to be mapped.
+        /// The length to be mapped.
         span_bytes: u64,
-        /// What is there.
+        /// The length of the file.
         found_bytes: u64,
     },
-    /// The file system has no direct I/O for the file, or does not say what it has.
+    /// The file system has no direct I/O for the file, or does not report its requirements.
     #[error(
         "{}: {file_system} {reason}; use a buffered I/O path or name another target",
         path.display()
@@ -150,7 +156,7 @@ pub enum EngineError {
         /// What is missing.
         reason: &'static str,
     },
-    /// Direct I/O of the workload's requests is not aligned as the file wants it.
+    /// The workload's requests do not meet the file's alignment for direct I/O.
     #[error(
         "{}: direct I/O here needs sizes and offsets that are multiples of {} bytes, and memory \
          aligned to {} bytes (from {}); requests of {request_bytes} bytes at multiples of \
@@ -164,26 +170,26 @@ pub enum EngineError {
         request_bytes: u64,
         /// Requests begin at multiples of this.
         granule_bytes: u64,
-        /// What the file wants for this kind of transfer.
+        /// What the file requires for this kind of transfer.
         alignment: DirectAlignment,
     },
-    /// Any other refusal by the kernel.
+    /// Any other error of the kernel.
     #[error("{operation} {}: {source}{}", path.display(), advice(source))]
     System {
         /// The system call that failed.
         operation: &'static str,
-        /// The file or directory it was about.
+        /// The file or directory it was called on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A transfer stopped before its end, and going on with it brought nothing.
+    /// A transfer stopped early, and continuing it moved nothing.
     #[error(
         "{operation} {}: only {done_bytes} of {wanted_bytes} bytes at offset {offset_bytes}; the \
          file is shorter than the file set says: make the file set again", path.display()
     )]
     ShortTransfer {
-        /// The system call that fell short.
+        /// The system call that was short.
         operation: &'static str,
         /// The file.
         path: PathBuf,
@@ -191,10 +197,10 @@ pub enum EngineError {
         offset_bytes: u64,
         /// The size of the request.
         wanted_bytes: u64,
-        /// What was moved of it.
+        /// How many bytes were moved.
         done_bytes: u64,
     },
-    /// Verification found other bytes than were written.
+    /// Verification found bytes other than those written.
     #[error(
         "{}: wrong content at offset {offset_bytes}: expected byte {expected:#04x}, found \
          {found:#04x}; the target does not return what was written to it", path.display()
@@ -204,12 +210,12 @@ pub enum EngineError {
         path: PathBuf,
         /// The first byte that differs.
         offset_bytes: u64,
-        /// What the content function says.
+        /// The byte that the content function gives.
         expected: u8,
-        /// What was read.
+        /// The byte that was read.
         found: u8,
     },
-    /// What lies on the device is not what the file holds.
+    /// The data on the device differ from the file's.
     #[error(
         "{}: the data at offset {offset_bytes} differ from those on the device at the place that \
          the file system reports, so nothing was written there; is something else using the \
@@ -218,10 +224,10 @@ pub enum EngineError {
     Elsewhere {
         /// The file.
         path: PathBuf,
-        /// Where in the file a request begins in which they differ.
+        /// The offset in the file of the request whose data differ.
         offset_bytes: u64,
     },
-    /// A directory does not hold the entries that the file set says.
+    /// A directory does not have as many entries as the file set says.
     #[error(
         "{}: {found} entries, but the file set has {expected}; something else changed the \
          directory: make the file set again", path.display()
@@ -229,9 +235,9 @@ pub enum EngineError {
     WrongEntryCount {
         /// The directory.
         path: PathBuf,
-        /// Entries the file set says.
+        /// The number of entries according to the file set.
         expected: u64,
-        /// Entries found.
+        /// The number of entries found.
         found: u64,
     },
     /// The description asks for something that cannot be executed.
@@ -240,150 +246,21 @@ pub enum EngineError {
     /// The stop flag was raised while the file set was being made.
     #[error("stopped while the file set was being made")]
     Stopped,
-    /// The I/O path is io_uring, and it cannot be used here.
+    /// The I/O path is io_uring, which cannot be used here.
     #[error("the io_uring path cannot be used: {0}")]
     Uring(#[from] UringRefusal),
-    /// `run` was called a second time on one session.
+    /// `run` was called twice on one session.
     #[error("the session has already run; prepare another")]
     AlreadyRun,
 }
 
-/// What is wrong with a description.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WorkloadError {
-    /// A count or size that must be at least one is zero.
-    #[error("{0} is zero; give at least one")]
-    Zero(&'static str),
-    /// A count is larger than names or descriptors allow.
-    #[error("{what} is {value}, but can be at most {most}")]
-    TooLarge {
-        /// The field.
-        what: &'static str,
-        /// Its value.
-        value: u64,
-        /// The largest value that works.
-        most: u64,
-    },
-    /// The zipf exponent is negative, infinite or not a number.
-    #[error("invalid zipf exponent {0}; give a finite, non-negative number")]
-    ZipfExponent(f64),
-    /// The request does not fit into the files.
-    #[error(
-        "a request of {request_bytes} bytes, aligned as requested, does not fit into a file of \
-         {file_bytes} bytes; use larger files or smaller requests"
-    )]
-    RequestTooLarge {
-        /// The request size.
-        request_bytes: u64,
-        /// The size of each file.
-        file_bytes: u64,
-    },
-    /// The span of a file that operations range over holds no request, or more than the file.
-    #[error(
-        "a span of {span_bytes} bytes is not possible: give at least one request of \
-         {request_bytes} bytes, aligned as requested, and at most the file's {file_bytes} bytes"
-    )]
-    Span {
-        /// The span.
-        span_bytes: u64,
-        /// The request size.
-        request_bytes: u64,
-        /// The size of each file.
-        file_bytes: u64,
-    },
-    /// The operation is not a transfer that this I/O path can carry.
-    #[error("{io_path} does not support the operation {operation}; use psync, or read or write")]
-    NoSuchPath {
-        /// The I/O path.
-        io_path: &'static str,
-        /// The operation.
-        operation: &'static str,
-    },
-    /// Options of `preadv2` that contradict each other, the request or the operation.
-    #[error("preadv2 with these options needs {wanted}")]
-    Preadv2 {
-        /// What would be needed.
-        wanted: &'static str,
-    },
-    /// The file set lacks what the operation acts on.
-    #[error("{operation} needs {needed} {what}, but the file set has {present}")]
-    FileSetLacks {
-        /// The operation.
-        operation: &'static str,
-        /// What is missing.
-        what: &'static str,
-        /// How many are needed.
-        needed: u64,
-        /// How many are there.
-        present: u64,
-    },
-    /// What is read or written on the device itself has to be as this says.
-    #[error("reading or writing a file on the device itself needs {0}")]
-    NotOnDevice(&'static str),
-    /// What only system calls can do.
-    #[error("{0} cannot be done by library call; use a target that the kernel serves")]
-    NotByLibrary(&'static str),
-    /// The operation's untimed surroundings cannot be pulled out of a batch.
-    #[error("{0} cannot be timed in batches; use a batch of 1")]
-    NoBatch(&'static str),
-    /// Rounds are of operations that are timed one by one and one after the other, and can be
-    /// prepared again where they were not done.
-    #[error("rounds are not possible for these operations; use rounds of 1")]
-    NoRounds,
-    /// The queue depth of the io_uring path.
-    #[error("a queue depth of {0} is not possible; give 1 to 4096 for io_uring")]
-    QueueDepth(u32),
-    /// Operations in flight overlap, so there is no interval to time several in.
-    #[error("operations in flight are timed one by one; use a batch of 1 on the io_uring path")]
-    BatchInFlight,
-    /// What an I/O path keeps between operations cannot be handed to other processes.
-    #[error("processes cannot use this I/O path; use threads")]
-    NotInProcesses,
-    /// A start of its own, for operations in flight.
-    #[error("operations in flight have no separately recorded start: ask for none")]
-    NoStart,
-    /// An fsync of the directory after an operation that leaves directories as they are.
-    #[error("{0} changes no directory that could be synced; turn off the sync of directories")]
-    NothingToSync(&'static str),
-    /// The harness is compared with bare loops for some reads and writes only.
-    #[error(
-        "{0} has no bare loop to compare with; use reads or writes by psync, or sequential ones by \
-         stdio"
-    )]
-    NotATransfer(&'static str),
-    /// What only operations on names can do.
-    #[error(
-        "{0} is not an operation on names; only the directories of those can be closed and reopened"
-    )]
-    NotOnNames(&'static str),
-    /// A file set description of names that would not fit.
-    #[error("a file set may have at most {most} {what}")]
-    FileSetTooLarge {
-        /// Files, directories or entries.
-        what: &'static str,
-        /// The most that fit.
-        most: u64,
-    },
-    /// A file set description that names or paths could not have.
-    #[error("{what} must be between {least} and {most}")]
-    OutOfBounds {
-        /// What is out of bounds.
-        what: &'static str,
-        /// Its least value.
-        least: usize,
-        /// Its largest value.
-        most: usize,
-    },
-}
-
 impl EngineError {
-    /// That a worker process could not be started, or ended badly.
+    /// A worker process could not be started, or exited abnormally.
     pub(crate) fn of_worker(error: &std::io::Error) -> Self {
         Self::Worker { message: error.to_string() }
     }
 
-    /// The error of `operation` on `path` that the kernel answered with `errno`.
+    /// The error for `operation` on `path`, which failed with `errno`.
     #[must_use]
     pub(crate) fn from_errno(
         operation: &'static str,
@@ -401,8 +278,8 @@ impl EngineError {
         }
     }
 
-    /// As [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL means that
-    /// it is refused.
+    /// Like [`EngineError::from_errno`], for a file opened with `O_DIRECT`, where EINVAL and
+    /// EOPNOTSUPP mean that direct I/O is refused.
     #[must_use]
     pub(crate) fn from_direct_errno(
         operation: &'static str,
@@ -416,8 +293,14 @@ impl EngineError {
         Self::from_errno(operation, path, errno)
     }
 
-    /// The same, with the offset of the request in the sentence: where many are in flight, the path
-    /// alone does not say which. The kernel's answer becomes an [`AtOffset`].
+    /// The error for a file whose content is not what was written to it.
+    pub(crate) fn corrupt(path: &Path, mismatch: Mismatch) -> Self {
+        let Mismatch { offset_bytes, expected, found } = mismatch;
+        Self::Corrupt { path: path.to_path_buf(), offset_bytes, expected, found }
+    }
+
+    /// Adds the offset of the request to the message: with many in flight, the path alone does not
+    /// identify it. The kernel's error becomes an [`AtOffset`].
     #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
     pub(crate) fn at_offset(mut self, errno: Errno, offset_bytes: u64) -> Self {
         match &mut self {
@@ -435,12 +318,12 @@ impl EngineError {
     }
 }
 
-/// The kernel's answer to one of many requests in flight: what the `source` of an [`EngineError`]
-/// holds then.
+/// The kernel's error for one of many requests in flight: the `source` of an [`EngineError`] in
+/// that case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{errno}, for the request at offset {offset_bytes}")]
 pub struct AtOffset {
-    /// The kernel's answer.
+    /// The kernel's error.
     pub errno: Errno,
     /// Where in the file the request began.
     pub offset_bytes: u64,

@@ -1,22 +1,9 @@
-//! Why io_uring cannot be used here, said as precisely as can be known.
+//! Why io_uring cannot be used here, as precisely as can be determined.
 
 use std::fs;
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
-
-use super::ring::{self, Ring, RingSpec};
-
-/// How the kernel delivers completions to the thread that waits for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TaskWork {
-    /// Where the thread asks for completions (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
-    Deferred,
-    /// At the thread's next system call (`IORING_SETUP_COOP_TASKRUN`, Linux 5.19).
-    Cooperative,
-    /// At once, by interrupting the thread.
-    Interrupting,
-}
 
 /// Why io_uring cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,17 +15,17 @@ pub enum UringRefusal {
          seccomp filter hides it; use another I/O path"
     )]
     Missing,
-    /// EPERM, and the kernel's switch is off.
+    /// EPERM, and the sysctl that turns io_uring off is set.
     #[error(
         "io_uring is turned off here: the sysctl kernel.io_uring_disabled is {value}; set it to 0 \
          (`sysctl kernel.io_uring_disabled=0`){}",
         if *.value == 1 { ", or run as root or as a member of kernel.io_uring_group" } else { "" }
     )]
     SwitchedOff {
-        /// 1: off but for the privileged and for a group; 2: off for all.
+        /// 1: off except for privileged processes and one group; 2: off for everyone.
         value: u8,
     },
-    /// EPERM or EACCES in a process with a seccomp filter, as containers have.
+    /// EPERM or EACCES in a process with a seccomp filter, as in containers.
     #[error(
         "a seccomp filter denies this process io_uring, as default container profiles do; allow \
          io_uring_setup, io_uring_enter and io_uring_register, or run without the filter"
@@ -50,17 +37,17 @@ pub enum UringRefusal {
          kernel.io_uring_disabled nor a seccomp filter does; check the security module's policy"
     )]
     Forbidden(Errno),
-    /// EINVAL for what every ring of ours needs.
+    /// EINVAL for something that all our rings need.
     #[error("this kernel's io_uring is too old: rings that are enabled later need Linux 5.10")]
     TooOld,
-    /// ENOMEM, and memory that may be locked is limited.
+    /// ENOMEM, and locked memory is limited.
     #[error(
         "io_uring cannot lock its buffers: they need {needed_bytes} bytes, but all rings of this \
          user together may lock {limit_bytes}; raise the limit (`ulimit -l`, RLIMIT_MEMLOCK), or \
          use a smaller queue depth or request"
     )]
     LockedMemory {
-        /// What the buffers of one thread have.
+        /// The size of one thread's buffers.
         needed_bytes: u64,
         /// The limit in force.
         limit_bytes: u64,
@@ -71,44 +58,22 @@ pub enum UringRefusal {
          depth or request"
     )]
     NoMemory {
-        /// What the buffers of one thread have.
+        /// The size of one thread's buffers.
         needed_bytes: u64,
     },
-    /// Any other refusal by the kernel.
+    /// Any other error of the kernel.
     #[error("{call}: {errno}")]
     System {
         /// The call that failed.
         call: &'static str,
-        /// The kernel's answer.
+        /// The kernel's error.
         errno: Errno,
     },
 }
 
-/// Whether this process may use io_uring on this kernel, found by setting up a small ring.
-///
-/// # Errors
-/// Why not.
-pub fn io_uring_availability() -> Result<(), UringRefusal> {
-    ring::probe().map_err(|errno| UringRefusal::of("io_uring_setup", errno, 0))
-}
-
-/// Whether this process may have a ring of this depth with so many buffers of this size, found by
-/// making one: buffers are locked in memory, and not everybody may lock as much as they like.
-///
-/// # Errors
-/// Why not.
-pub fn io_uring_buffers(
-    queue_depth: u32,
-    request_bytes: u32,
-    buffers: u32,
-) -> Result<(), UringRefusal> {
-    let slots = buffers.max(queue_depth);
-    Ring::new(RingSpec { queue_depth, slots, request_bytes }, &[-1]).map(drop)
-}
-
 impl UringRefusal {
-    /// Why `call` failed, of a ring whose buffers have `needed_bytes`.
-    pub(super) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
+    /// Why `call` failed for a ring with `needed_bytes` of buffers.
+    pub(crate) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
         match errno {
             Errno::NOSYS => Self::Missing,
             Errno::PERM | Errno::ACCESS => {
@@ -125,7 +90,7 @@ impl UringRefusal {
         }
     }
 
-    /// Who forbids it, by the kernel's switch and by what the kernel says of this process.
+    /// Finds out what denies it, from the sysctl and from the process's `/proc/self/status`.
     fn forbidden(errno: Errno, sysctl: Option<&str>, status: Option<&str>) -> Self {
         match sysctl.and_then(|text| text.trim().parse().ok()) {
             Some(value) if value > 0 => return Self::SwitchedOff { value },

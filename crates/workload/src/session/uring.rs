@@ -1,15 +1,14 @@
-//! Making transfers in flight for one thread of a session.
+//! Makes the steps of reads and writes by io_uring.
 
-use super::options::UringOptions;
-use super::transfers::{AnyTransfers, Task};
+use super::{AnyStep, Plan};
 use crate::error::{EngineError, WorkloadError};
-use crate::file_set::Role;
-use crate::rewrite::Originals;
-use crate::session::{AnyStep, Plan};
+use crate::io_path::UringOptions;
+use crate::role::Role;
+use crate::uring::{AnyTransfers, Task};
 
 impl Plan<'_> {
-    /// The step of one thread whose reads or writes travel by io_uring.
-    pub(crate) fn uring_step(
+    /// The step of one thread that reads or writes by io_uring.
+    pub(super) fn uring_step(
         &self,
         thread: usize,
         role: Role,
@@ -39,7 +38,7 @@ impl Plan<'_> {
         };
         let transfers = match (self.on_device, role) {
             (Some(on_device), Role::Write) => {
-                let mut originals = Originals::of(self, on_device, thread)?;
+                let mut originals = self.originals(thread, on_device)?;
                 let requests = u32::try_from(workload.operations_per_thread).unwrap_or(u32::MAX);
                 AnyTransfers::kept(task, &choices, &mut originals, requests)?
             }
