@@ -29,6 +29,7 @@
 
 pub mod calibration;
 pub mod clock;
+pub mod clock_report;
 pub mod counters;
 pub mod histogram;
 pub mod manual;
@@ -38,8 +39,9 @@ pub mod timeline;
 
 mod tsc;
 
-pub use calibration::{ClockReport, ClockSource, Reference, WhyNotTsc};
+pub use calibration::Reference;
 pub use clock::{Clock, MonotonicClock, SystemClock, TscClock};
+pub use clock_report::{ClockReport, ClockSource, WhyNotTsc};
 pub use counters::{CountersError, ProcessorCounters, RawEvent};
 pub use histogram::{Bucket, Exact, Histogram, HistogramError};
 pub use manual::ManualClock;

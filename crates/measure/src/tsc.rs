@@ -26,7 +26,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use crate::calibration::WhyNotTsc;
+    use crate::clock_report::WhyNotTsc;
     use std::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
     /// The counter, before everything after.
@@ -73,7 +73,7 @@ mod x86_64 {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
-    use crate::calibration::WhyNotTsc;
+    use crate::clock_report::WhyNotTsc;
 
     /// Never called: `unusable` keeps a `TscClock` from being made.
     pub(crate) fn start() -> u64 {

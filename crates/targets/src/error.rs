@@ -7,9 +7,10 @@ use densefs_process::ArenaError;
 use file_system::FileSystem;
 use rustix::io::Errno;
 
+use crate::availability::Unavailable;
 use crate::filtered::ADVICE;
 use crate::scratch::device::DeviceError;
-use crate::spec::availability::Unavailable;
+use crate::scratch::mkfs::MkfsFailed;
 
 /// What to do where that which every target needs cannot be set up.
 fn how_to_prepare(source: &io::Error) -> &'static str {
@@ -230,6 +231,12 @@ impl TargetError {
                 | Self::WorkDirectory { .. }
                 | Self::Filling { .. }
         )
+    }
+}
+
+impl From<MkfsFailed> for TargetError {
+    fn from(MkfsFailed { command, message }: MkfsFailed) -> Self {
+        Self::Mkfs { command, message }
     }
 }
 

@@ -14,35 +14,46 @@
 //!   guardian be killed too, the next [`Workshop`] removes what carries a dead process' name.
 
 mod ageing;
+mod availability;
+mod btrfs;
 pub mod cache;
 mod conditions;
+mod device_numbers;
 mod error;
 mod facts;
 mod filling;
 mod filtered;
 mod guardian;
 mod live;
+mod memory;
+mod open_device;
 mod passing;
+mod read_ahead;
+mod removal;
 mod scratch;
 mod selection;
+mod shop;
 mod smaller_volumes;
 mod space;
 mod spec;
 mod surroundings;
 mod workshop;
 
+pub use availability::{Unavailable, availability};
 pub use conditions::{ConditionCaveat, ConditionsInForce, Entered};
+pub use device_numbers::DeviceNumbers;
 pub use error::TargetError;
-pub use facts::{DeviceNumbers, TargetFacts};
+pub use facts::TargetFacts;
 pub use live::Target;
+pub use open_device::{OpenDevice, OpenDeviceError};
 pub use passing::PassingDirectory;
-pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
+pub use scratch::{DeviceContent, DeviceError};
 pub use selection::{Selection, SelectionError};
 pub use smaller_volumes::{SmallerVolumes, WhySmaller};
 pub use space::Space;
 pub use spec::{
-    Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
-    parse_size, refuse_duplicate_labels, tell_apart,
+    Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size,
+    refuse_duplicate_labels, tell_apart,
 };
 pub use surroundings::{Step, Surroundings};
 pub use workshop::Workshop;

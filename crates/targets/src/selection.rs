@@ -3,11 +3,11 @@
 use record::Skipped;
 use thiserror::Error;
 
+use crate::availability::{Unavailable, availability};
 use crate::error::TargetError;
 use crate::live::Target;
 use crate::smaller_volumes::SmallerVolumes;
-use crate::spec::availability::Unavailable;
-use crate::spec::{Location, SpecError, TargetSpec, availability, refuse_duplicate_labels};
+use crate::spec::{Location, SpecError, TargetSpec, refuse_duplicate_labels};
 use crate::surroundings::Surroundings;
 use crate::workshop::Workshop;
 

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use textual::size;
 
-use crate::surroundings::VOLUME_BYTES;
+const GIB: u64 = 1 << 30;
+/// The size of an image that names none: a volume like people's, for which mkfs takes the defaults
+/// of one. Sparse, it takes what is written.
+pub(crate) const VOLUME_BYTES: u64 = 64 * GIB;
 
 /// Images that name no size, made smaller than an ordinary volume.
 #[derive(Clone, Debug, PartialEq, Eq)]

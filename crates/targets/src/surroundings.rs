@@ -7,16 +7,13 @@ use file_system::{Feature, FileSystem, Storage};
 use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat, statfs, statvfs};
 use rustix::io::Errno;
 
+use crate::memory::memory_available_bytes;
 use crate::scratch::arena;
-use crate::smaller_volumes::{SmallerVolumes, WhySmaller};
-use crate::spec::availability::memory_available_bytes;
+use crate::smaller_volumes::{SmallerVolumes, VOLUME_BYTES, WhySmaller};
 use crate::spec::{Location, ScratchSpec, TargetSpec};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// The size of an image that names none: a volume like people's, for which mkfs takes the defaults
-/// of one. Sparse, it takes what is written.
-pub(crate) const VOLUME_BYTES: u64 = 64 * GIB;
 /// What tmpfs and arenas get that name no size, and images of which much is written beforehand.
 const FILLED_BYTES: u64 = 2 * GIB;
 /// What a run must be able to write to a target.

@@ -14,9 +14,10 @@
 //! tightly enclosed by `CLOCK_MONOTONIC_RAW`, which is not steered by time synchronisation.
 
 use crate::clock::{Clock, MonotonicClock, SystemClock, TscClock, kernel_nanos};
+use crate::clock_report::{ClockReport, ClockSource, WhyNotTsc};
 use crate::tsc;
 use rustix::time::ClockId;
-use std::{fmt, fs, hint};
+use std::{fs, hint};
 
 /// How many references calibration takes; with [`SPACING_NS`] it lasts 16 ms.
 const REFERENCES: u64 = 9;
@@ -36,64 +37,6 @@ pub struct Reference {
     pub raw_ns: u64,
     /// How far `raw_ns` may lie from the moment of `ticks`, to either side.
     pub uncertainty_ns: u64,
-}
-
-/// What is known of the chosen clock; it belongs with everything measured by it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClockReport {
-    /// Which clock was chosen.
-    pub source: ClockSource,
-    /// Ticks per second.
-    pub frequency_hz: f64,
-    /// The least difference, not zero, between two successive readings: the shortest time seen.
-    pub precision_ns: f64,
-    /// What one reading costs, on average over many.
-    pub cost_ns: f64,
-    /// How far the clock's rate may be from that of `CLOCK_MONOTONIC_RAW`, in parts per million.
-    /// For the kernel's clock that includes how much time synchronisation was steering it.
-    pub calibration_error_ppm: f64,
-}
-
-/// Which clock is in use.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ClockSource {
-    /// The invariant time-stamp counter.
-    Tsc,
-    /// `CLOCK_MONOTONIC`, and why nothing better.
-    Monotonic {
-        /// What spoke against the counter.
-        why_not_tsc: WhyNotTsc,
-    },
-}
-
-/// Why the time-stamp counter is not the clock.
-#[derive(Debug, Clone, PartialEq)]
-pub enum WhyNotTsc {
-    /// Only x86-64 has this counter.
-    Architecture,
-    /// Its rate changes with the processor's speed, or it stops in sleep.
-    NotInvariant,
-    /// The processor cannot read it in order.
-    NoRdtscp,
-    /// The kernel does not say which clock sources it trusts.
-    KernelSilent,
-    /// The kernel trusts another clock source.
-    KernelDistrusts {
-        /// What the kernel uses.
-        current: String,
-    },
-    /// Reading it costs more than reading the kernel's clock.
-    Slow {
-        /// The cost of a reading of the counter.
-        tsc_ns: f64,
-        /// The cost of a reading of `CLOCK_MONOTONIC`.
-        monotonic_ns: f64,
-    },
-    /// Its rate could not be found well enough.
-    Unsteady {
-        /// The calibration error found.
-        error_ppm: f64,
-    },
 }
 
 impl SystemClock {
@@ -279,38 +222,6 @@ fn precision_ns(clock: &impl Clock) -> f64 {
     });
     let least_ticks = differences.filter(|&ticks| ticks > 0).min().unwrap_or(0);
     clock.nanos(least_ticks.saturating_mul(SCALE)) as f64 / SCALE as f64
-}
-
-impl fmt::Display for ClockSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tsc => write!(f, "invariant TSC"),
-            Self::Monotonic { why_not_tsc } => write!(f, "CLOCK_MONOTONIC ({why_not_tsc})"),
-        }
-    }
-}
-
-impl fmt::Display for WhyNotTsc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Architecture => write!(f, "this architecture has no TSC"),
-            Self::NotInvariant => write!(f, "the processor's TSC is not invariant"),
-            Self::NoRdtscp => write!(f, "the processor has no rdtscp instruction"),
-            Self::KernelSilent => {
-                write!(f, "the kernel's clock source cannot be read from /sys/devices/system")
-            }
-            Self::KernelDistrusts { current } => {
-                write!(f, "the kernel's clock source is {current}, not tsc")
-            }
-            Self::Slow { tsc_ns, monotonic_ns } => write!(
-                f,
-                "reading the TSC costs {tsc_ns:.0} ns, the kernel's clock {monotonic_ns:.0} ns"
-            ),
-            Self::Unsteady { error_ppm } => {
-                write!(f, "the TSC's frequency is known only to {error_ppm:.0} ppm")
-            }
-        }
-    }
 }
 
 #[cfg(test)]

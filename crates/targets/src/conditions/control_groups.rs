@@ -15,11 +15,10 @@ use rustix::fs::CWD;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::hierarchy::{Controller, Hierarchy, Version};
-use crate::error::TargetError;
-use crate::facts::DeviceNumbers;
+use crate::device_numbers::DeviceNumbers;
 use crate::guardian::owner::lock_as_owner;
-use crate::guardian::removal;
 use crate::guardian::{Guardian, Kind};
+use crate::removal;
 use crate::spec::Conditions;
 
 /// The conditions in force, as the kernel reports them.
@@ -93,7 +92,7 @@ impl Cgroups {
         device: Option<DeviceNumbers>,
         name: &str,
         guardian: &Guardian,
-    ) -> Result<Self, TargetError> {
+    ) -> io::Result<Self> {
         let mut made = Self::default();
         let mut controllers = Vec::new();
         if wanted.memory_bytes.is_some() {
@@ -107,7 +106,7 @@ impl Cgroups {
             Ok(()) => Ok(made),
             Err(source) => {
                 let _already_failing = made.remove(guardian);
-                Err(TargetError::Conditions { source })
+                Err(source)
             }
         }
     }
@@ -198,12 +197,12 @@ impl Cgroups {
     }
 
     /// Moves this process in, all threads of it.
-    pub(crate) fn enter(&self) -> Result<Entered<'_>, TargetError> {
+    pub(crate) fn enter(&self) -> io::Result<Entered<'_>> {
         for (index, group) in self.groups.iter().enumerate() {
             if let Err(source) = move_here(&group.path) {
                 // Leaves those that were entered.
                 drop(Entered { groups: &self.groups[..index] });
-                return Err(TargetError::Conditions { source });
+                return Err(source);
             }
         }
         Ok(Entered { groups: &self.groups })

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::facts::DeviceNumbers;
+use crate::device_numbers::DeviceNumbers;
 use crate::spec::Conditions;
 use machine::describe::cgroup::{UNIFIED, directories, group_paths};
 use machine::describe::mounts::{MOUNTINFO, MountEntry, entries};

@@ -2,6 +2,6 @@
 
 pub(crate) mod control_groups;
 pub(crate) mod hierarchy;
-pub(crate) mod read_ahead;
+pub(crate) mod read_ahead_in_force;
 
 pub use control_groups::{ConditionCaveat, ConditionsInForce, Entered};

@@ -13,7 +13,6 @@
 //! but the pipe, the process' own, and the directories that work directories lie in.
 
 pub(crate) mod owner;
-pub(crate) mod removal;
 pub(crate) mod work_directory;
 
 use std::ffi::CString;
@@ -31,8 +30,9 @@ use rustix::process::{
     Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, waitid, waitpid,
 };
 
-use crate::conditions::read_ahead;
 use crate::guardian::owner::{Leftover, Owner};
+use crate::read_ahead;
+use crate::removal;
 
 /// How often, and with which pause, a thing that is still busy is tried again: ten seconds.
 const ATTEMPTS: u32 = 400;
@@ -223,7 +223,7 @@ struct Thing {
 impl Thing {
     fn new(kind: Kind, path: PathBuf) -> Self {
         let is_others = kind == Kind::WorkDirectory;
-        let parent = is_others.then(|| work_directory::parent_of(&path).ok()).flatten();
+        let parent = is_others.then(|| removal::parent_of(&path).ok()).flatten();
         Self { kind, path, parent }
     }
 
@@ -234,7 +234,7 @@ impl Thing {
             Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
             Kind::WorkDirectory => match &self.parent {
                 Some((parent, name)) => work_directory::remove(parent, name).is_ok(),
-                None => match work_directory::parent_of(path) {
+                None => match removal::parent_of(path) {
                     Ok((parent, name)) => work_directory::remove(parent, &name).is_ok(),
                     // Where there is no directory, nothing was made.
                     Err(error) => error.kind() == io::ErrorKind::NotFound,

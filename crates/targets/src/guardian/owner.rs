@@ -12,8 +12,9 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::path::Arg;
 
-use crate::conditions::read_ahead;
-use crate::guardian::{removal, work_directory};
+use crate::guardian::work_directory;
+use crate::read_ahead;
+use crate::removal;
 
 /// What the names of all things that fsprism leaves lying for a while hold.
 const PREFIX: &str = "fsprism-";

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
 
 use crate::guardian::owner::lock_as_owner;
-use crate::guardian::removal;
+use crate::removal::{self, parent_of};
 
 /// An empty file that nobody makes by chance.
 const MARKER: &CStr = c".made-by-fsprism-and-removed-with-all-that-lies-here";
@@ -157,15 +157,6 @@ fn make_root(top: &OwnedFd) -> io::Result<()> {
     let first_name = CString::new(format!("work-{nanos}"))?;
     mkdirat(top, &first_name, Mode::from_raw_mode(0o777))?;
     Ok(renameat(top, &first_name, top, ROOT)?)
-}
-
-/// The directory that a path lies in, held, and the path's name there.
-pub(crate) fn parent_of(path: &Path) -> io::Result<(OwnedFd, CString)> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let parent = openat(CWD, parent, HOLD, Mode::empty())?;
-    Ok((parent, CString::new(name.as_encoded_bytes())?))
 }
 
 /// Removes a work directory that bears the marker; without one, only what is empty. One that is

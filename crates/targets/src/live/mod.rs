@@ -1,6 +1,7 @@
 //! A target while it lives: made, filled, aged, mounted again, made afresh, removed.
 
 mod history;
+mod home;
 mod room;
 
 use std::io;
@@ -12,21 +13,23 @@ use file_system::Feature;
 
 use crate::cache::cache_state;
 use crate::conditions::control_groups::{Cgroups, Entered};
-use crate::conditions::read_ahead::ReadAheadInForce;
+use crate::conditions::read_ahead_in_force::ReadAheadInForce;
+use crate::device_numbers::DeviceNumbers;
 use crate::error::TargetError;
-use crate::facts::{DeviceNumbers, TargetFacts};
+use crate::facts::TargetFacts;
 use crate::filtered;
 use crate::guardian::Kind;
-use crate::guardian::removal;
+use crate::open_device::{OpenDevice, OpenDeviceError};
+use crate::removal;
 use crate::scratch::device::NamedDevice;
-use crate::scratch::home::{Home, Source, make_scratch, make_work_directory};
 use crate::scratch::mkfs;
-use crate::scratch::open_device::{OpenDevice, OpenDeviceError};
+use crate::scratch::source::Source;
+use crate::shop::Shop;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Step;
-use crate::workshop::Shop;
 
 use history::History;
+use home::{Home, make_scratch, make_work_directory};
 
 /// A file system, or a directory of one, that can be measured now.
 ///
@@ -165,7 +168,7 @@ impl Target {
     /// # Errors
     /// [`TargetError::Conditions`] when the kernel refuses; the process is then where it was.
     pub fn enter(&self) -> Result<Entered<'_>, TargetError> {
-        self.cgroups.enter()
+        self.cgroups.enter().map_err(|source| TargetError::Conditions { source })
     }
 
     /// Writes all dirty data of its file system.
@@ -364,7 +367,9 @@ impl Target {
         }
         let size_bytes = self.shop.surroundings.image_bytes_of(scratch);
         let options = mkfs::mount_options(scratch, size_bytes);
-        mkfs::mount_at(scratch.file_system, &source.path(), mount_point, &options)?;
+        let file_system = scratch.file_system;
+        mkfs::mount_at(file_system, &source.path(), mount_point, &options)
+            .map_err(|source| TargetError::Mount { file_system, options, source })?;
         *mounted = true;
         self.tell(Step::Mounted);
         self.set_read_ahead()
@@ -399,7 +404,7 @@ impl Target {
     fn remove_home(&mut self) -> Result<(), TargetError> {
         let failed = self.io_error();
         let work = match &mut self.home {
-            Home::Arena(arena) => return arena.remove(&self.shop).map_err(failed),
+            Home::Arena(arena) => return arena.remove(&self.shop.guardian).map_err(failed),
             Home::Directory(work) => work,
             Home::Scratch { mount_point, .. } => {
                 return removal::remove_empty(mount_point).map_err(failed);
@@ -432,7 +437,8 @@ impl Target {
         }
         let disk = self.facts.device.map(DeviceNumbers::whole_disk);
         let name = self.shop.new_name();
-        self.cgroups = Cgroups::make(&wanted, disk, &name, &self.shop.guardian)?;
+        let made = Cgroups::make(&wanted, disk, &name, &self.shop.guardian);
+        self.cgroups = made.map_err(|source| TargetError::Conditions { source })?;
         self.facts.conditions = self.cgroups.in_force().clone();
         let set = self.read_ahead.as_ref();
         self.facts.conditions.limits.read_ahead_bytes = set.map(ReadAheadInForce::bytes);

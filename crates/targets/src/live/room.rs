@@ -5,11 +5,12 @@ use std::io;
 use rustix::fs::{StatVfs, statvfs};
 
 use super::Target;
+use super::home::Home;
 use crate::error::TargetError;
 use crate::filling::missing_bytes;
-use crate::scratch::home::{Home, Source};
+use crate::memory::memory_available_bytes;
+use crate::scratch::source::Source;
 use crate::space::Space;
-use crate::spec::availability::memory_available_bytes;
 
 impl Target {
     /// How much room there is; before it is filled and aged, how much that will leave.

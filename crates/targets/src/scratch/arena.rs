@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use densefs_process::{ArenaError, DenseFs, Request, Usage, make};
 use rustix::fs::{CWD, statvfs};
 
-use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, lock_file_as_owner, sweep};
-use crate::guardian::removal::remove_file;
-use crate::workshop::Shop;
+use crate::guardian::{Guardian, Kind};
+use crate::removal::remove_file;
 
 /// The directory in which arenas are made.
 pub(crate) const ARENAS: &str = "/dev/shm";
@@ -46,10 +45,14 @@ pub(crate) fn free_bytes() -> io::Result<u64> {
 
 impl Arena {
     /// Makes and attaches one.
-    pub(crate) fn make(shop: &Shop, size_bytes: u64) -> Result<Self, ArenaError> {
+    pub(crate) fn make(
+        name: &str,
+        size_bytes: u64,
+        guardian: &Guardian,
+    ) -> Result<Self, ArenaError> {
         sweep(Path::new(ARENAS), Leftover::Arena);
-        let path = Path::new(ARENAS).join(format!("{}.arena", shop.new_name()));
-        let told = shop.guardian.add(Kind::Arena, &path);
+        let path = Path::new(ARENAS).join(format!("{name}.arena"));
+        let told = guardian.add(Kind::Arena, &path);
         told.map_err(|why| failed(&path, "tell the guardian of", why))?;
         let size_bytes = size_bytes / PAGE_BYTES * PAGE_BYTES;
         // From here on dropping it removes what was made.
@@ -86,10 +89,10 @@ impl Arena {
     }
 
     /// Removes it. A second call does nothing.
-    pub(crate) fn remove(&mut self, shop: &Shop) -> io::Result<()> {
+    pub(crate) fn remove(&mut self, guardian: &Guardian) -> io::Result<()> {
         self.detach();
         remove_file(&self.path)?;
-        shop.guardian.remove(Kind::Arena, &self.path)
+        guardian.remove(Kind::Arena, &self.path)
     }
 
     /// Its memory is free once it has no name and nobody has it attached.

@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::facts::DeviceNumbers;
+use crate::device_numbers::DeviceNumbers;
 
 /// What is looked at for data that `blkid` does not know. File systems, partition tables and
 /// RAID or volume managers keep their signatures here.

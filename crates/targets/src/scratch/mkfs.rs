@@ -1,18 +1,27 @@
 //! Formatting and mounting: the command lines, and what became of them.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs;
+use std::io;
 use std::path::{self, Path};
 use std::process::{Command, Stdio};
 
 use file_system::{FileSystem, Mkfs, Storage};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::error::TargetError;
 use crate::spec::ScratchSpec;
 
 /// The directory that mkfs works in, and has for the user's home.
 const PLACE: &str = "mkfs";
+
+/// How mkfs failed.
+#[derive(Debug)]
+pub(crate) struct MkfsFailed {
+    /// The command line.
+    pub(crate) command: String,
+    /// What it wrote to its standard error.
+    pub(crate) message: String,
+}
 
 /// Formats `device` and returns the command line that did it. The program works in a new directory
 /// in `home`, which is ours and empty: no word of the user's, which has no slash, is the name of a
@@ -21,7 +30,7 @@ pub(crate) fn format(
     scratch: &ScratchSpec,
     device: &Path,
     home: &Path,
-) -> Result<String, TargetError> {
+) -> Result<String, MkfsFailed> {
     let Some(mkfs) = &scratch.file_system.mkfs else { return Ok(String::new()) };
     let name = mkfs.program;
     let user = scratch.mkfs.as_deref().unwrap_or_default();
@@ -32,7 +41,7 @@ pub(crate) fn format(
     let words: Vec<&str> =
         words.chain([device_text.as_str()]).chain(behind.iter().copied()).collect();
     let command_line = format!("{name} {}", words.join(" "));
-    let failed = |message: String| TargetError::Mkfs { command: command_line.clone(), message };
+    let failed = |message: String| MkfsFailed { command: command_line.clone(), message };
     let absolute = |path: &Path| path::absolute(path).map_err(|error| failed(error.to_string()));
     let program = match programs::find(name) {
         Some(program) => absolute(&program)?,
@@ -75,20 +84,15 @@ pub(crate) fn mount_at(
     source: &Path,
     mount_point: &Path,
     options: &str,
-) -> Result<(), TargetError> {
+) -> io::Result<()> {
     let (flags, data) = split_mount_options(options);
-    let failed = |source: std::io::Error| TargetError::Mount {
-        file_system,
-        options: options.to_owned(),
-        source,
-    };
-    let data = std::ffi::CString::new(data).map_err(|error| failed(error.into()))?;
+    let data = CString::new(data)?;
     let data = Some(data.as_c_str()).filter(|data| !data.is_empty());
-    mount(source, mount_point, file_system.name, flags, data).map_err(|error| failed(error.into()))
+    Ok(mount(source, mount_point, file_system.name, flags, data)?)
 }
 
 /// Unmounts; what is still in use is detached all the same, and reported.
-pub(crate) fn unmount_at(mount_point: &Path) -> std::io::Result<()> {
+pub(crate) fn unmount_at(mount_point: &Path) -> io::Result<()> {
     let Err(error) = unmount(mount_point, UnmountFlags::empty()) else { return Ok(()) };
     unmount(mount_point, UnmountFlags::DETACH)?;
     Err(error.into())

@@ -3,10 +3,8 @@
 
 pub(crate) mod arena;
 pub(crate) mod device;
-pub(crate) mod home;
 pub(crate) mod loop_device;
 pub(crate) mod mkfs;
-pub(crate) mod open_device;
+pub(crate) mod source;
 
 pub use device::{DeviceContent, DeviceError};
-pub use open_device::{OpenDevice, OpenDeviceError};

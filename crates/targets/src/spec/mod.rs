@@ -13,7 +13,6 @@
 //! - The values of `mkfs` and `mount` may hold commas: there a comma begins a new key only where
 //!   a known key and `=` follow. A tmpfs' own `size` is therefore `size=`, never part of `mount=`.
 
-pub(crate) mod availability;
 pub(crate) mod device_words;
 pub(crate) mod labels;
 pub(crate) mod options;
@@ -30,7 +29,6 @@ use textual::did_you_mean;
 
 use crate::spec::options::{Key, Options};
 
-pub use availability::{Unavailable, availability};
 pub use labels::{refuse_duplicate_labels, tell_apart};
 
 /// A target as it was asked for. [`Display`](fmt::Display) writes what parses back to it.

@@ -51,6 +51,15 @@ pub(crate) fn remove_cgroup(path: &Path) -> io::Result<()> {
     remove_empty(path)
 }
 
+/// The directory that a path lies in, held, and the path's name there.
+pub(crate) fn parent_of(path: &Path) -> io::Result<(OwnedFd, CString)> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = openat(CWD, parent, DIRECTORY, Mode::empty())?;
+    Ok((parent, CString::new(name.as_encoded_bytes())?))
+}
+
 /// Removes the directory of that name in `parent`, and all in it that lies on the same mount; one
 /// that is gone already is removed.
 pub(crate) fn remove_tree(parent: impl AsFd, name: &CStr) -> io::Result<()> {

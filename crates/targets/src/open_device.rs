@@ -9,8 +9,9 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::conditions::read_ahead::btrfs_devices;
-use crate::facts::{DeviceNumbers, TargetFacts};
+use crate::btrfs::btrfs_devices;
+use crate::device_numbers::DeviceNumbers;
+use crate::facts::TargetFacts;
 use file_system::{Devices, FileSystem};
 
 /// Why the device below a target cannot be opened.

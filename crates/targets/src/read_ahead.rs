@@ -6,18 +6,13 @@
 //! fs/super.c). Btrfs makes one of its own for every mounted file system (`btrfs_fill_super`), to
 //! which `/sys/fs/btrfs/UUID/bdi` leads; FUSE on a block device does (`MAJOR:MINOR-fuseblk`), and
 //! so do FUSE and NFS without one, under the anonymous number of the file system.
-//!
-//! A disk's setting stays after the file system is gone. Kernels that clear a loop device set its
-//! limits anew and with them the read-ahead (seen on Linux 6.18); that is not relied on: what was
-//! there is restored before the file system is unmounted; by the guardian should we die; and by the
-//! next run should it have died too, which finds a note of it beside our mount area.
 
 use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, readlinkat, statat};
@@ -26,14 +21,13 @@ use rustix::process::geteuid;
 
 use file_system::{Devices, FileSystem};
 
-use crate::facts::DeviceNumbers;
-use crate::guardian::{Guardian, Kind};
-use crate::guardian::{removal, work_directory};
+use crate::btrfs::mounted_btrfs;
+use crate::device_numbers::DeviceNumbers;
+use crate::removal;
 use machine::describe::Sources;
 use machine::describe::mounts::entry_of;
 
-const SETTINGS: &str = "/sys/class/bdi";
-const BTRFS: &str = "/sys/fs/btrfs";
+pub(crate) const SETTINGS: &str = "/sys/class/bdi";
 const FILE: &str = "read_ahead_kb";
 
 /// The setting that governs a file system.
@@ -78,90 +72,19 @@ impl ReadAhead {
         kib.ok_or_else(|| self.failure(&format!("it contains {:?}", text.trim())))
     }
 
-    fn set(&self, bytes: u64) -> io::Result<()> {
+    pub(crate) fn set(&self, bytes: u64) -> io::Result<()> {
         fs::write(&self.file, (bytes / 1024).to_string())
             .map_err(|error| self.failure(&error.to_string()))
     }
 
-    fn failure(&self, why: &str) -> io::Error {
+    pub(crate) fn failure(&self, why: &str) -> io::Error {
         io::Error::other(format!("{}: {why}", self.file.display()))
     }
 
     /// What a note leads to: the setting, our value, and the one to give it again.
-    fn noted(&self, ours_bytes: u64, before_bytes: u64) -> PathBuf {
+    pub(crate) fn noted(&self, ours_bytes: u64, before_bytes: u64) -> PathBuf {
         let kib = |bytes: u64| (bytes / 1024).to_string();
         self.file.join(kib(ours_bytes)).join(kib(before_bytes))
-    }
-}
-
-/// On how many devices the mounted btrfs lies of which `device` is one.
-pub(crate) fn btrfs_devices(device: DeviceNumbers) -> Option<usize> {
-    mounted_btrfs(device).map(|(_, devices)| devices.len())
-}
-
-/// The directory of sysfs and the devices of the mounted btrfs of which `device` is one.
-fn mounted_btrfs(device: DeviceNumbers) -> Option<(PathBuf, Vec<DeviceNumbers>)> {
-    let devices_of = |directory: &Path| -> Vec<DeviceNumbers> {
-        let entries = fs::read_dir(directory.join("devices")).into_iter().flatten().flatten();
-        let numbers = entries.filter_map(|entry| fs::read_to_string(entry.path().join("dev")).ok());
-        numbers.filter_map(|text| DeviceNumbers::parse(text.trim())).collect()
-    };
-    let mounted = fs::read_dir(BTRFS).ok()?.flatten().map(|entry| entry.path());
-    mounted
-        .map(|directory| (devices_of(&directory), directory))
-        .find_map(|(devices, directory)| devices.contains(&device).then_some((directory, devices)))
-}
-
-/// A setting that is ours until it is restored.
-#[derive(Debug)]
-pub(crate) struct ReadAheadInForce {
-    setting: ReadAhead,
-    bytes: u64,
-    before_bytes: u64,
-    /// Leads to the setting and its value before, for whoever finds that we have died.
-    note: PathBuf,
-}
-
-impl ReadAheadInForce {
-    /// Sets the read-ahead of the file system at `root` and reads it back. What it was is noted in
-    /// `note` first, a path where nothing is.
-    pub(crate) fn set(
-        root: &Path,
-        bytes: u64,
-        guardian: &Guardian,
-        note: PathBuf,
-    ) -> io::Result<Self> {
-        let setting = ReadAhead::of(root)?.ok_or_else(|| {
-            io::Error::other(format!(
-                "no setting in {SETTINGS} governs this file system; leave read_ahead= out"
-            ))
-        })?;
-        let before_bytes = setting.bytes()?;
-        guardian.add(Kind::ReadAhead, &note)?;
-        symlink(setting.noted(bytes, before_bytes), &note)?;
-        let in_force = Self { setting, bytes, before_bytes, note };
-        let set = in_force.setting.set(bytes).and_then(|()| in_force.setting.bytes());
-        let refusal = match set {
-            Ok(read_back) if read_back == bytes => return Ok(in_force),
-            Ok(read_back) => in_force.setting.failure(&format!(
-                "the kernel set {read_back} bytes instead of read_ahead={bytes}"
-            )),
-            Err(error) => error,
-        };
-        let _already_failing = in_force.restore(guardian);
-        Err(refusal)
-    }
-
-    /// What is in force, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Puts back what was there.
-    pub(crate) fn restore(self, guardian: &Guardian) -> io::Result<()> {
-        self.setting.set(self.before_bytes)?;
-        fs::remove_file(&self.note)?;
-        guardian.remove(Kind::ReadAhead, &self.note)
     }
 }
 
@@ -197,7 +120,7 @@ pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
 
 /// As [`put_back`], of a note at that path.
 pub(crate) fn put_back_at(note: &Path) -> io::Result<()> {
-    let (parent, name) = work_directory::parent_of(note)?;
+    let (parent, name) = removal::parent_of(note)?;
     put_back(parent, &name)
 }
 
@@ -213,6 +136,8 @@ fn restore((setting, ours, before): (&Path, u64, u64)) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::availability::Unavailable;
 use crate::error::TargetError;
 use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, sweep};
@@ -13,8 +14,9 @@ use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, NotBound, make_image, never_in_place, write_holes};
-use crate::spec::{ScratchSpec, Unavailable};
-use crate::workshop::Shop;
+use crate::scratch::source::Source;
+use crate::shop::Shop;
+use crate::spec::ScratchSpec;
 
 /// What is below a target.
 #[derive(Debug)]
@@ -27,25 +29,6 @@ pub(crate) enum Home {
     Arena(Arena),
     /// Nothing is left.
     Removed,
-}
-
-/// What a scratch file system is made on.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Memory,
-    Image(Arc<LoopDevice>),
-    Device(Arc<NamedDevice>),
-}
-
-impl Source {
-    /// What mount(8) would be given.
-    pub(crate) fn path(&self) -> PathBuf {
-        match self {
-            Self::Memory => PathBuf::from("fsprism"),
-            Self::Image(image) => image.path(),
-            Self::Device(device) => device.node().to_owned(),
-        }
-    }
 }
 
 pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
@@ -90,7 +73,7 @@ pub(crate) fn make_scratch(
 ) -> Result<Home, TargetError> {
     if scratch.file_system.is_called_as_library() {
         let size_bytes = shop.surroundings.image_bytes_of(scratch);
-        return Ok(Home::Arena(Arena::make(shop, size_bytes)?));
+        return Ok(Home::Arena(Arena::make(&shop.new_name(), size_bytes, &shop.guardian)?));
     }
     let directory = &shop.surroundings.scratch;
     let failed = |source: io::Error| match Errno::from_io_error(&source) {
