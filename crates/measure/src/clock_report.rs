@@ -1,20 +1,20 @@
-//! Which clock was chosen, why not the counter, and how good the choice is.
+//! Which clock was chosen, why it is not the counter if it is not, and how good it is.
 
 use std::fmt;
 
-/// What is known of the chosen clock; it belongs with everything measured by it.
+/// What is known about the chosen clock. Keep it with everything measured by that clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClockReport {
     /// Which clock was chosen.
     pub source: ClockSource,
     /// Ticks per second.
     pub frequency_hz: f64,
-    /// The least difference, not zero, between two successive readings: the shortest time seen.
+    /// The smallest nonzero difference between two successive readings.
     pub precision_ns: f64,
-    /// What one reading costs, on average over many.
+    /// The cost of one reading, averaged over many.
     pub cost_ns: f64,
     /// How far the clock's rate may be from that of `CLOCK_MONOTONIC_RAW`, in parts per million.
-    /// For the kernel's clock that includes how much time synchronisation was steering it.
+    /// For the kernel's clock this includes how hard time synchronisation was steering it.
     pub calibration_error_ppm: f64,
 }
 
@@ -23,14 +23,14 @@ pub struct ClockReport {
 pub enum ClockSource {
     /// The invariant time-stamp counter.
     Tsc,
-    /// `CLOCK_MONOTONIC`, and why nothing better.
+    /// `CLOCK_MONOTONIC`, because the counter cannot be used.
     Monotonic {
-        /// What spoke against the counter.
+        /// Why not the counter.
         why_not_tsc: WhyNotTsc,
     },
 }
 
-/// Why the time-stamp counter is not the clock.
+/// Why the time-stamp counter is not used as the clock.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WhyNotTsc {
     /// Only x86-64 has this counter.
@@ -43,19 +43,19 @@ pub enum WhyNotTsc {
     KernelSilent,
     /// The kernel trusts another clock source.
     KernelDistrusts {
-        /// What the kernel uses.
+        /// The clock source that the kernel uses.
         current: String,
     },
     /// Reading it costs more than reading the kernel's clock.
     Slow {
-        /// The cost of a reading of the counter.
+        /// The cost of reading the counter.
         tsc_ns: f64,
-        /// The cost of a reading of `CLOCK_MONOTONIC`.
+        /// The cost of reading `CLOCK_MONOTONIC`.
         monotonic_ns: f64,
     },
-    /// Its rate could not be found well enough.
+    /// Its rate could not be determined well enough.
     Unsteady {
-        /// The calibration error found.
+        /// The calibration error.
         error_ppm: f64,
     },
 }
