@@ -1,4 +1,4 @@
-//! Which devices a mounted btrfs lies on, as sysfs shows it.
+//! Which devices a mounted btrfs uses, according to sysfs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use crate::device_numbers::DeviceNumbers;
 
 const BTRFS: &str = "/sys/fs/btrfs";
 
-/// On how many devices the mounted btrfs lies of which `device` is one.
+/// The number of devices of the mounted btrfs that `device` belongs to.
 pub(crate) fn btrfs_devices(device: DeviceNumbers) -> Option<usize> {
     mounted_btrfs(device).map(|(_, devices)| devices.len())
 }
 
-/// The directory of sysfs and the devices of the mounted btrfs of which `device` is one.
+/// The sysfs directory and the devices of the mounted btrfs that `device` belongs to.
 pub(crate) fn mounted_btrfs(device: DeviceNumbers) -> Option<(PathBuf, Vec<DeviceNumbers>)> {
     let devices_of = |directory: &Path| -> Vec<DeviceNumbers> {
         let entries = fs::read_dir(directory.join("devices")).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! The numbers by which the kernel names a block device, and what sysfs and `/dev` show for them.
+//! The numbers of a block device, and what sysfs and `/dev` show for them.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -17,7 +17,7 @@ pub struct DeviceNumbers {
 }
 
 impl DeviceNumbers {
-    /// The disk of a partition, whose rate alone can be limited; a disk is its own.
+    /// The disk that a partition is on, since only whole disks can be throttled; a disk itself.
     pub(crate) fn whole_disk(self) -> Self {
         let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
         if !Path::new(&directory).join("partition").exists() {
@@ -27,12 +27,12 @@ impl DeviceNumbers {
         numbers.ok().and_then(|text| Self::parse(text.trim())).unwrap_or(self)
     }
 
-    /// Its node in `/dev` by the name that the kernel gives it, if that is there.
+    /// Its node in `/dev`, by the name that the kernel gives it, if it exists.
     pub(crate) fn node(self) -> Option<PathBuf> {
         let event = fs::read_to_string(format!("/sys/dev/block/{self}/uevent")).ok()?;
         let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
         let node = Path::new("/dev").join(name);
-        // A node of that name may stand for another device.
+        // A node of that name may belong to another device.
         (Self::of_file(&node) == Some(self)).then_some(node)
     }
 

@@ -1,4 +1,4 @@
-//! What a target is, as the kernel and the tools report it: part of a run's record.
+//! What a target is, as reported by the kernel and the tools: part of a run's record.
 
 use std::fs;
 use std::io;
@@ -21,38 +21,39 @@ use machine::describe::mounts::entry_of;
 /// What a target is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// The label by which reports call it.
+    /// The label used in reports.
     pub label: String,
-    /// The target's text, as the command line would have it.
+    /// The target's text, as given on the command line.
     pub spec: String,
     /// The file system's name.
     pub file_system: String,
-    /// What is mounted: a device, or a word of no meaning.
+    /// What is mounted: a device, or an arbitrary word.
     pub source: String,
     /// Mount and file system options, separated by commas.
     pub mount_options: String,
     /// The command line that formatted it, if we did.
     pub mkfs: Option<String>,
-    /// The line in which mkfs tells its version.
+    /// The line in which mkfs prints its version.
     pub mkfs_version: Option<String>,
-    /// The size of the image, the device, or of the mounted file system (0 for ramfs).
+    /// The size of the image, of the device, or of the mounted file system (0 for ramfs).
     pub size_bytes: u64,
-    /// For an image: whether its loop device bypasses the page cache of the file system below.
-    /// Where it does not, that cache hides the device.
+    /// For an image: whether its loop device bypasses the page cache of the file system below. If
+    /// it does not, that cache hides the device.
     pub loop_direct_io: Option<bool>,
     /// The block device below.
     pub device: Option<DeviceNumbers>,
-    /// How far the kernel reads ahead in its files, at most; `None` where no setting governs them,
-    /// as on tmpfs.
+    /// The most that the kernel reads ahead in its files; `None` if no setting governs them, as on
+    /// tmpfs.
     pub read_ahead_bytes: Option<u64>,
     /// The limits in force.
     pub conditions: ConditionsInForce,
-    /// Whether ext4's driver serves it, and it has no journal: ext4, or an ext2 of many kernels.
+    /// Whether it is served by ext4's driver without a journal: an ext4, or on many kernels an
+    /// ext2.
     pub lacks_journal: bool,
 }
 
 impl TargetFacts {
-    /// Of an arena, of which the kernel knows no more than that there is a file.
+    /// The facts of an arena, about which the kernel knows only that there is a file.
     pub(crate) fn of_arena(spec: &TargetSpec, arena: &Arena) -> io::Result<Self> {
         let file_system = match &spec.location {
             Location::Scratch(scratch) => scratch.file_system.to_string(),
@@ -87,7 +88,7 @@ impl TargetFacts {
             Location::Scratch(scratch) if mkfs.is_some() => mkfs::version(scratch.file_system),
             Location::Directory(_) | Location::Scratch(_) => None,
         };
-        // Btrfs and others show a number of no device; what they are mounted from tells more.
+        // Btrfs and others show an anonymous device number; what they are mounted from says more.
         let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
         let device =
             if shown.major == 0 { DeviceNumbers::of_file(&mount.source) } else { Some(shown) };
@@ -109,8 +110,8 @@ impl TargetFacts {
     }
 }
 
-/// Whether the kernel lists options of ext4's driver for it, and among them no way of
-/// journaling data, which stands there wherever there is a journal.
+/// Whether the kernel lists options of ext4's driver for the device, but no mode of journaling
+/// data, which is listed whenever there is a journal.
 fn has_ext4_without_journal(device: DeviceNumbers) -> bool {
     let device = fs::read_link(format!("/sys/dev/block/{device}"));
     let options = device.ok().and_then(|path| {

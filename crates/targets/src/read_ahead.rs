@@ -1,11 +1,11 @@
-//! How far the kernel reads ahead in the files of a file system, and setting that.
+//! How far the kernel reads ahead in the files of a file system, and how to set that.
 //!
-//! A file takes its read-ahead, when it is opened, from the backing device information of its
-//! super block (`file_ra_state_init` in mm/readahead.c). For file systems on one block device that
-//! is the disk's, `/sys/class/bdi/MAJOR:MINOR`, a partition's disk's too (`setup_bdev_super` in
-//! fs/super.c). Btrfs makes one of its own for every mounted file system (`btrfs_fill_super`), to
-//! which `/sys/fs/btrfs/UUID/bdi` leads; FUSE on a block device does (`MAJOR:MINOR-fuseblk`), and
-//! so do FUSE and NFS without one, under the anonymous number of the file system.
+//! When a file is opened, it takes its read-ahead from the backing device information of its super
+//! block (`file_ra_state_init` in mm/readahead.c). For file systems on one block device that is the
+//! disk's, `/sys/class/bdi/MAJOR:MINOR`, even on a partition (`setup_bdev_super` in fs/super.c).
+//! Btrfs makes one for every mounted file system (`btrfs_fill_super`), to which
+//! `/sys/fs/btrfs/UUID/bdi` links. So do FUSE on a block device (`MAJOR:MINOR-fuseblk`), and FUSE
+//! and NFS without one, under the anonymous number of the file system.
 
 use std::ffi::{CStr, OsStr};
 use std::fs;
@@ -30,15 +30,15 @@ use machine::describe::mounts::entry_of;
 pub(crate) const SETTINGS: &str = "/sys/class/bdi";
 const FILE: &str = "read_ahead_kb";
 
-/// The setting that governs a file system.
+/// The setting that applies to a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadAhead {
-    /// Holds a number of KiB.
+    /// Contains a number of KiB.
     file: PathBuf,
 }
 
 impl ReadAhead {
-    /// The setting that governs the file system at `root`, if there is one that can be seen.
+    /// The setting that applies to the file system at `root`, if one is visible.
     pub(crate) fn of(root: &Path) -> io::Result<Option<Self>> {
         let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
         let disk = shown.whole_disk();
@@ -57,15 +57,15 @@ impl ReadAhead {
         Ok(DeviceNumbers::of_file(&mount.source).and_then(Self::of_btrfs))
     }
 
-    /// That of the btrfs of which `device` is one.
+    /// The setting of the btrfs that `device` belongs to.
     fn of_btrfs(device: DeviceNumbers) -> Option<Self> {
         let (directory, _) = mounted_btrfs(device)?;
-        // The link goes when the file system does; its end is another's never.
+        // The link disappears with the file system; what it leads to never becomes another's.
         let file = directory.join("bdi").canonicalize().ok()?.join(FILE);
         Some(Self { file })
     }
 
-    /// How far, in bytes.
+    /// The read-ahead, in bytes.
     pub(crate) fn bytes(&self) -> io::Result<u64> {
         let text = fs::read_to_string(&self.file)?;
         let kib = text.trim().parse::<u64>().ok().and_then(|kib| kib.checked_mul(1024));
@@ -81,27 +81,27 @@ impl ReadAhead {
         io::Error::other(format!("{}: {why}", self.file.display()))
     }
 
-    /// What a note leads to: the setting, our value, and the one to give it again.
+    /// What a note contains: the setting, our value, and the value to restore.
     pub(crate) fn noted(&self, ours_bytes: u64, before_bytes: u64) -> PathBuf {
         let kib = |bytes: u64| (bytes / 1024).to_string();
         self.file.join(kib(ours_bytes)).join(kib(before_bytes))
     }
 }
 
-/// What [`ReadAhead::noted`] says: the setting's file, our value, the one before.
+/// Parses what [`ReadAhead::noted`] makes: the setting's file, our value and the former one.
 fn of_note(path: &Path) -> Option<(&Path, u64, u64)> {
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u64>().ok();
     let with_ours = path.parent()?;
     let setting = with_ours.parent()?;
     let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
-    // The one below SETTINGS is a link to the other.
+    // The file below SETTINGS is reached by a link to the one below /sys/devices.
     let is_setting = setting.starts_with(SETTINGS) || setting.starts_with("/sys/devices");
     let is_one = plain && is_setting && setting.ends_with(FILE);
     is_one.then_some((setting, number(with_ours)?, number(path)?))
 }
 
-/// Puts back what a note of that name in `parent` leads to, if it is one of this user's, and takes
-/// it away. One that is gone needs nothing.
+/// Restores the setting that the note of this name in `parent` describes, if the note belongs to
+/// this user, and removes the note. Does nothing if it is already gone.
 pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     let stat = match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(()),
@@ -118,18 +118,18 @@ pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     removal::unlink_in(&parent, name, AtFlags::empty())
 }
 
-/// As [`put_back`], of a note at that path.
+/// Like [`put_back`], for a note at this path.
 pub(crate) fn put_back_at(note: &Path) -> io::Result<()> {
     let (parent, name) = removal::parent_of(note)?;
     put_back(parent, &name)
 }
 
-/// Gives a setting its former value, if it still has ours; one that is gone needs none.
+/// Restores a setting's former value if it still has ours. Does nothing if the setting is gone.
 fn restore((setting, ours, before): (&Path, u64, u64)) -> io::Result<()> {
     match fs::read_to_string(setting) {
         Ok(now) if now.trim() == ours.to_string() => fs::write(setting, before.to_string()),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        // Somebody else has set it since.
+        // Somebody else has changed it since, or it is gone.
         _ => Ok(()),
     }
 }

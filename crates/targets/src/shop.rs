@@ -1,4 +1,4 @@
-//! What the targets of a workshop share while they live: the guardian, and the place to mount.
+//! What the targets of a workshop share while they live: the guardian and the mount area.
 
 use std::fs;
 use std::io;
@@ -21,16 +21,16 @@ use crate::scratch::loop_device::LoopDevice;
 use crate::scratch::mkfs::unmount_at;
 use crate::surroundings::Surroundings;
 
-/// What targets hold on to as long as they live.
+/// What every target keeps a reference to as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Shop {
     pub(crate) owner: Owner,
     pub(crate) guardian: Guardian,
     pub(crate) surroundings: Surroundings,
     area: Option<MountArea>,
-    /// Why there is no such area although this process is one that may mount.
+    /// Why there is no such area although this process has the capability to mount.
     pub(crate) mounts_refused: Option<Errno>,
-    /// Each with what it has booked of the scratch directory.
+    /// The images, each with how much of the scratch directory is booked for it.
     images: Mutex<Vec<(Weak<LoopDevice>, u64)>>,
     next: AtomicU32,
 }
@@ -38,13 +38,13 @@ pub(crate) struct Shop {
 #[derive(Debug)]
 struct MountArea {
     path: PathBuf,
-    /// Shows others that the owner lives.
+    /// Shows others that the owner is alive.
     _lock: Option<OwnedFd>,
 }
 
 impl Shop {
-    /// Starts the guardian, removes what earlier, dead processes left behind, and, where this
-    /// process may mount, gives it mounts of its own.
+    /// Starts the guardian, removes what earlier, dead processes left behind, and gives this
+    /// process its own mounts if it may mount.
     pub(crate) fn open(surroundings: Surroundings) -> Result<Self, TargetError> {
         let failed = |doing| move |source| TargetError::Workshop { doing, source };
         let threads = fs::read_dir("/proc/self/task").map_err(failed("counting threads"))?.count();
@@ -77,17 +77,17 @@ impl Shop {
         Ok(Self { owner, guardian, surroundings, area, mounts_refused, images, next })
     }
 
-    /// A name for a new thing of ours: `fsprism-<pid>-<start>-<number>`.
+    /// A name for something new of ours: `fsprism-<pid>-<start>-<number>`.
     pub(crate) fn new_name(&self) -> String {
         format!("{}-{}", self.owner, self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Whether this process has a place to mount on.
+    /// Whether this process has a place for mount points.
     pub(crate) fn can_mount(&self) -> bool {
         self.area.is_some()
     }
 
-    /// A new directory to mount on, which nobody but this process sees.
+    /// A new mount point, visible only to this process.
     pub(crate) fn new_mount_point(&self, label: &str) -> io::Result<PathBuf> {
         let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -101,8 +101,8 @@ impl Shop {
         Ok(path)
     }
 
-    /// Where a setting of the host's is noted while it is ours: beside the mount area, where a
-    /// later run looks for what we left.
+    /// Where to note one of the host's settings while we have changed it: beside the mount area,
+    /// where a later run looks for what we left behind.
     pub(crate) fn new_note(&self) -> io::Result<PathBuf> {
         let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
         Ok(area.path.with_file_name(format!("{}.setting", self.new_name())))
@@ -122,16 +122,16 @@ impl Shop {
     }
 
     pub(crate) fn finish(&self) -> io::Result<()> {
-        // Everything else that fails here the guardian does: it knows the area.
+        // The guardian takes care of any other failure here: it knows the area.
         let unmounted = self.area.as_ref().map_or(Ok(()), |area| match unmount_at(&area.path) {
-            // It was unmounted by an earlier call.
+            // An earlier call has unmounted it.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             unmounted => unmounted,
         });
         let finished = self.guardian.finish();
         if let (Err(_), Some(area)) = (&finished, &self.area) {
-            // What it would have done, had it not been killed.
+            // What the guardian would have done if it had not been killed.
             let _swept_by_the_next = removal::remove_empty(&area.path);
         }
         finished.and(unmounted)
@@ -144,20 +144,20 @@ impl Drop for Shop {
     }
 }
 
-/// Takes this process out of the host's mounts. Nothing is made yet.
+/// Separates this process's mounts from the host's. Nothing is made yet.
 fn take_own_mounts() -> Result<(), Errno> {
     let unshared = system_calls::unshare_mounts();
     unshared.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    // Not private: what users unmount must go here too, else we would hold their disks. Nothing
-    // goes the other way.
+    // Not private: what users unmount must go away here too, or we would keep their disks busy.
+    // Nothing propagates the other way.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
 }
 
-/// Makes the directory below which this process mounts.
+/// Makes the directory that contains the mount points.
 fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<MountArea> {
     let mut refusal = None;
     for parent in [Path::new("/run"), scratch] {
-        // The first shows by its lock whether the owner of the second lives.
+        // Settings first: a mount area's lock shows whether the owner of a setting is alive.
         sweep(parent, Leftover::Setting);
         sweep(parent, Leftover::MountArea);
         let path = parent.join(format!("{owner}-mounts"));
@@ -174,7 +174,7 @@ fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<Mo
     Err(refusal.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
 }
 
-/// The root of a chroot is a plain directory, below a mount that cannot be reached from inside.
+/// The root of a chroot is a plain directory, on a mount that cannot be reached from inside.
 fn explain_chroot(errno: Errno) -> io::Error {
     if errno != Errno::INVAL {
         return errno.into();
@@ -186,7 +186,7 @@ fn explain_chroot(errno: Errno) -> io::Error {
 
 fn sweep_cgroups() {
     for controller in [Controller::Memory, Controller::Io] {
-        // Groups are made in our own group or an ancestor of it; so were those of the dead.
+        // Groups are made in our own group or an ancestor of it; so were those of dead processes.
         let Ok(hierarchy) = Hierarchy::of(controller) else { continue };
         for group in hierarchy.upward() {
             sweep(group, Leftover::Cgroup);

@@ -1,8 +1,8 @@
 //! Where targets are made: the private mount namespace, the mount area, and the guardian.
 //!
-//! Opened once, before the process starts a second thread. The order matters: the guardian first,
-//! then the namespace, so that the guardian stays outside of it. On the host the mount area is one
-//! empty directory; the mount points lie in a tmpfs that only we see.
+//! It is opened once, before the process starts a second thread. The order matters: first the
+//! guardian, then the namespace, so that the guardian stays outside it. On the host, the mount area
+//! is one empty directory; the mount points are in a tmpfs that only we see.
 
 use std::io;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// Starts the guardian, removes what earlier, dead processes left behind, and, where this
-    /// process may mount, gives it mounts of its own.
+    /// Starts the guardian, removes what earlier, dead processes left behind, and gives this
+    /// process its own mounts if it may mount.
     ///
     /// # Errors
-    /// [`TargetError::SeveralThreads`] when called too late, [`TargetError::Workshop`] when the
-    /// kernel refuses.
+    /// [`TargetError::SeveralThreads`] if called too late, [`TargetError::Workshop`] if the kernel
+    /// refuses.
     pub fn open(surroundings: Surroundings) -> Result<Self, TargetError> {
         Ok(Self { shop: Arc::new(Shop::open(surroundings)?) })
     }
 
-    /// Makes a target. It outlives the workshop if it must.
+    /// Makes a target. It may outlive the workshop.
     ///
     /// # Errors
-    /// [`TargetError::Unavailable`] before anything is made; after that, what failed, with all
-    /// that was made removed again.
+    /// [`TargetError::Unavailable`] before anything is made; otherwise what failed, after removing
+    /// everything that was made.
     pub fn make(&self, spec: &TargetSpec) -> Result<Target, TargetError> {
         if let (Some(errno), Location::Scratch(_)) = (self.shop.mounts_refused, &spec.location)
             && !spec.is_called_as_library()
@@ -49,23 +49,24 @@ impl Workshop {
         Target::make(Arc::clone(&self.shop), spec, device)
     }
 
-    /// The process that cleans up should this one die.
+    /// The process that cleans up if this one dies.
     #[must_use]
     pub fn guardian(&self) -> Pid {
         self.shop.guardian.pid()
     }
 
-    /// Whether that process is still there: should this one die without it, what has a name on the
-    /// host would stay until the next workshop.
+    /// Whether the guardian is still there. If this process died without it, everything with a name
+    /// on the host would stay until the next workshop.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.shop.guardian.is_alive()
     }
 
-    /// Removes what is left and waits for the guardian. Dropping does the same in silence.
+    /// Removes what is left and waits for the guardian. Dropping does the same without reporting.
     ///
     /// # Errors
-    /// [`TargetError::LeftBehind`] when something could not be removed, or targets still live.
+    /// [`TargetError::LeftBehind`] if something could not be removed, or if targets are still
+    /// alive.
     pub fn close(self) -> Result<(), TargetError> {
         let Some(shop) = Arc::into_inner(self.shop) else {
             let source = io::Error::other("a target is still in use");

@@ -1,4 +1,4 @@
-//! What targets are measured under: limits of memory and devices, and the kernel's read-ahead.
+//! What targets are measured under: limits on memory and devices, and the kernel's read-ahead.
 
 pub(crate) mod control_groups;
 pub(crate) mod hierarchy;

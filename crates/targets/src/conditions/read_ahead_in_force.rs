@@ -1,9 +1,9 @@
 //! The read-ahead that `read_ahead=` asks for, set while a target is mounted.
 //!
-//! A disk's setting stays after the file system is gone. Kernels that clear a loop device set its
-//! limits anew and with them the read-ahead (seen on Linux 6.18); that is not relied on: what was
-//! there is restored before the file system is unmounted; by the guardian should we die; and by the
-//! next run should it have died too, which finds a note of it beside our mount area.
+//! A disk's setting outlives the file system. Kernels that clear a loop device reset its limits and
+//! with them the read-ahead (seen on Linux 6.18), but we do not rely on that. The former value is
+//! restored before the file system is unmounted; by the guardian if we die; and if the guardian has
+//! died too, by the next run, which finds a note of it beside our mount area.
 
 use std::fs;
 use std::io;
@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 use crate::guardian::{Guardian, Kind};
 use crate::read_ahead::{ReadAhead, SETTINGS};
 
-/// A setting that is ours until it is restored.
+/// A setting that we have changed and must restore.
 #[derive(Debug)]
 pub(crate) struct ReadAheadInForce {
     setting: ReadAhead,
     bytes: u64,
     before_bytes: u64,
-    /// Leads to the setting and its value before, for whoever finds that we have died.
+    /// Names the setting and its former value, for whoever cleans up after our death.
     note: PathBuf,
 }
 
 impl ReadAheadInForce {
-    /// Sets the read-ahead of the file system at `root` and reads it back. What it was is noted in
-    /// `note` first, a path where nothing is.
+    /// Sets the read-ahead of the file system at `root` and reads it back. The former value is
+    /// first noted at `note`, a path where nothing exists yet.
     pub(crate) fn set(
         root: &Path,
         bytes: u64,
@@ -53,12 +53,12 @@ impl ReadAheadInForce {
         Err(refusal)
     }
 
-    /// What is in force, in bytes.
+    /// The value in force, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Puts back what was there.
+    /// Restores the former value.
     pub(crate) fn restore(self, guardian: &Guardian) -> io::Result<()> {
         self.setting.set(self.before_bytes)?;
         fs::remove_file(&self.note)?;

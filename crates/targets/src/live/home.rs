@@ -1,4 +1,4 @@
-//! What lies below a target: somebody's directory, or a file system of ours on memory or a device.
+//! What is below a target: a user's directory, or a file system of ours in memory or on a device.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::spec::ScratchSpec;
 /// What is below a target.
 #[derive(Debug)]
 pub(crate) enum Home {
-    /// A work directory of ours inside somebody's directory.
+    /// A work directory of ours inside a user's directory.
     Directory(WorkDirectory),
     /// A file system of ours.
     Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
@@ -33,7 +33,7 @@ pub(crate) enum Home {
 
 pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
     sweep(directory, Leftover::WorkDirectory);
-    // The guardian's own directory is another: the path must hold there too.
+    // The path must be absolute, because the guardian has another working directory.
     let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
     let top =
         top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
@@ -43,8 +43,8 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
             if shop.can_mount() && others_can_change(&top) {
                 let mount_point = shop.new_mount_point("directory");
                 let bound = mount_point.and_then(|mount_point| work.bind_at(&mount_point));
-                // A container's mounts may be locked together, so that none can be cloned. Root
-                // then works at the path, as other users do.
+                // A container's mounts may be locked together so that none can be cloned. Root then
+                // works at the path itself, as other users do.
                 let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::InvalidInput;
                 if let Err(source) = bound
                     && !is_refused(&source)
@@ -56,7 +56,7 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
             Ok(Home::Directory(work))
         }
         Err(source) => {
-            // Where something has the name already, that is not ours to remove.
+            // If something already has the name, it is not ours to remove.
             if source.kind() == io::ErrorKind::AlreadyExists {
                 let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
             }

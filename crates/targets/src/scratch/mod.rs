@@ -1,5 +1,5 @@
-//! What lies below a target: a device that is ours for the time, formatted and mounted, or
-//! somebody's directory; or an arena in shared memory.
+//! What a scratch target is made on and with: images on loop devices, named devices, mkfs and
+//! mount; or an arena in shared memory.
 
 pub(crate) mod arena;
 pub(crate) mod device;

@@ -15,7 +15,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// What mount(8) would be given.
+    /// The source as mount(8) would take it.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Self::Memory => PathBuf::from("fsprism"),
