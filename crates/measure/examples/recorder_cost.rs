@@ -12,8 +12,8 @@ use std::hint::black_box;
 
 /// Pairs of blocks.
 const PAIRS: usize = 401;
-/// Operations per block: long against the readings around it, short against a time slice of the
-/// scheduler.
+/// Operations per block: long enough that the readings around it do not matter, short enough to fit
+/// into a time slice of the scheduler.
 const OPERATIONS: u64 = 20_000;
 
 /// The median of a sample and its interval.

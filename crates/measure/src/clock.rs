@@ -1,6 +1,6 @@
-//! The clocks: what is read before and after an operation, and what a difference means.
+//! The clocks: what is read before and after an operation, and what the difference means.
 //!
-//! A reading is a count of *ticks*; only the clock that gave it knows how long a tick is. The hot
+//! A reading is a count of *ticks*; only the clock it came from knows how long a tick is. The hot
 //! path subtracts two readings and converts the difference with one multiplication.
 //! [`SystemClock::calibrate`] chooses between the two real clocks; tests use
 //! [`ManualClock`](crate::ManualClock).
@@ -10,12 +10,12 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// A monotonic clock that is read around an operation.
 pub trait Clock: Clone + Send + Sync {
-    /// A reading to begin an interval with: what was written before is done, what comes after has
-    /// not begun.
+    /// A reading that begins an interval: code before it has finished, and code after it has not
+    /// yet begun.
     fn start(&self) -> u64;
 
-    /// A reading to end an interval with: what was written before is done. Code after it may
-    /// begin early, so it must not begin an interval.
+    /// A reading that ends an interval: code before it has finished. Code after it may begin early,
+    /// so it must not be used to begin an interval.
     fn end(&self) -> u64;
 
     /// A reading for any other purpose, such as the origin of a timeline or a deadline.
@@ -23,10 +23,10 @@ pub trait Clock: Clone + Send + Sync {
         self.start()
     }
 
-    /// The nanoseconds that a difference of `ticks` lasts, rounded to the nearest.
+    /// Converts a difference in ticks to nanoseconds, rounded to the nearest.
     fn nanos(&self, ticks: u64) -> u64;
 
-    /// The ticks that `nanos` nanoseconds last; `u64::MAX` where it is more than that.
+    /// Converts nanoseconds to ticks; `u64::MAX` on overflow.
     fn ticks_of(&self, nanos: u64) -> u64;
 }
 
@@ -40,7 +40,7 @@ pub struct TscClock {
 }
 
 /// Fraction bits of the two factors. With 58 of 64, a tick may last up to 64 ns and a nanosecond up
-/// to 64 ticks, and a factor of 0.1 is still exact to 1 in 10^16.
+/// to 64 ticks, and a factor of 0.1 is still accurate to 1 in 10^16.
 const SHIFT: u32 = 58;
 
 impl TscClock {
@@ -49,7 +49,7 @@ impl TscClock {
     /// The fastest counter this clock can represent, in hertz.
     pub(crate) const FREQUENCY_HZ_MAX: f64 = 60e9;
 
-    /// The conversion alone. Only for a counter that has been found usable.
+    /// Only the conversion. Call it only for a counter that has been found usable.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -94,8 +94,8 @@ impl Clock for TscClock {
     }
 }
 
-/// The low 64 bits. The conversion to nanoseconds is whole with them for any difference that a
-/// counter faster than 1 GHz can show, and for more than a century of a slower one.
+/// The low 64 bits. In the conversion to nanoseconds nothing is cut off for any difference that a
+/// counter faster than 1 GHz can show, nor for more than a century on a slower one.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the point of the function")]
 fn low_half(wide: u128) -> u64 {
@@ -104,7 +104,7 @@ fn low_half(wide: u128) -> u64 {
 
 /// The kernel's `CLOCK_MONOTONIC`, whose tick is one nanosecond.
 ///
-/// The kernel orders its reading after what stands before it, on every architecture.
+/// On every architecture, the kernel orders the reading after the code before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MonotonicClock;
 
@@ -130,7 +130,8 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// A kernel clock in nanoseconds. Only for clocks that count from boot and so are never negative.
+/// Reads a kernel clock in nanoseconds. Only for clocks that count from boot, which are never
+/// negative.
 #[inline]
 pub(crate) fn kernel_nanos(id: ClockId) -> u64 {
     let time = clock_gettime(id);
@@ -139,13 +140,13 @@ pub(crate) fn kernel_nanos(id: ClockId) -> u64 {
 
 /// The clock that suits this machine, chosen by [`SystemClock::calibrate`].
 ///
-/// It implements [`Clock`] for convenience; a hot loop matches on it once, outside, and is
-/// compiled for each of the two.
+/// It implements [`Clock`] for convenience. A hot loop should match on it once, outside, so that
+/// the loop is compiled for each of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SystemClock {
     /// The time-stamp counter.
     Tsc(TscClock),
-    /// The kernel's clock, where the counter cannot be trusted.
+    /// The kernel's clock, used if the counter cannot be trusted.
     Monotonic(MonotonicClock),
 }
 
@@ -190,7 +191,8 @@ mod tests {
     const HUNDRED_DAYS_NS: u64 = 100 * 86_400 * 1_000_000_000;
 
     proptest! {
-        /// The multiplication against exact arithmetic, up to 100 days at any real frequency.
+        /// Checks the multiplication against exact arithmetic, up to 100 days at any real
+        /// frequency.
         #[test]
         fn nanos_agree_with_exact_division(
             frequency_khz in 100_000_u64..10_000_000,
@@ -201,11 +203,11 @@ mod tests {
             let exact = (u128::from(ticks) * 1_000_000_000 + frequency_hz / 2) / frequency_hz;
             let clock = TscClock::converting_at(frequency_khz as f64 * 1e3).unwrap();
             let error = u128::from(clock.nanos(ticks)).abs_diff(exact);
-            // One in 10^12, a millionth of what is asked for, and 1 ns where rounding differs.
+            // 1 in 10^12 is a millionth of the accuracy required; rounding may differ by 1 ns.
             prop_assert!(error <= exact / 1_000_000_000_000 + 1, "{ticks} ticks: {error} ns off");
         }
 
-        /// There and back ends within two ticks of the beginning, or 1 in 10^12.
+        /// Converting there and back is off by at most two ticks, or 1 in 10^12.
         #[test]
         fn ticks_of_is_the_inverse_of_nanos(
             frequency_khz in 1_000_000_u64..10_000_000,

@@ -1,7 +1,7 @@
 //! The processor's own counters, which Linux reads for one thread (`perf_event_open(2)`).
 //!
-//! What an event is called and how it is encoded is the processor's matter: whoever opens counters
-//! has to try first whether they count what they should.
+//! Names and encodings of events differ between processors, so callers must first check that the
+//! counters count what they are meant to.
 
 use std::io;
 
@@ -9,17 +9,17 @@ use perf_event::events::{Event, Raw};
 use perf_event::{Builder, Counter, Group};
 use thiserror::Error;
 
-/// An event of the processor, as its manual encodes it: the event's number, and its unit mask.
+/// An event of the processor, as its manual encodes it: event number and unit mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawEvent {
     /// Up to 12 bits on AMD's processors, 16 on ARM's, 8 on Intel's.
     pub number: u16,
-    /// Which of its kinds are counted; 0 on ARM, where events have none.
+    /// Which kinds of the event are counted; 0 on ARM, where events have no mask.
     pub mask: u8,
 }
 
 impl RawEvent {
-    /// What Linux takes it as.
+    /// The encoding that Linux expects.
     fn config(self) -> u64 {
         let (low, high) = (u64::from(self.number & 0xff), u64::from(self.number >> 8));
         let high = if cfg!(target_arch = "x86_64") { high << 32 } else { high << 8 };
@@ -31,16 +31,16 @@ impl RawEvent {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CountersError {
-    /// There are none, as in most virtual machines, or none for this event.
+    /// There are no counters, as in most virtual machines, or none for this event.
     #[error("Linux finds none here, as in most virtual machines")]
     None,
-    /// Only some may read them.
+    /// This user may not read them.
     #[error("Linux lets only administrators count in the kernel: run as root")]
     NotAllowed,
-    /// Others use them.
+    /// Somebody else is using them.
     #[error("another program used the processor's counters meanwhile")]
     Taken,
-    /// Something else.
+    /// Any other error.
     #[error("the processor's counters cannot be read: {0}")]
     Io(io::Error),
 }
@@ -56,34 +56,34 @@ impl From<io::Error> for CountersError {
     }
 }
 
-/// Counters of one thread: that which opens them.
+/// Counters for the thread that opens them.
 pub struct ProcessorCounters {
     group: Group,
     members: Vec<Counter>,
 }
 
 impl ProcessorCounters {
-    /// Counters of these events in the calling thread, in the kernel and outside; all count at the
-    /// same time or none does.
+    /// Opens counters of these events for the calling thread, in the kernel and in user space.
+    /// Either all of them count at the same time or none does.
     ///
     /// # Errors
-    /// There are none, or too few.
+    /// There are no counters, or too few.
     pub fn open(events: &[RawEvent]) -> Result<Self, CountersError> {
         Self::of(events.iter().map(|event| Raw::new(event.config())))
     }
 
     fn of(events: impl IntoIterator<Item = impl Event>) -> Result<Self, CountersError> {
-        // Pinned: Linux gives up the group rather than let others take turns with it.
+        // Pinned: Linux gives up the group rather than multiplex it with others.
         let mut group = Group::builder().pinned(true).build_group()?;
         let member = |event| group.add(Builder::new(event).enabled(true).include_kernel());
         let members = events.into_iter().map(member).collect::<io::Result<Vec<Counter>>>()?;
         Ok(Self { group, members })
     }
 
-    /// Counts while `act` is done: how often each event came, in the order of the events.
+    /// Counts the events during `act`; the counts are in the order of the events.
     ///
     /// # Errors
-    /// Others used the counters meanwhile, so that not all was counted.
+    /// Somebody else used the counters meanwhile, so the counts are incomplete.
     pub fn count<T>(&mut self, act: impl FnOnce() -> T) -> Result<(T, Vec<u64>), CountersError> {
         self.group.reset()?;
         self.group.enable()?;
@@ -132,7 +132,7 @@ mod tests {
             assert_eq!((bytes, counted.len(), counted[1]), (pages * page_bytes, 2, 0));
             counted[0]
         };
-        // Memory of so many pages is mapped anew each time. Huge pages take fewer faults.
+        // The memory is mapped anew each time. Huge pages take fewer faults.
         assert!((8..=4200).contains(&touched(4096)));
         assert_eq!(touched(0), 0);
         assert!((8..=4200).contains(&touched(4096)), "what came before is not counted again");

@@ -21,14 +21,16 @@
 //! assert_eq!(recorder.histogram().quantile(0.5), 100.0);
 //! ```
 //!
-//! Nothing is averaged away: every operation is counted in a [`Histogram`] (relative error below
-//! 1 %, never saturates) and in a [`Timeline`] (a coarser histogram per slice of time, bounded
-//! memory). Recorders of several threads share nothing and are merged after the last operation.
+//! Nothing is averaged away: every operation is counted in a [`Histogram`] (relative error below 1
+//! %, never saturates) and in a [`Timeline`] (a coarser histogram per slice of time, bounded
+//! memory). Threads share nothing; their recorders are merged after the last operation.
 //!
-//! Start reading at [`clock`], which says which clock is used and why its readings are ordered.
+//! Start reading at [`clock`]; [`calibration`] says which clock is used and why, and `tsc` why its
+//! readings are ordered.
 
 pub mod calibration;
 pub mod clock;
+pub mod clock_report;
 pub mod counters;
 pub mod histogram;
 pub mod manual;
@@ -38,8 +40,9 @@ pub mod timeline;
 
 mod tsc;
 
-pub use calibration::{ClockReport, ClockSource, Reference, WhyNotTsc};
+pub use calibration::Reference;
 pub use clock::{Clock, MonotonicClock, SystemClock, TscClock};
+pub use clock_report::{ClockReport, ClockSource, WhyNotTsc};
 pub use counters::{CountersError, ProcessorCounters, RawEvent};
 pub use histogram::{Bucket, Exact, Histogram, HistogramError};
 pub use manual::ManualClock;

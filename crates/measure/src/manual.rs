@@ -1,11 +1,11 @@
-//! A clock moved by hand, so that tests of anything timed are exact and repeatable.
+//! A clock moved by hand, so that tests of timed code are exact and repeatable.
 
 use crate::clock::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A clock that stands still but for [`advance_ns`](Self::advance_ns) and, where asked for, a
-/// fixed step per reading. Its tick is one nanosecond, and it begins at 0. Clones share the time.
+/// A clock that advances only by [`advance_ns`](Self::advance_ns) and, if asked for, by a fixed
+/// step per reading. Its tick is one nanosecond, and it starts at 0. Clones share the time.
 #[derive(Debug, Clone, Default)]
 pub struct ManualClock {
     now_ns: Arc<AtomicU64>,
@@ -13,23 +13,23 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that moves by hand only.
+    /// A clock that advances only by hand.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A clock that also moves by `step_ns` after each reading: an operation that does nothing
+    /// A clock that also advances by `step_ns` after each reading: an operation that does nothing
     /// takes exactly one step.
     pub fn with_step(step_ns: u64) -> Self {
         Self { step_ns, ..Self::default() }
     }
 
-    /// Moves the time of this clock and of its clones forward.
+    /// Advances this clock and its clones.
     pub fn advance_ns(&self, nanos: u64) {
         self.now_ns.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// The time, without the step that a reading makes.
+    /// The current time, without advancing it by a step.
     pub fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
     }

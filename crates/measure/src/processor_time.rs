@@ -1,12 +1,12 @@
-//! Processor time, and waiting for a processor, as the scheduler accounts for them.
+//! CPU time, and time spent waiting for a processor, as the scheduler accounts for them.
 //!
-//! How it is shared out between this program and the kernel is not told: where the kernel does not
-//! account for each crossing, it samples that at the timer's ticks (`kernel/sched/cputime.c`,
-//! `cputime_adjust`), of which a replicate sees about ten.
+//! The split into user and system time is left out: unless the kernel accounts for each crossing,
+//! it samples that split at timer ticks (`kernel/sched/cputime.c`, `cputime_adjust`), of which a
+//! replicate sees about ten.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What the calling thread has used of processors since it began, in nanoseconds.
+/// The CPU time that the calling thread has used since it began, in nanoseconds.
 #[must_use]
 pub fn thread_processor_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -14,15 +14,15 @@ pub fn thread_processor_ns() -> u64 {
     positive(used.tv_sec) * 1_000_000_000 + positive(used.tv_nsec)
 }
 
-/// How long the calling thread has been ready to run and waited for a processor since it began, in
-/// nanoseconds (`run_delay` of the kernel's `Documentation/scheduler/sched-stats.rst`); none where
+/// How long the calling thread has been ready to run but waiting for a processor since it began, in
+/// nanoseconds (`run_delay` in the kernel's `Documentation/scheduler/sched-stats.rst`); `None` if
 /// the kernel does not say (`CONFIG_SCHED_INFO`).
 #[must_use]
 pub fn thread_waited_ns() -> Option<u64> {
     waited_ns(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
 }
 
-/// The second of `time on a processor`, `time waiting`, `number of turns`.
+/// The second of three numbers: time on a processor, time waiting, and timeslices run.
 fn waited_ns(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,23 +1,24 @@
 //! The timeline: how operations were spread over time, in bounded memory.
 //!
-//! Time since the origin is cut into at most 64 *slices*, each with a histogram of one bucket per
-//! octave. When a reading falls behind the last slice, neighbouring slices are merged and the
-//! width doubles, as often as needed. Widths are powers of two in ticks: any two timelines can be
-//! merged exactly, the narrower one widened first, whatever widths they began with.
+//! Time since the origin is divided into at most 64 *slices*, each with a histogram of one bucket
+//! per octave. When a reading is later than the last slice, neighbouring slices are merged and the
+//! width doubles, as often as needed. Widths are powers of two in ticks, so any two timelines can
+//! be merged exactly, whatever widths they began with, by widening the narrower one first.
 //!
-//! The hot path must not divide. It keeps the *window*: the stretch of time in which the current
-//! slice is known to be right. A reading inside costs a subtraction and a comparison; a reading
+//! The hot path must not divide. It keeps the *window*: the stretch of time for which the current
+//! slice is known to be right. A reading inside it costs a subtraction and a comparison; a reading
 //! outside moves the window. The window stays as wide as a slice was at first, so moving it also
-//! serves the caller as a steady, rare moment to look at a stop flag, however wide slices become.
+//! gives the caller a steady, rare moment to check a stop flag, however wide slices become.
 
 /// How many slices a timeline has at most.
 const SLICES: usize = 64;
 /// One bucket per octave of a `u64`.
 const OCTAVES: usize = 64;
-/// The greatest width is 2 to this power: with it, the slices cover every reading there can be.
+/// The greatest width is 2 to this power, with which the slices cover every possible reading.
 const WIDTH_LOG2_MAX: u32 = u64::BITS - SLICES.ilog2();
 
-/// The counts of one slice: bucket `k` holds values from `2^k` to `2^(k+1) - 1`, bucket 0 also 0.
+/// The counts of one slice: bucket `k` is for values from `2^k` to `2^(k+1) - 1`, bucket 0 also for
+/// 0.
 pub type OctaveCounts = [u64; OCTAVES];
 
 /// A log2 histogram per slice of time.
@@ -27,7 +28,7 @@ pub struct Timeline {
     /// The slice that readings inside the window belong to.
     current: usize,
     window_start_ticks: u64,
-    /// 0 where no window is known, which no reading is inside of.
+    /// 0 if no window is known; no reading is inside it then.
     window_ticks: u64,
     origin_ticks: u64,
     slice_ticks_log2: u32,
@@ -39,12 +40,12 @@ pub struct Timeline {
 pub struct Slice<'a> {
     /// Where it begins, in ticks since the timeline's origin.
     pub start_ticks: u64,
-    /// How many values lie in each octave.
+    /// How many values are in each octave.
     pub counts: &'a OctaveCounts,
 }
 
 impl Slice<'_> {
-    /// How many values lie in this slice.
+    /// How many values are in this slice.
     pub fn count(&self) -> u64 {
         self.counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
     }
@@ -70,12 +71,12 @@ impl Timeline {
         }
     }
 
-    /// Moves the origin of a timeline that holds nothing yet.
+    /// Moves the origin of an empty timeline.
     ///
     /// # Panics
-    /// In debug builds, when it holds something, whose time would be lost.
+    /// In debug builds, if it is not empty, since the times recorded so far would be lost.
     pub fn begin_at(&mut self, origin_ticks: u64) {
-        // Looked at in tests only: a scan just before the first operation would disturb it.
+        // Checked in debug builds only: a scan just before the first operation would disturb it.
         debug_assert!(self.slices().next().is_none(), "only an empty timeline can be moved");
         self.origin_ticks = origin_ticks;
         self.window_ticks = 0;
@@ -83,8 +84,8 @@ impl Timeline {
 
     /// Counts a value at the time `at_ticks`; a time before the origin counts as the origin.
     ///
-    /// Returns whether this reading lies outside the window that the one before it was in. In a
-    /// thread whose time only rises that happens at most once per initial slice width.
+    /// Returns whether this reading is outside the window of the reading before it. In a thread
+    /// whose time only increases, this happens at most once per initial slice width.
     #[inline]
     pub fn record(&mut self, at_ticks: u64, value: u64) -> bool {
         let moved = self.follow(at_ticks);
@@ -92,7 +93,7 @@ impl Timeline {
         moved
     }
 
-    /// Counts a value `count` times at the time `at_ticks`. Counts stop at `u64::MAX`.
+    /// Counts a value `count` times at the time `at_ticks`. Counts saturate at `u64::MAX`.
     pub fn record_n(&mut self, at_ticks: u64, value: u64, count: u64) -> bool {
         let moved = self.follow(at_ticks);
         let bucket = &mut self.slices[self.current][octave_of(value)];
@@ -100,7 +101,7 @@ impl Timeline {
         moved
     }
 
-    /// Adds everything that `other` holds, at the same time since its own origin.
+    /// Adds the contents of `other`, at the same times since its own origin.
     pub fn merge(&mut self, other: &Self) {
         while self.slice_ticks_log2 < other.slice_ticks_log2 {
             self.widen();
@@ -112,7 +113,7 @@ impl Timeline {
         self.window_ticks = 0;
     }
 
-    /// The slices from the origin to the last that holds something.
+    /// The slices from the origin to the last that is not empty.
     pub fn slices(&self) -> impl Iterator<Item = Slice<'_>> {
         let is_filled = |counts: &OctaveCounts| counts.iter().any(|&count| count > 0);
         let used = self.slices.iter().rposition(is_filled).map_or(0, |last| last + 1);
@@ -121,7 +122,7 @@ impl Timeline {
             .map(|(number, counts)| Slice { start_ticks: number << self.slice_ticks_log2, counts })
     }
 
-    /// The present width of a slice, a power of two.
+    /// The current width of a slice, a power of two.
     pub fn slice_ticks(&self) -> u64 {
         1 << self.slice_ticks_log2
     }
@@ -134,7 +135,8 @@ impl Timeline {
     /// Makes `current` the slice of this time; returns whether the window had to move.
     #[inline(always)]
     fn follow(&mut self, at_ticks: u64) -> bool {
-        // A time before the window wraps round to a large number: one comparison for both sides.
+        // A time before the window wraps around to a large number, so one comparison checks both
+        // sides.
         let is_outside = at_ticks.wrapping_sub(self.window_start_ticks) >= self.window_ticks;
         if is_outside {
             self.move_window(at_ticks);
@@ -149,16 +151,17 @@ impl Timeline {
         while elapsed_ticks >> self.slice_ticks_log2 >= SLICES as u64 {
             self.widen();
         }
-        // A slice is a whole number of windows, so no window reaches into a second slice.
+        // A slice is a whole number of windows, so no window reaches into the next slice.
         let index = elapsed_ticks >> self.slice_ticks_log2;
         self.current = usize::try_from(index).expect("it is below the number of slices");
         let into_window_ticks = elapsed_ticks & ((1 << self.window_ticks_log2) - 1);
-        // The first window also holds what came before the origin, one reading at a time.
+        // A reading before the origin gets the first window without being inside it, so the next
+        // one moves the window again.
         self.window_start_ticks = self.origin_ticks + (elapsed_ticks - into_window_ticks);
         self.window_ticks = 1 << self.window_ticks_log2;
     }
 
-    /// Merges each two neighbouring slices, and so doubles the width.
+    /// Merges neighbouring slices in pairs, which doubles the width.
     fn widen(&mut self) {
         for index in 0..SLICES {
             let counts = std::mem::replace(&mut self.slices[index], [0; OCTAVES]);
@@ -168,7 +171,7 @@ impl Timeline {
     }
 }
 
-/// The binary logarithm, rounded down; that of 0 is taken as that of 1.
+/// The binary logarithm, rounded down; 0 is treated as 1.
 #[inline(always)]
 fn octave_of(value: u64) -> usize {
     (value | 1).ilog2() as usize
@@ -177,7 +180,7 @@ fn octave_of(value: u64) -> usize {
 /// Empty slices on the heap, every page touched so that recording never faults.
 fn zeroed_slices() -> Box<[OctaveCounts; SLICES]> {
     let mut slices = vec![[0; OCTAVES]; SLICES];
-    // As for the histogram: pages are mapped at their first write, which must be this one.
+    // As in the histogram: pages are mapped at their first write, which must be this one.
     slices.fill([std::hint::black_box(0); OCTAVES]);
     slices.into_boxed_slice().try_into().expect("the vector was made with this length")
 }
@@ -215,7 +218,7 @@ mod tests {
         timeline
     }
 
-    /// The width that these times need: the initial one, doubled until 64 of it cover them all.
+    /// The width needed for these times: the initial one, doubled until 64 slices cover them all.
     fn width_of(slice_ticks: u64, readings: &[(u64, u64)]) -> u64 {
         let last = readings.iter().map(|&(elapsed, _)| elapsed).max().unwrap_or(0);
         let mut width = slice_ticks.next_power_of_two();
@@ -236,7 +239,7 @@ mod tests {
 
     type Filled = BTreeMap<(u64, u32), u64>;
 
-    /// The plain way: divide, and count in a map by slice and octave.
+    /// The straightforward way: divide, and count in a map by slice and octave.
     fn expected(width: u64, readings: &[(u64, u64)]) -> Filled {
         let mut filled = Filled::new();
         for &(elapsed, value) in readings {
@@ -274,7 +277,7 @@ mod tests {
         ) {
             let mut merged = timeline_of(widths.0, &first);
             merged.merge(&timeline_of(widths.1, &second));
-            // Recording goes on rightly after a merge.
+            // Recording still works after a merge.
             for &(elapsed, value) in &after {
                 merged.record(ORIGIN + elapsed, value);
             }

@@ -1,23 +1,23 @@
 //! The processor's time-stamp counter, read so that the readings stay where they were written.
 //!
-//! `rdtsc` alone may be executed before the instructions in front of it, or after those behind it.
-//! The two readings here are the cheapest that enclose an operation, and nothing but it:
+//! A bare `rdtsc` may be executed before the instructions in front of it, or after those behind it.
+//! The two readings here are the cheapest that enclose an operation and nothing else:
 //!
-//! - [`start`] is `rdtsc; lfence`. The fence keeps the operation from beginning before the reading;
-//!   a system call would bring an ordering of its own, a memory copy or a call into a library would
-//!   not. The reading may come before the last of the bookkeeping in front of it has been executed,
-//!   which makes an operation seem longer, never shorter, by the few nanoseconds which that takes;
-//!   a second fence that kept it out would cost every operation 14 ns.
+//! - [`start`] is `rdtsc; lfence`. The fence keeps the operation from beginning before the reading.
+//!   (A system call would be ordered anyway; a memory copy or a library call would not.) The
+//!   reading may be taken before the last of the bookkeeping in front of it has been executed,
+//!   which makes an operation seem longer, never shorter, by the few nanoseconds that takes; a
+//!   second fence to prevent it would cost every operation 14 ns.
 //! - [`end`] is a bare `rdtscp`, which waits until every instruction before it has been executed
-//!   and every load is globally visible. What comes after may begin early, but that is
-//!   bookkeeping. Stores may still be on their way to the cache; waiting for them would time the
-//!   memory system's write buffer, not the operation.
+//!   and every load is globally visible. Code after it may begin early, but that is bookkeeping.
+//!   Stores may still be on their way to the cache; waiting for them would time the memory system's
+//!   write buffer, not the operation.
 //!
 //! Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, RDTSC, RDTSCP
 //! and LFENCE; G. Paoloni, "How to Benchmark Code Execution Times on Intel IA-32 and IA-64", whose
-//! `cpuid` is replaced by `lfence`: it too waits for the instructions before it (not for their
-//! stores), and does not trap under a hypervisor as `cpuid` does.
-//! On AMD processors `lfence` waits because Linux sets the bit that makes it so.
+//! `cpuid` is replaced by `lfence`: it also waits for the instructions before it (though not for
+//! their stores), and does not trap under a hypervisor as `cpuid` does. On AMD processors `lfence`
+//! waits because Linux sets the bit that makes it do so.
 
 #![cfg_attr(
     target_arch = "x86_64",
@@ -26,14 +26,14 @@
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use crate::calibration::WhyNotTsc;
+    use crate::clock_report::WhyNotTsc;
     use std::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
-    /// The counter, before everything after.
+    /// Reads the counter before anything that follows.
     #[inline(always)]
     pub(crate) fn start() -> u64 {
         // SAFETY: `lfence` and `rdtsc` touch no memory; `lfence` is part of SSE2, which every
-        // x86-64 processor has, and Linux leaves `rdtsc` permitted to user programs.
+        // x86-64 processor has, and Linux lets user programs execute `rdtsc`.
         unsafe {
             let ticks = _rdtsc();
             _mm_lfence();
@@ -41,16 +41,16 @@ mod x86_64 {
         }
     }
 
-    /// The counter, after everything before.
+    /// Reads the counter after everything before it.
     #[inline(always)]
     pub(crate) fn end() -> u64 {
         let mut processor = 0;
-        // SAFETY: the only memory `rdtscp` writes is the local it is given; `unusable` has found
-        // the instruction before any `TscClock` could be made.
+        // SAFETY: the only memory that `rdtscp` writes is the local passed to it; `unusable` has
+        // checked for the instruction before any `TscClock` could be made.
         unsafe { __rdtscp(&raw mut processor) }
     }
 
-    /// Why the counter cannot serve as a clock, by what the processor says of itself.
+    /// Why the counter cannot serve as a clock, according to the processor.
     pub(crate) fn unusable() -> Option<WhyNotTsc> {
         const EXTENDED_FEATURES: u32 = 0x8000_0001;
         const POWER_MANAGEMENT: u32 = 0x8000_0007;
@@ -73,7 +73,7 @@ mod x86_64 {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
-    use crate::calibration::WhyNotTsc;
+    use crate::clock_report::WhyNotTsc;
 
     /// Never called: `unusable` keeps a `TscClock` from being made.
     pub(crate) fn start() -> u64 {

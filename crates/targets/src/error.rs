@@ -7,11 +7,12 @@ use densefs_process::ArenaError;
 use file_system::FileSystem;
 use rustix::io::Errno;
 
+use crate::availability::Unavailable;
 use crate::filtered::ADVICE;
 use crate::scratch::device::DeviceError;
-use crate::spec::availability::Unavailable;
+use crate::scratch::mkfs::MkfsFailed;
 
-/// What to do where that which every target needs cannot be set up.
+/// What to do if something that every target needs cannot be set up.
 fn how_to_prepare(source: &io::Error) -> &'static str {
     match Errno::from_io_error(source) {
         Some(Errno::MFILE | Errno::NFILE) => "raise the limit on open files (`ulimit -n`)",
@@ -21,7 +22,7 @@ fn how_to_prepare(source: &io::Error) -> &'static str {
     }
 }
 
-/// What to do where mkfs failed: nothing about the image, if it could not even begin.
+/// What to do if mkfs failed: it is not about the image if mkfs could not even start.
 fn how_to_format(message: &str) -> &'static str {
     if message.contains("Too many open files") {
         "raise the limit on open files (`ulimit -n`)"
@@ -37,7 +38,7 @@ pub enum TargetError {
     /// It cannot be made here; nothing was tried.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-    /// The named device must not be written to any more.
+    /// The named device must not be written to any longer.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The workshop was opened too late.
@@ -46,12 +47,12 @@ pub enum TargetError {
         /// How many there are.
         threads: usize,
     },
-    /// What every target needs could not be set up.
+    /// Something that every target needs could not be set up.
     #[error("targets cannot be prepared: {doing}: {source}; {}", how_to_prepare(source))]
     Workshop {
         /// What was tried.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The image or its loop device could not be made.
@@ -60,7 +61,7 @@ pub enum TargetError {
     Image {
         /// The scratch directory.
         directory: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel has a loop device that `/dev` does not show.
@@ -73,14 +74,14 @@ pub enum TargetError {
         /// The device's number.
         number: u32,
     },
-    /// An image cannot be allocated for good where the host writes every block to a new place.
+    /// An image cannot stay allocated in place if the host writes every block to a new place.
     #[error("image=allocated has no effect in {directory}, because {why}; name another directory \
         with --scratch, or leave image=allocated out",
         directory = directory.display())]
     NeverInPlace {
         /// The scratch directory.
         directory: PathBuf,
-        /// What it lies on does.
+        /// Which file system is below, and what it does.
         why: String,
     },
     /// Something other than capabilities keeps this process from mounting.
@@ -90,7 +91,7 @@ pub enum TargetError {
         or --privileged, or give a directory on a mounted file system instead"
     )]
     MountsRefused {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// An arena could not be made.
@@ -112,10 +113,10 @@ pub enum TargetError {
         file_system: FileSystem,
         /// The options given.
         options: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The target was in use when it was to be unmounted; it was detached.
+    /// The target was still in use when it was unmounted, so it was detached.
     #[error(
         "the target {label} could not be unmounted cleanly: {source}; \
         close what is open in it"
@@ -123,7 +124,7 @@ pub enum TargetError {
     Unmount {
         /// The target's label.
         label: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The conditions could not be made or entered.
@@ -132,15 +133,15 @@ pub enum TargetError {
         them out"
     )]
     Conditions {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The work directory inside a directory target.
+    /// The work directory inside a directory target could not be made or remade.
     #[error("{path}: {source}; give a directory that can be written", path = path.display())]
     WorkDirectory {
         /// The work directory.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The target cannot be mounted again.
@@ -154,7 +155,7 @@ pub enum TargetError {
         /// Why.
         reason: &'static str,
     },
-    /// Its size is not ours to change.
+    /// We may not change its size.
     #[error(
         "the volume of {label} cannot have another size, since fsprism made no image for it; use \
         a scratch target such as ext4"
@@ -171,10 +172,10 @@ pub enum TargetError {
     Filling {
         /// The target's label.
         label: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The stop flag was raised while the target was filled.
+    /// The stop flag was raised while the target was being filled.
     #[error("the target {label} was being filled when the run was stopped")]
     FillingStopped {
         /// The target's label.
@@ -187,10 +188,10 @@ pub enum TargetError {
     Ageing {
         /// The target's label.
         label: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The stop flag was raised while the target was aged.
+    /// The stop flag was raised while the target was being aged.
     #[error("the target {label} was being aged when the run was stopped")]
     AgeingStopped {
         /// The target's label.
@@ -201,22 +202,22 @@ pub enum TargetError {
     Io {
         /// The target's label.
         label: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// Something of ours is still there.
+    /// Something that we made is still there.
     #[error(
         "not everything could be removed: {source}; look for fsprism- in /run, in \
         /sys/fs/cgroup and in the targets"
     )]
     LeftBehind {
-        /// What the kernel or the guardian said.
+        /// The error of the kernel or of the guardian.
         source: io::Error,
     },
 }
 
 impl TargetError {
-    /// Whether another target or option would have been made.
+    /// Whether the user's choice is at fault: another target or option might have worked.
     #[must_use]
     pub fn is_of_input(&self) -> bool {
         matches!(
@@ -233,11 +234,17 @@ impl TargetError {
     }
 }
 
+impl From<MkfsFailed> for TargetError {
+    fn from(MkfsFailed { command, message }: MkfsFailed) -> Self {
+        Self::Mkfs { command, message }
+    }
+}
+
 fn with_options(options: &str) -> String {
     if options.is_empty() { String::new() } else { format!(" with the options `{options}`") }
 }
 
-/// Where the reason may be found of an error that a target answers with.
+/// Where to look for the cause of an error that a target returns.
 fn what_to_look_at(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::NotFound {
         return "was its directory moved, removed or unmounted meanwhile?";

@@ -1,118 +1,59 @@
-//! What a target is, as the kernel and the tools report it: part of a run's record.
+//! What a target is, as reported by the kernel and the tools: part of a run's record.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use rustix::fs::{major, minor, statvfs};
+use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::control_groups::ConditionsInForce;
-use crate::conditions::read_ahead::ReadAhead;
+use crate::device_numbers::DeviceNumbers;
+use crate::read_ahead::ReadAhead;
 use crate::scratch::arena::Arena;
-use crate::scratch::home::Source;
 use crate::scratch::mkfs;
+use crate::scratch::source::Source;
 use crate::spec::{Location, TargetSpec};
 use machine::describe::Sources;
 use machine::describe::mounts::entry_of;
 
-/// A block device's numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceNumbers {
-    /// The driver's number.
-    pub major: u32,
-    /// The number among the driver's devices.
-    pub minor: u32,
-}
-
 /// What a target is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// The label by which reports call it.
+    /// The label used in reports.
     pub label: String,
-    /// The target's text, as the command line would have it.
+    /// The target's text, as given on the command line.
     pub spec: String,
     /// The file system's name.
     pub file_system: String,
-    /// What is mounted: a device, or a word of no meaning.
+    /// What is mounted: a device, or an arbitrary word.
     pub source: String,
     /// Mount and file system options, separated by commas.
     pub mount_options: String,
     /// The command line that formatted it, if we did.
     pub mkfs: Option<String>,
-    /// The line in which mkfs tells its version.
+    /// The line in which mkfs prints its version.
     pub mkfs_version: Option<String>,
-    /// The size of the image, the device, or of the mounted file system (0 for ramfs).
+    /// The size of the image, of the device, or of the mounted file system (0 for ramfs).
     pub size_bytes: u64,
-    /// For an image: whether its loop device bypasses the page cache of the file system below.
-    /// Where it does not, that cache hides the device.
+    /// For an image: whether its loop device bypasses the page cache of the file system below. If
+    /// it does not, that cache hides the device.
     pub loop_direct_io: Option<bool>,
     /// The block device below.
     pub device: Option<DeviceNumbers>,
-    /// How far the kernel reads ahead in its files, at most; `None` where no setting governs them,
-    /// as on tmpfs.
+    /// The most that the kernel reads ahead in its files; `None` if no setting governs them, as on
+    /// tmpfs.
     pub read_ahead_bytes: Option<u64>,
     /// The limits in force.
     pub conditions: ConditionsInForce,
-    /// Whether ext4's driver serves it, and it has no journal: ext4, or an ext2 of many kernels.
+    /// Whether it is served by ext4's driver without a journal: an ext4, or on many kernels an
+    /// ext2.
     pub lacks_journal: bool,
 }
 
-impl DeviceNumbers {
-    /// Whether the kernel lists options of ext4's driver for it, and among them no way of
-    /// journaling data, which stands there wherever there is a journal.
-    fn has_ext4_without_journal(self) -> bool {
-        let device = fs::read_link(format!("/sys/dev/block/{self}"));
-        let options = device.ok().and_then(|path| {
-            fs::read_to_string(Path::new("/proc/fs/ext4").join(path.file_name()?).join("options"))
-                .ok()
-        });
-        options.is_some_and(|options| !options.lines().any(|option| option.starts_with("data=")))
-    }
-
-    /// The disk of a partition, whose rate alone can be limited; a disk is its own.
-    pub(crate) fn whole_disk(self) -> Self {
-        let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
-        if !Path::new(&directory).join("partition").exists() {
-            return self;
-        }
-        let numbers = fs::read_to_string(Path::new(&directory).join("../dev"));
-        numbers.ok().and_then(|text| Self::parse(text.trim())).unwrap_or(self)
-    }
-
-    /// Its node in `/dev` by the name that the kernel gives it, if that is there.
-    pub(crate) fn node(self) -> Option<PathBuf> {
-        let event = fs::read_to_string(format!("/sys/dev/block/{self}/uevent")).ok()?;
-        let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
-        let node = Path::new("/dev").join(name);
-        // A node of that name may stand for another device.
-        (Self::of_file(&node) == Some(self)).then_some(node)
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (major, minor) = text.split_once(':')?;
-        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
-    }
-
-    pub(crate) fn of_file(path: &Path) -> Option<Self> {
-        let metadata = fs::metadata(path).ok()?;
-        metadata.file_type().is_block_device().then(|| Self::of(metadata.rdev()))
-    }
-
-    pub(crate) fn of(device: u64) -> Self {
-        Self { major: major(device), minor: minor(device) }
-    }
-}
-
-impl std::fmt::Display for DeviceNumbers {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}:{}", self.major, self.minor)
-    }
-}
-
 impl TargetFacts {
-    /// Of an arena, of which the kernel knows no more than that there is a file.
+    /// The facts of an arena, about which the kernel knows only that there is a file.
     pub(crate) fn of_arena(spec: &TargetSpec, arena: &Arena) -> io::Result<Self> {
         let file_system = match &spec.location {
             Location::Scratch(scratch) => scratch.file_system.to_string(),
@@ -147,7 +88,7 @@ impl TargetFacts {
             Location::Scratch(scratch) if mkfs.is_some() => mkfs::version(scratch.file_system),
             Location::Directory(_) | Location::Scratch(_) => None,
         };
-        // Btrfs and others show a number of no device; what they are mounted from tells more.
+        // Btrfs and others show an anonymous device number; what they are mounted from says more.
         let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
         let device =
             if shown.major == 0 { DeviceNumbers::of_file(&mount.source) } else { Some(shown) };
@@ -164,20 +105,17 @@ impl TargetFacts {
             device,
             read_ahead_bytes: ReadAhead::of(root)?.map(|setting| setting.bytes()).transpose()?,
             conditions: ConditionsInForce::default(),
-            lacks_journal: device.is_some_and(DeviceNumbers::has_ext4_without_journal),
+            lacks_journal: device.is_some_and(has_ext4_without_journal),
         })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_disk_is_its_own_and_a_character_device_is_none() {
-        let nothing_there = DeviceNumbers { major: 4095, minor: 3 };
-        assert_eq!(nothing_there.whole_disk(), nothing_there);
-        assert_eq!(DeviceNumbers::parse("254:16").map(|n| (n.major, n.minor)), Some((254, 16)));
-        assert_eq!(DeviceNumbers::of_file(Path::new("/dev/null")), None);
-    }
+/// Whether the kernel lists options of ext4's driver for the device, but no mode of journaling
+/// data, which is listed whenever there is a journal.
+fn has_ext4_without_journal(device: DeviceNumbers) -> bool {
+    let device = fs::read_link(format!("/sys/dev/block/{device}"));
+    let options = device.ok().and_then(|path| {
+        fs::read_to_string(Path::new("/proc/fs/ext4").join(path.file_name()?).join("options")).ok()
+    });
+    options.is_some_and(|options| !options.lines().any(|option| option.starts_with("data=")))
 }

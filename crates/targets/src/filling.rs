@@ -1,10 +1,10 @@
-//! Filling: what takes a share of a fresh file system's space, so that its allocator works as on a
-//! volume in use.
+//! Filling takes a share of a fresh file system's space, so that its allocator works as it does on
+//! a volume in use.
 //!
-//! Files in several directories take it, all of one size. Where the file system reserves space
-//! without writing it (fallocate(2)), that takes a second, and its image grows by metadata alone;
-//! elsewhere they are written. The free space that remains is not in pieces: that is what ageing is
-//! for.
+//! The space is taken by files in several directories, all of one size. If the file system can
+//! reserve space without writing it (fallocate(2)), this takes a second, and its image grows only
+//! by metadata; otherwise the files are written. The remaining free space is not fragmented: that
+//! is what ageing is for.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,28 +19,27 @@ use rustix::io::Errno;
 
 use crate::filtered;
 
-/// In the root, where file systems spread directories out (`find_group_orlov` of ext4).
+/// Made in the root, where file systems spread directories out (`find_group_orlov` of ext4).
 const DIRECTORY: &str = "filled-";
 const DIRECTORIES: u64 = 16;
-/// Files there are about so many of.
+/// About how many files are made.
 const FILES: u64 = 64;
 const FILE_BYTES_LEAST: u64 = 4 << 20;
 const FILE_BYTES_MOST: u64 = 1 << 30;
-/// What is written at once: random bytes, which no file system can make smaller.
+/// The unit of writing: random bytes, which no file system can compress.
 const CONTENT_BYTES: usize = 1 << 20;
 const SEED: u64 = 1;
-/// How often what metadata took is made up for.
+/// Passes at most. Each measures anew how much is missing, since metadata takes space too.
 const PASSES: u32 = 4;
-/// Metadata of the files takes space too; by as much, as a divisor of the space, the share may be
-/// missed.
+/// How far the share may be off, as a divisor of the space, because of the files' metadata.
 const MARGIN: u64 = 1000;
 
 /// How a file system is to be filled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fill {
-    /// The share of its space that is used afterwards, as df(1) has it.
+    /// The share of its space that is used afterwards, as df(1) counts it.
     pub(crate) percent: u32,
-    /// Whether it may be able to reserve space.
+    /// Whether the file system may be able to reserve space.
     pub(crate) reserves: bool,
     /// The most that may be written.
     pub(crate) most_written_bytes: u64,
@@ -49,19 +48,19 @@ pub(crate) struct Fill {
 /// How a filling ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
-    /// All of it was done; so much of it was not written.
+    /// It was completed; this much of it was reserved, not written.
     Done { reserved_bytes: u64 },
     /// The stop flag was raised.
     Stopped,
 }
 
-/// How files come to take space.
+/// How files are made to take space.
 enum Manner {
     Reserve,
     Write { content: Vec<u8> },
 }
 
-/// What must be used beyond what is, for `percent` of what users can have to be.
+/// How much more must be used for `percent` of the space available to users to be used.
 pub(crate) fn missing_bytes(room: &StatVfs, percent: u32) -> u64 {
     let used = room.f_blocks.saturating_sub(room.f_bfree);
     let wanted = u128::from(used + room.f_bavail) * u128::from(percent) / 100;
@@ -81,7 +80,7 @@ pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Fil
     let margin_bytes = room.f_blocks.saturating_mul(room.f_frsize) / MARGIN;
     let mut taken_bytes = 0;
     let mut number = 0;
-    // What metadata takes is known once all of it is written.
+    // How much space metadata takes is known only once it has all been written.
     for _ in 0..PASSES {
         let mut missing = missing_bytes(&room, fill.percent);
         if missing <= margin_bytes {
@@ -112,8 +111,8 @@ pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Fil
 }
 
 impl Manner {
-    /// What the file system at `root` can do, which its options may have a say in; `missing_bytes`
-    /// are to be taken.
+    /// How the file system at `root` can be filled, which may depend on its options;
+    /// `missing_bytes` are to be taken.
     fn of(root: &Path, fill: Fill, missing_bytes: u64) -> io::Result<Self> {
         if fill.reserves && can_reserve(root)? {
             return Ok(Self::Reserve);
@@ -155,13 +154,13 @@ impl Manner {
             file.write_all_at(&content[..piece], at)?;
             at += piece as u64;
         }
-        // Memory is not to fill with what the device could be writing.
+        // Keeps the device busy instead of filling memory with dirty pages.
         system_calls::write_out(file)?;
         Ok(done)
     }
 }
 
-/// Whether a file can be given space.
+/// Whether space can be reserved for a file.
 fn can_reserve(root: &Path) -> io::Result<bool> {
     let path = root.join(DIRECTORY);
     let file = File::create_new(&path)?;
@@ -200,7 +199,7 @@ mod tests {
     #[test]
     fn the_share_is_that_of_df() {
         assert_eq!(missing_bytes(&room(1000, 1000, 1000), 50), 500 << 10);
-        // What only root may have is no part of it, and what is used counts.
+        // Space that only root may use is not part of the total, and space already used counts.
         assert_eq!(missing_bytes(&room(1000, 980, 900), 50), (920 / 2 - 20) << 10);
         assert_eq!(missing_bytes(&room(1000, 300, 250), 50), 0);
     }

@@ -1,5 +1,5 @@
-//! Calls that a filter refuses, as those of containers may: what does the same instead, or how to
-//! say it.
+//! System calls that a filter may refuse, as in containers: what to call instead, or how to report
+//! it.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-/// Whether a call failed as one does that is refused so, among other reasons.
+/// Whether a call failed the way that filtered calls do, though there may be other reasons.
 pub(crate) fn is_refused(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::PERM | Errno::NOSYS))
 }
@@ -16,7 +16,7 @@ pub(crate) fn is_refused(error: &io::Error) -> bool {
 pub(crate) const ADVICE: &str =
     "if a container's filter of system calls (seccomp) blocks it, allow it there";
 
-/// The error with the name of its call, and with what to do where it may be refused.
+/// Adds the name of the call to its error, and advice if the call may have been filtered.
 pub(crate) fn named(call: &'static str) -> impl Fn(io::Error) -> io::Error {
     move |error| {
         let advice = if is_refused(&error) { format!("; {ADVICE}") } else { String::new() };
@@ -24,8 +24,8 @@ pub(crate) fn named(call: &'static str) -> impl Fn(io::Error) -> io::Error {
     }
 }
 
-/// Writes all dirty data of the file system at `root`; of all file systems where the call for one
-/// is refused.
+/// Writes all dirty data of the file system at `root`, or of all file systems if the call for a
+/// single one is refused.
 pub(crate) fn sync(root: &Path) -> io::Result<()> {
     match rustix::fs::syncfs(File::open(root)?).map_err(io::Error::from) {
         Err(error) if is_refused(&error) => {

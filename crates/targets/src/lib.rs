@@ -1,48 +1,59 @@
 //! Targets: file systems to measure, the conditions they are measured under, and their caches.
 //!
-//! Start at [`TargetSpec`], what a target is to be; [`availability`] says whether it can be made
-//! here; a [`Workshop`] makes it; the [`Target`] lives until it is closed. [`cache`] brings
-//! files of it into or out of memory and verifies that, and says which pages of a file
-//! are in memory, in pieces of which size.
+//! Start at [`TargetSpec`], which describes a target; [`availability`] says whether it can be made
+//! here; a [`Workshop`] makes it; the [`Target`] lives until it is closed. [`cache`] brings its
+//! files into or out of memory and verifies that, and says which pages of a file are in memory, and
+//! in folios of which size.
 //!
-//! A target's life leaves no trace, whatever ends the process. Three things see to that:
+//! A target leaves no trace, however the process ends. Three things ensure that:
 //!
 //! - mounts are made in a private mount namespace, which ends with the process;
-//! - an image has no name and its loop device clears itself at its last close;
-//! - what has a name on the host (cgroups, the mount area, work directories inside directory
-//!   targets) is known to the guardian process before it is made, and removed by it. Should the
-//!   guardian be killed too, the next [`Workshop`] removes what carries a dead process' name.
+//! - an image has no name, and its loop device clears itself when it is last closed;
+//! - the guardian process is told about everything with a name on the host (cgroups, the mount
+//!   area, work directories inside directory targets) before it is made, and removes it. If the
+//!   guardian is killed too, the next [`Workshop`] removes whatever carries a dead process's name.
 
 mod ageing;
+mod availability;
+mod btrfs;
 pub mod cache;
 mod conditions;
+mod device_numbers;
 mod error;
 mod facts;
 mod filling;
 mod filtered;
 mod guardian;
 mod live;
+mod memory;
+mod open_device;
 mod passing;
+mod read_ahead;
+mod removal;
 mod scratch;
 mod selection;
+mod shop;
 mod smaller_volumes;
 mod space;
 mod spec;
 mod surroundings;
 mod workshop;
 
+pub use availability::{Unavailable, availability};
 pub use conditions::{ConditionCaveat, ConditionsInForce, Entered};
+pub use device_numbers::DeviceNumbers;
 pub use error::TargetError;
-pub use facts::{DeviceNumbers, TargetFacts};
+pub use facts::TargetFacts;
 pub use live::Target;
+pub use open_device::{OpenDevice, OpenDeviceError};
 pub use passing::PassingDirectory;
-pub use scratch::{DeviceContent, DeviceError, OpenDevice, OpenDeviceError};
+pub use scratch::{DeviceContent, DeviceError};
 pub use selection::{Selection, SelectionError};
 pub use smaller_volumes::{SmallerVolumes, WhySmaller};
 pub use space::Space;
 pub use spec::{
-    Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, Unavailable, availability,
-    parse_size, refuse_duplicate_labels, tell_apart,
+    Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size,
+    refuse_duplicate_labels, tell_apart,
 };
 pub use surroundings::{Step, Surroundings};
 pub use workshop::Workshop;

@@ -1,5 +1,5 @@
-//! A directory for what a process makes and does not keep: removed when it is dropped, and if the
-//! process is killed before, by the next that makes one.
+//! A directory for temporary files of a process. It is removed when dropped, or if the process was
+//! killed before that, by the next process that makes one.
 
 use std::io;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::guardian::owner::{Leftover, Owner, sweep};
 use crate::guardian::work_directory::WorkDirectory;
 
-/// An empty directory of this process, where temporary files lie.
+/// An empty directory of this process for temporary files.
 #[derive(Debug)]
 pub struct PassingDirectory(WorkDirectory);
 
 impl PassingDirectory {
-    /// Makes it, after what dead processes left of theirs was removed.
+    /// Makes it, after removing those that dead processes left behind.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be made.
     pub fn make() -> io::Result<Self> {
         Self::make_in(&std::env::temp_dir().canonicalize()?)
     }
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn it_goes_with_all_that_lies_in_it_and_so_does_what_dead_processes_left() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        // No process has this number and start.
+        // No process has this PID and start time.
         let left = WorkDirectory::make(&place.path().join(".fsprism-4194303-1-0")).expect("ours");
         fs::write(left.root().join("file"), "left").expect("ours");
         drop(left);

@@ -1,13 +1,13 @@
-//! Which targets are to be made. All are checked before any is.
+//! Which targets to make. All are checked before any is made.
 
 use record::Skipped;
 use thiserror::Error;
 
+use crate::availability::{Unavailable, availability};
 use crate::error::TargetError;
 use crate::live::Target;
 use crate::smaller_volumes::SmallerVolumes;
-use crate::spec::availability::Unavailable;
-use crate::spec::{Location, SpecError, TargetSpec, availability, refuse_duplicate_labels};
+use crate::spec::{Location, SpecError, TargetSpec, refuse_duplicate_labels};
 use crate::surroundings::Surroundings;
 use crate::workshop::Workshop;
 
@@ -23,7 +23,7 @@ pub struct Selection {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// Two have one label.
+    /// Two have the same label.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// One cannot be made here.
@@ -32,10 +32,10 @@ pub enum SelectionError {
 }
 
 impl Selection {
-    /// All of these targets. Images that do not fit beside each other are made smaller.
+    /// Selects all of these targets. Images that do not fit beside each other are made smaller.
     ///
     /// # Errors
-    /// Two have one label, or one cannot be made here.
+    /// Two have the same label, or one cannot be made here.
     pub fn all(specs: Vec<TargetSpec>, surroundings: Surroundings) -> Result<Self, SelectionError> {
         refuse_duplicate_labels(&specs)?;
         let surroundings = fitted(surroundings, &specs);
@@ -45,7 +45,7 @@ impl Selection {
         Ok(Self { specs, skipped: Vec::new(), surroundings })
     }
 
-    /// Those of these targets that can be made here; the others are skipped, each with why.
+    /// Selects those targets that can be made here, and skips the others, with the reason.
     #[must_use]
     pub fn possible(specs: Vec<TargetSpec>, surroundings: Surroundings) -> Self {
         let surroundings = fitted(surroundings, &specs);
@@ -54,7 +54,7 @@ impl Selection {
         selection
     }
 
-    /// Adds those of these targets that can be made here too.
+    /// Adds those of these targets that can be made here, and skips the others.
     pub fn extend(&mut self, specs: Vec<TargetSpec>) {
         for spec in specs {
             match availability(&spec, &self.surroundings) {
@@ -72,22 +72,22 @@ impl Selection {
         self.specs.is_empty()
     }
 
-    /// What cannot be made here, each with why.
+    /// The targets that cannot be made here, with the reasons.
     #[must_use]
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// Whether images that name no size are smaller than an ordinary volume, and why.
+    /// Whether images without a given size are smaller than an ordinary volume, and why.
     #[must_use]
     pub fn smaller_volumes(&self) -> Option<SmallerVolumes> {
         self.surroundings.smaller_volumes(&self.specs)
     }
 
-    /// Makes the targets. The process must still have one thread.
+    /// Makes the targets. The process must still have only one thread.
     ///
     /// # Errors
-    /// What failed, with all that was made removed again.
+    /// What failed, after removing everything that was made.
     pub fn make(self) -> Result<(Workshop, Vec<Target>), TargetError> {
         let workshop = Workshop::open(self.surroundings)?;
         let made = self.specs.iter().map(|spec| workshop.make(spec)).collect::<Result<_, _>>()?;

@@ -1,25 +1,28 @@
-//! That images which name no size are smaller than an ordinary volume, and why.
+//! Why images without a given size are smaller than an ordinary volume, if they are.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use textual::size;
 
-use crate::surroundings::VOLUME_BYTES;
+const GIB: u64 = 1 << 30;
+/// The size of an image if none is given: that of an ordinary volume, so that mkfs uses the
+/// defaults for one. The image is sparse and takes only what is written.
+pub(crate) const VOLUME_BYTES: u64 = 64 * GIB;
 
-/// Images that name no size, made smaller than an ordinary volume.
+/// Says that images without a given size are smaller than an ordinary volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmallerVolumes {
-    /// What each of them has.
+    /// The size of each of them.
     pub image_bytes: u64,
-    /// Why it is not more.
+    /// Why they are not larger.
     pub why: WhySmaller,
 }
 
-/// What keeps images from having the size of an ordinary volume.
+/// Why images are smaller than an ordinary volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhySmaller {
-    /// At least one of them is written as a whole, or for the most part.
+    /// All or most of at least one of them is written.
     Written,
     /// The scratch directory cannot hold more.
     Scratch(PathBuf),

@@ -1,21 +1,22 @@
-//! How much room a target has, and what would give it more.
+//! How much room a target has, and how to give it more.
 
 /// Room in a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// What an ordinary user may still write; for file systems in memory no more than the
-    /// kernel has available, and for images no more than their share of the scratch directory.
+    /// How much an ordinary user can still write. For file systems in memory, this is no more than
+    /// the kernel has available, and for images, no more than their share of the scratch directory.
     pub free_bytes: u64,
-    /// The file system's size; for ramfs, which has none, what is free.
+    /// The size of the file system, or what is free on ramfs, which has no size.
     pub total_bytes: u64,
-    /// Files that may still be made; `None` where the file system sets no number.
+    /// How many files can still be made; `None` if the file system has no limit.
     pub free_inodes: Option<u64>,
-    /// Whether the scratch directory leaves an image less than its file system has.
+    /// Whether the scratch directory leaves an image less room than its file system has.
     pub is_held_by_scratch: bool,
 }
 
 impl Space {
-    /// What would give a target of ours more, as an object: `give a larger size=`.
+    /// What would give a target of ours more room, as the object of a sentence: `give a larger
+    /// size=`.
     #[must_use]
     pub fn enlarged_by(&self) -> &'static str {
         match self.is_held_by_scratch {

@@ -1,4 +1,4 @@
-//! Where scratch targets are made, how large, and what may be destroyed for them.
+//! Where scratch targets are made, how large they are, and what may be destroyed for them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,21 @@ use file_system::{Feature, FileSystem, Storage};
 use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat, statfs, statvfs};
 use rustix::io::Errno;
 
+use crate::memory::memory_available_bytes;
 use crate::scratch::arena;
-use crate::smaller_volumes::{SmallerVolumes, WhySmaller};
-use crate::spec::availability::memory_available_bytes;
+use crate::smaller_volumes::{SmallerVolumes, VOLUME_BYTES, WhySmaller};
 use crate::spec::{Location, ScratchSpec, TargetSpec};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// The size of an image that names none: a volume like people's, for which mkfs takes the defaults
-/// of one. Sparse, it takes what is written.
-pub(crate) const VOLUME_BYTES: u64 = 64 * GIB;
-/// What tmpfs and arenas get that name no size, and images of which much is written beforehand.
+/// The size of tmpfs and arenas if none is given, and of images that are largely written first.
 const FILLED_BYTES: u64 = 2 * GIB;
-/// What a run must be able to write to a target.
+/// How much a run must be able to write to a target.
 const WRITTEN_BYTES: u64 = 2 * GIB;
-/// The part of an image, as a divisor, that mkfs may set aside: mke2fs zeroes the journal and the
-/// tables of inodes, together 2.4 % of 64 GiB.
+/// The part of an image, as a divisor, that mkfs may take: mke2fs zeroes the journal and the inode
+/// tables, together 2.4 % of 64 GiB.
 const SET_ASIDE: u64 = 32;
-/// What the process itself needs, with what the kernel keeps for it.
+/// What the process itself needs, including what the kernel keeps for it.
 const PROCESS_BYTES: u64 = 32 * MIB;
 
 /// What all targets of a run share.
@@ -32,24 +29,24 @@ const PROCESS_BYTES: u64 = 32 * MIB;
 pub struct Surroundings {
     /// The directory in which images are made; `--scratch`. Default `/var/tmp`.
     pub scratch: PathBuf,
-    /// The block devices that may be formatted, whatever they hold; `--destroy-data`. No other
-    /// is, not even one that looks blank.
+    /// The block devices that may be formatted, whatever is on them; `--destroy-data`. No other
+    /// device is formatted, not even one that looks blank.
     pub destroy: Vec<PathBuf>,
-    /// The size of images that name none. Default 64 GiB; see [`Self::fit_images`].
+    /// The size of images that specify none. Default 64 GiB; see [`Self::fit_images`].
     pub image_bytes: u64,
-    /// The size of tmpfs and arenas that name none. Default 2 GiB; see [`Self::fit_images`].
+    /// The size of tmpfs and arenas that specify none. Default 2 GiB; see [`Self::fit_images`].
     pub memory_bytes: u64,
-    /// What each image may come to take of the scratch directory, whatever its size. No limit until
-    /// [`Self::fit_images`] has looked.
+    /// The most that each image may take of the scratch directory, whatever its size. Unlimited
+    /// until [`Self::fit_images`] has set it.
     pub room_bytes: u64,
-    /// Told as a target comes and goes, for a display of progress.
+    /// Called as targets come and go, for a progress display.
     pub on_step: Option<fn(&TargetSpec, Step)>,
 }
 
-/// A step in a target's life that has just been taken.
+/// A step in a target's life that has just been completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A loop device is bound to a fresh image.
+    /// A loop device is bound to a new image.
     Bound,
     /// mkfs has run.
     Formatted,
@@ -59,9 +56,9 @@ pub enum Step {
     Filled,
     /// The file system was aged.
     Aged,
-    /// The work directory is there.
+    /// The work directory has been made.
     WorkDirectoryMade,
-    /// The groups that make the conditions are there.
+    /// The control groups for the conditions have been made.
     ConditionsMade,
     /// The file system is unmounted.
     Unmounted,
@@ -83,10 +80,10 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
-    /// Shrinks what targets get that name no size until all `specs` fit beside each other: those
-    /// to be compared should be of one size. An image is sparse, so it needs room for what will be
-    /// written, not for its size; but one that is aged, allocated as a whole, or filled where files
-    /// take no space unwritten, is written.
+    /// Shrinks the targets that specify no size until all `specs` fit beside each other, since
+    /// targets that are to be compared should have the same size. An image is sparse, so it needs
+    /// room for what will be written, not for its size; but one that is aged, allocated as a whole,
+    /// or filled on a file system that cannot reserve space is written.
     pub fn fit_images(&mut self, specs: &[TargetSpec]) {
         let memory: Vec<&ScratchSpec> = scratch(specs)
             .filter(|scratch| scratch.file_system.storage != Storage::Memory { size_option: None })
@@ -111,7 +108,7 @@ impl Surroundings {
         if images.iter().any(|image| image.is_written_first()) || !self.holds_sparse_files() {
             self.image_bytes = self.image_bytes.min(FILLED_BYTES);
         }
-        // Where the scratch directory cannot be looked at, availability says so.
+        // If the scratch directory cannot be examined, `availability` reports that.
         let room_bytes = self.scratch_free_bytes().map_or(u64::MAX, |free| free / 10 * 9);
         let booked =
             |image: &ScratchSpec| image.size_bytes.map(|size| self.booked_bytes(image, size));
@@ -121,7 +118,7 @@ impl Surroundings {
         self.image_bytes = largest_file(&self.scratch, self.image_bytes);
     }
 
-    /// Whether images of `specs` that name no size are smaller than an ordinary volume, and why.
+    /// Whether images of `specs` without a given size are smaller than an ordinary volume, and why.
     pub(crate) fn smaller_volumes(&self, specs: &[TargetSpec]) -> Option<SmallerVolumes> {
         let images: Vec<&ScratchSpec> = images(specs).collect();
         let is_smaller = self.image_bytes < VOLUME_BYTES;
@@ -143,7 +140,8 @@ impl Surroundings {
         })
     }
 
-    /// What an image of `size_bytes` must have of the scratch directory, taken or not.
+    /// How much of the scratch directory an image of `size_bytes` needs, including what it has
+    /// taken.
     pub(crate) fn booked_bytes(&self, scratch: &ScratchSpec, size_bytes: u64) -> u64 {
         if scratch.is_written() || !self.holds_sparse_files() {
             return size_bytes;
@@ -153,7 +151,7 @@ impl Surroundings {
         size_bytes.min(beside_bytes.saturating_add(filled_bytes))
     }
 
-    /// What may still be written to an image of `size_bytes` whose files take `used_bytes`.
+    /// How much more can be written to an image of `size_bytes` whose files take `used_bytes`.
     pub(crate) fn left_bytes(
         &self,
         scratch: &ScratchSpec,
@@ -167,7 +165,7 @@ impl Surroundings {
         }
     }
 
-    /// Whether files in the scratch directory take room only where something was written.
+    /// Whether files in the scratch directory take space only where something has been written.
     fn holds_sparse_files(&self) -> bool {
         let below = statfs(&self.scratch).ok();
         let below = below.and_then(|said| FileSystem::with_magic(said.f_type.cast_unsigned()));
@@ -179,14 +177,14 @@ impl Surroundings {
         Ok(room.f_bavail.saturating_mul(room.f_frsize))
     }
 
-    /// What is left for root, as whom the kernel writes to an image.
+    /// What is left for root, since the kernel writes to an image as root.
     pub(crate) fn scratch_left_bytes(&self) -> io::Result<u64> {
         let room = statvfs(&self.scratch)?;
         Ok(room.f_bfree.saturating_mul(room.f_frsize))
     }
 }
 
-/// The file systems to make that name no device.
+/// The file systems to be made that do not name a device.
 fn scratch(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
     specs.iter().filter_map(|spec| match &spec.location {
         Location::Scratch(scratch) if scratch.device.is_none() => Some(scratch),
@@ -194,7 +192,7 @@ fn scratch(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
     })
 }
 
-/// Those of them that are made on images.
+/// Of these, the ones made on images.
 fn images(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
     scratch(specs).filter(|scratch| !scratch.file_system.lives_in_memory())
 }
@@ -202,14 +200,14 @@ fn images(specs: &[TargetSpec]) -> impl Iterator<Item = &ScratchSpec> {
 /// The largest image that needs no more than `share_bytes`.
 fn volume_bytes(share_bytes: u64) -> u64 {
     match share_bytes.checked_sub(WRITTEN_BYTES).map(|aside| aside.saturating_mul(SET_ASIDE)) {
-        // Below that, no image has more than its share.
+        // With smaller shares, an image is no larger than its share.
         Some(volume_bytes) if volume_bytes > share_bytes => 1 << volume_bytes.ilog2(),
         _ => share_bytes / MIB * MIB,
     }
 }
 
-/// The largest file up to `wanted_bytes` that `directory` can hold, by halves; all of them where
-/// that cannot be tried.
+/// The largest file up to `wanted_bytes` that `directory` can hold, found by halving;
+/// `wanted_bytes` if that cannot be tried.
 pub(crate) fn largest_file(directory: &Path, wanted_bytes: u64) -> u64 {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let Ok(file) = openat(CWD, directory, flags, Mode::RUSR | Mode::WUSR) else {
@@ -222,13 +220,14 @@ pub(crate) fn largest_file(directory: &Path, wanted_bytes: u64) -> u64 {
     bytes
 }
 
-/// What targets get of the memory there is: half; where that is little, all but the process's own.
+/// How much of the available memory targets get: half, or if there is little, all but what the
+/// process needs.
 fn memory_for_targets(available_bytes: u64) -> u64 {
     let of_little = available_bytes.min(3 * PROCESS_BYTES).saturating_sub(PROCESS_BYTES);
     (available_bytes / 2).max(of_little)
 }
 
-/// What remains of `room_bytes` for each target for which nothing is named.
+/// How much of `room_bytes` is left for each target that names no size.
 fn share_bytes(
     targets: &[&ScratchSpec],
     named: impl Fn(&ScratchSpec) -> Option<u64>,
@@ -283,7 +282,7 @@ mod tests {
         for filled in ["ext4:image=allocated", "ext4:aged=3"] {
             assert_eq!(around.booked_bytes(&spec(filled), 80 * GIB), 80 * GIB, "{filled}");
         }
-        // What is reserved takes nothing; what is written does.
+        // Reserved space takes nothing from the scratch directory; written space does.
         assert_eq!(around.booked_bytes(&spec("xfs:filled=50%"), 80 * GIB), 4 * GIB + GIB / 2);
         let written = around.booked_bytes(&spec("ext2:filled=50%"), 80 * GIB);
         assert!((44 * GIB..45 * GIB).contains(&written), "{written}");

@@ -1,30 +1,18 @@
 //! Where targets are made: the private mount namespace, the mount area, and the guardian.
 //!
-//! Opened once, before the process starts a second thread. The order matters: the guardian first,
-//! then the namespace, so that the guardian stays outside of it. On the host the mount area is one
-//! empty directory; the mount points lie in a tmpfs that only we see.
+//! It is opened once, before the process starts a second thread. The order matters: first the
+//! guardian, then the namespace, so that the guardian stays outside it. On the host, the mount area
+//! is one empty directory; the mount points are in a tmpfs that only we see.
 
-use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-use rustix::fs::CWD;
-use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::Pid;
 
-use crate::conditions::hierarchy::{Controller, Hierarchy};
+use crate::availability;
 use crate::error::TargetError;
-use crate::guardian::owner::{Leftover, Owner, lock_as_owner, sweep};
-use crate::guardian::removal;
-use crate::guardian::{Guardian, Kind};
 use crate::live::Target;
-use crate::scratch::loop_device::LoopDevice;
-use crate::scratch::mkfs::unmount_at;
-use crate::spec::availability::{self, may_mount};
+use crate::shop::Shop;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Surroundings;
 
@@ -34,72 +22,22 @@ pub struct Workshop {
     shop: Arc<Shop>,
 }
 
-/// What targets hold on to as long as they live.
-#[derive(Debug)]
-pub(crate) struct Shop {
-    pub(crate) owner: Owner,
-    pub(crate) guardian: Guardian,
-    pub(crate) surroundings: Surroundings,
-    area: Option<MountArea>,
-    /// Why there is no such area although this process is one that may mount.
-    mounts_refused: Option<Errno>,
-    /// Each with what it has booked of the scratch directory.
-    images: Mutex<Vec<(Weak<LoopDevice>, u64)>>,
-    next: AtomicU32,
-}
-
-#[derive(Debug)]
-struct MountArea {
-    path: PathBuf,
-    /// Shows others that the owner lives.
-    _lock: Option<OwnedFd>,
-}
-
 impl Workshop {
-    /// Starts the guardian, removes what earlier, dead processes left behind, and, where this
-    /// process may mount, gives it mounts of its own.
+    /// Starts the guardian, removes what earlier, dead processes left behind, and gives this
+    /// process its own mounts if it may mount.
     ///
     /// # Errors
-    /// [`TargetError::SeveralThreads`] when called too late, [`TargetError::Workshop`] when the
-    /// kernel refuses.
+    /// [`TargetError::SeveralThreads`] if called too late, [`TargetError::Workshop`] if the kernel
+    /// refuses.
     pub fn open(surroundings: Surroundings) -> Result<Self, TargetError> {
-        let failed = |doing| move |source| TargetError::Workshop { doing, source };
-        let threads = fs::read_dir("/proc/self/task").map_err(failed("counting threads"))?.count();
-        if threads != 1 {
-            return Err(TargetError::SeveralThreads { threads });
-        }
-        let owner = Owner::this().map_err(failed("reading /proc/self"))?;
-        let guardian = Guardian::start(owner).map_err(failed("starting the guardian process"))?;
-        sweep_cgroups();
-        let mut mounts_refused = None;
-        let area = if may_mount() {
-            match take_own_mounts() {
-                Err(errno @ (Errno::PERM | Errno::ACCESS)) => {
-                    mounts_refused = Some(errno);
-                    None
-                }
-                taken => {
-                    let made = taken.map_err(explain_chroot);
-                    let made = made
-                        .and_then(|()| make_area(owner, &guardian, &surroundings.scratch))
-                        .map_err(failed("making private mounts"))?;
-                    Some(made)
-                }
-            }
-        } else {
-            None
-        };
-        let images = Mutex::default();
-        let next = AtomicU32::new(0);
-        let shop = Shop { owner, guardian, surroundings, area, mounts_refused, images, next };
-        Ok(Self { shop: Arc::new(shop) })
+        Ok(Self { shop: Arc::new(Shop::open(surroundings)?) })
     }
 
-    /// Makes a target. It outlives the workshop if it must.
+    /// Makes a target. It may outlive the workshop.
     ///
     /// # Errors
-    /// [`TargetError::Unavailable`] before anything is made; after that, what failed, with all
-    /// that was made removed again.
+    /// [`TargetError::Unavailable`] before anything is made; otherwise what failed, after removing
+    /// everything that was made.
     pub fn make(&self, spec: &TargetSpec) -> Result<Target, TargetError> {
         if let (Some(errno), Location::Scratch(_)) = (self.shop.mounts_refused, &spec.location)
             && !spec.is_called_as_library()
@@ -111,146 +49,29 @@ impl Workshop {
         Target::make(Arc::clone(&self.shop), spec, device)
     }
 
-    /// The process that cleans up should this one die.
+    /// The process that cleans up if this one dies.
     #[must_use]
     pub fn guardian(&self) -> Pid {
         self.shop.guardian.pid()
     }
 
-    /// Whether that process is still there: should this one die without it, what has a name on the
-    /// host would stay until the next workshop.
+    /// Whether the guardian is still there. If this process died without it, everything with a name
+    /// on the host would stay until the next workshop.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.shop.guardian.is_alive()
     }
 
-    /// Removes what is left and waits for the guardian. Dropping does the same in silence.
+    /// Removes what is left and waits for the guardian. Dropping does the same without reporting.
     ///
     /// # Errors
-    /// [`TargetError::LeftBehind`] when something could not be removed, or targets still live.
+    /// [`TargetError::LeftBehind`] if something could not be removed, or if targets are still
+    /// alive.
     pub fn close(self) -> Result<(), TargetError> {
         let Some(shop) = Arc::into_inner(self.shop) else {
             let source = io::Error::other("a target is still in use");
             return Err(TargetError::LeftBehind { source });
         };
         shop.finish().map_err(|source| TargetError::LeftBehind { source })
-    }
-}
-
-impl Shop {
-    /// A name for a new thing of ours: `fsprism-<pid>-<start>-<number>`.
-    pub(crate) fn new_name(&self) -> String {
-        format!("{}-{}", self.owner, self.next.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Whether this process has a place to mount on.
-    pub(crate) fn can_mount(&self) -> bool {
-        self.area.is_some()
-    }
-
-    /// A new directory to mount on, which nobody but this process sees.
-    pub(crate) fn new_mount_point(&self, label: &str) -> io::Result<PathBuf> {
-        let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let plain: String = label
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-            .take(32)
-            .collect();
-        let path = area.path.join(format!("{number}-{plain}"));
-        fs::create_dir(&path)?;
-        Ok(path)
-    }
-
-    /// Where a setting of the host's is noted while it is ours: beside the mount area, where a
-    /// later run looks for what we left.
-    pub(crate) fn new_note(&self) -> io::Result<PathBuf> {
-        let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
-        Ok(area.path.with_file_name(format!("{}.setting", self.new_name())))
-    }
-
-    /// Counts a new image among those that may still grow.
-    pub(crate) fn note_image(&self, image: &Arc<LoopDevice>, booked_bytes: u64) {
-        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-        images.retain(|(image, _)| image.strong_count() > 0);
-        images.push((Arc::downgrade(image), booked_bytes));
-    }
-
-    fn promised_bytes(&self) -> u64 {
-        let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-        let living = images.iter().filter_map(|(image, booked)| Some((image.upgrade()?, booked)));
-        living.map(|(image, booked)| booked.saturating_sub(image.allocated_bytes())).sum()
-    }
-
-    fn finish(&self) -> io::Result<()> {
-        // Everything else that fails here the guardian does: it knows the area.
-        let unmounted = self.area.as_ref().map_or(Ok(()), |area| match unmount_at(&area.path) {
-            // It was unmounted by an earlier call.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            unmounted => unmounted,
-        });
-        let finished = self.guardian.finish();
-        if let (Err(_), Some(area)) = (&finished, &self.area) {
-            // What it would have done, had it not been killed.
-            let _swept_by_the_next = removal::remove_empty(&area.path);
-        }
-        finished.and(unmounted)
-    }
-}
-
-impl Drop for Shop {
-    fn drop(&mut self) {
-        let _nobody_to_tell = self.finish();
-    }
-}
-
-/// Takes this process out of the host's mounts. Nothing is made yet.
-fn take_own_mounts() -> Result<(), Errno> {
-    let unshared = system_calls::unshare_mounts();
-    unshared.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    // Not private: what users unmount must go here too, else we would hold their disks. Nothing
-    // goes the other way.
-    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
-}
-
-/// Makes the directory below which this process mounts.
-fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<MountArea> {
-    let mut refusal = None;
-    for parent in [Path::new("/run"), scratch] {
-        // The first shows by its lock whether the owner of the second lives.
-        sweep(parent, Leftover::Setting);
-        sweep(parent, Leftover::MountArea);
-        let path = parent.join(format!("{owner}-mounts"));
-        guardian.add(Kind::MountArea, &path)?;
-        if let Err(error) = fs::create_dir(&path) {
-            guardian.remove(Kind::MountArea, &path)?;
-            refusal = Some(error);
-            continue;
-        }
-        let lock = lock_as_owner(CWD, &path).ok();
-        mount("fsprism", &path, "tmpfs", MountFlags::empty(), Some(c"mode=0755,size=1m"))?;
-        return Ok(MountArea { path, _lock: lock });
-    }
-    Err(refusal.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
-}
-
-/// The root of a chroot is a plain directory, below a mount that cannot be reached from inside.
-fn explain_chroot(errno: Errno) -> io::Error {
-    if errno != Errno::INVAL {
-        return errno.into();
-    }
-    let why =
-        "the root directory is not a mount point (mount a chroot onto itself before entering it)";
-    io::Error::new(io::ErrorKind::InvalidInput, why)
-}
-
-fn sweep_cgroups() {
-    for controller in [Controller::Memory, Controller::Io] {
-        // Groups are made in our own group or an ancestor of it; so were those of the dead.
-        let Ok(hierarchy) = Hierarchy::of(controller) else { continue };
-        for group in hierarchy.upward() {
-            sweep(group, Leftover::Cgroup);
-        }
     }
 }

@@ -1,30 +1,31 @@
-//! Choosing the clock of this machine, finding its frequency, and saying how good it is.
+//! Chooses this machine's clock, finds its frequency and says how good it is.
 //!
-//! The time-stamp counter is used only where three witnesses agree:
+//! The time-stamp counter is used only if it passes three tests:
 //!
 //! 1. The processor says that its counter is invariant (`cpuid` leaf 0x80000007, EDX bit 8).
-//! 2. The kernel trusts it: its clock source is `tsc`, or is a hypervisor's clock that is itself
-//!    computed from the counter while `tsc` is still on offer. The kernel watches the counter
-//!    against other timers and across processors, which no program can do as well, and takes it off
-//!    the list for good once it was seen to stray.
-//! 3. It proves itself here: reading it costs no more than reading the kernel's clock (a hypervisor
+//! 2. The kernel trusts it: its clock source is `tsc`, or a hypervisor's clock that is itself
+//!    computed from the counter, with `tsc` still listed as available. The kernel checks the
+//!    counter against other timers and across processors, which no program can do as well, and
+//!    takes it off the list for good once it has drifted.
+//! 3. It does well here: reading it costs no more than reading the kernel's clock (a hypervisor
 //!    may intercept it), and its rate is steady during calibration.
 //!
 //! The frequency is the median slope between pairs of *references*, each a reading of the counter
-//! tightly enclosed by `CLOCK_MONOTONIC_RAW`, which is not steered by time synchronisation.
+//! tightly enclosed by `CLOCK_MONOTONIC_RAW`, which time synchronisation does not steer.
 
 use crate::clock::{Clock, MonotonicClock, SystemClock, TscClock, kernel_nanos};
+use crate::clock_report::{ClockReport, ClockSource, WhyNotTsc};
 use crate::tsc;
 use rustix::time::ClockId;
-use std::{fmt, fs, hint};
+use std::{fs, hint};
 
 /// How many references calibration takes; with [`SPACING_NS`] it lasts 16 ms.
 const REFERENCES: u64 = 9;
 /// The time from one reference to the next.
 const SPACING_NS: u64 = 2_000_000;
-/// How often a reference is tried before the tightest is kept.
+/// How many times each reference is taken; the tightest is kept.
 const ATTEMPTS: u32 = 16;
-/// The greatest calibration error with which the counter is used.
+/// The counter is not used if its calibration error is larger than this.
 const ERROR_PPM_MAX: f64 = 100.0;
 
 /// The same moment on the calibrated clock and on `CLOCK_MONOTONIC_RAW`.
@@ -34,71 +35,13 @@ pub struct Reference {
     pub ticks: u64,
     /// The kernel's reading, in nanoseconds since boot.
     pub raw_ns: u64,
-    /// How far `raw_ns` may lie from the moment of `ticks`, to either side.
+    /// How far `raw_ns` may be from the moment of `ticks`, in either direction.
     pub uncertainty_ns: u64,
 }
 
-/// What is known of the chosen clock; it belongs with everything measured by it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClockReport {
-    /// Which clock was chosen.
-    pub source: ClockSource,
-    /// Ticks per second.
-    pub frequency_hz: f64,
-    /// The least difference, not zero, between two successive readings: the shortest time seen.
-    pub precision_ns: f64,
-    /// What one reading costs, on average over many.
-    pub cost_ns: f64,
-    /// How far the clock's rate may be from that of `CLOCK_MONOTONIC_RAW`, in parts per million.
-    /// For the kernel's clock that includes how much time synchronisation was steering it.
-    pub calibration_error_ppm: f64,
-}
-
-/// Which clock is in use.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ClockSource {
-    /// The invariant time-stamp counter.
-    Tsc,
-    /// `CLOCK_MONOTONIC`, and why nothing better.
-    Monotonic {
-        /// What spoke against the counter.
-        why_not_tsc: WhyNotTsc,
-    },
-}
-
-/// Why the time-stamp counter is not the clock.
-#[derive(Debug, Clone, PartialEq)]
-pub enum WhyNotTsc {
-    /// Only x86-64 has this counter.
-    Architecture,
-    /// Its rate changes with the processor's speed, or it stops in sleep.
-    NotInvariant,
-    /// The processor cannot read it in order.
-    NoRdtscp,
-    /// The kernel does not say which clock sources it trusts.
-    KernelSilent,
-    /// The kernel trusts another clock source.
-    KernelDistrusts {
-        /// What the kernel uses.
-        current: String,
-    },
-    /// Reading it costs more than reading the kernel's clock.
-    Slow {
-        /// The cost of a reading of the counter.
-        tsc_ns: f64,
-        /// The cost of a reading of `CLOCK_MONOTONIC`.
-        monotonic_ns: f64,
-    },
-    /// Its rate could not be found well enough.
-    Unsteady {
-        /// The calibration error found.
-        error_ppm: f64,
-    },
-}
-
 impl SystemClock {
-    /// Chooses the clock and finds its properties. It takes about 17 ms, so a program calls it when
-    /// it is about to measure, not when it starts.
+    /// Chooses the clock and measures its properties. Takes about 17 ms, so call it right before
+    /// measuring, not at program start.
     pub fn calibrate() -> (Self, ClockReport) {
         match calibrated_tsc() {
             Ok(chosen) => chosen,
@@ -106,7 +49,7 @@ impl SystemClock {
         }
     }
 
-    /// This moment, on this clock and on `CLOCK_MONOTONIC_RAW`: the tightest of several tries.
+    /// The current time, on this clock and on `CLOCK_MONOTONIC_RAW`: the tightest of several tries.
     pub fn reference(&self) -> Reference {
         match self {
             Self::Tsc(clock) => reference_of(clock),
@@ -114,9 +57,10 @@ impl SystemClock {
         }
     }
 
-    /// How much faster than `CLOCK_MONOTONIC_RAW` this clock has run `since` then, in parts per
-    /// million, negative if slower. It is 0 as long as the kernel's clock shows no time gone by.
-    /// Over less than a second the references' own uncertainty is a visible part of it.
+    /// How much faster this clock has run than `CLOCK_MONOTONIC_RAW` since the reference `since`,
+    /// in parts per million; negative if slower. 0 if no time has passed on the kernel's clock.
+    /// Over less than a second, the uncertainty of the two references is a visible part of the
+    /// result.
     pub fn drift_ppm(&self, since: &Reference) -> f64 {
         drift_between_ppm(self, since, &self.reference())
     }
@@ -128,7 +72,7 @@ fn drift_between_ppm(clock: &impl Clock, since: &Reference, now: &Reference) -> 
         return 0.0;
     }
     let own_ns = clock.nanos(now.ticks.saturating_sub(since.ticks));
-    // The subtraction is exact; of two floating-point numbers it would not be.
+    // Subtract as integers, which is exact; subtracting floating-point numbers would not be.
     (i128::from(own_ns) - i128::from(raw_ns)) as f64 / raw_ns as f64 * 1e6
 }
 
@@ -145,7 +89,7 @@ fn calibrated_tsc() -> Result<(SystemClock, ClockReport), WhyNotTsc> {
     };
     kernel_trust(&clock_source("current")?, &clock_source("available")?)?;
 
-    // Any frequency will do to take references with: they keep ticks.
+    // Any frequency will do for taking references, since they are in ticks.
     let uncalibrated = TscClock::converting_at(1e9).expect("1 GHz is a frequency");
     let references = spaced_references(&uncalibrated);
     let (frequency_hz, error_ppm) = fit(&references);
@@ -155,8 +99,7 @@ fn calibrated_tsc() -> Result<(SystemClock, ClockReport), WhyNotTsc> {
     };
     let tsc_ns = cost_ns(&clock);
     let monotonic_ns = cost_ns(&MonotonicClock);
-    // The two are near each other on most machines; only interception makes a difference of this
-    // size.
+    // On most machines the two cost about the same. Only interception makes such a difference.
     if tsc_ns > 2.0 * monotonic_ns {
         return Err(WhyNotTsc::Slow { tsc_ns, monotonic_ns });
     }
@@ -184,7 +127,7 @@ fn monotonic(why_not_tsc: WhyNotTsc) -> (SystemClock, ClockReport) {
     (SystemClock::Monotonic(clock), report)
 }
 
-/// Whether the kernel lets the counter pass, by its current and available clock sources.
+/// Whether the kernel trusts the counter, judging by its current and available clock sources.
 fn kernel_trust(current: &str, available: &str) -> Result<(), WhyNotTsc> {
     /// Clocks of hypervisors (KVM, Hyper-V, Xen) that read the counter and scale it.
     const COMPUTED_FROM_TSC: [&str; 3] = ["kvm-clock", "hyperv_clocksource_tsc_page", "xen"];
@@ -196,7 +139,7 @@ fn kernel_trust(current: &str, available: &str) -> Result<(), WhyNotTsc> {
     Err(WhyNotTsc::KernelDistrusts { current: current.to_owned() })
 }
 
-/// A reading between two of the kernel's clock; of several tries, the one most tightly enclosed.
+/// A reading between two of the kernel's clock: the most tightly enclosed of several tries.
 fn reference_of(clock: &impl Clock) -> Reference {
     let attempt = || {
         let before_ns = kernel_nanos(ClockId::MonotonicRaw);
@@ -212,7 +155,7 @@ fn reference_of(clock: &impl Clock) -> Reference {
     })
 }
 
-/// References at even distances. The wait spins: a sleep's length is the scheduler's choice.
+/// Evenly spaced references. The wait spins, because the scheduler decides how long a sleep takes.
 fn spaced_references(clock: &impl Clock) -> Vec<Reference> {
     let begin_ns = kernel_nanos(ClockId::MonotonicRaw);
     let spaced = (0..REFERENCES).map(|number| {
@@ -226,10 +169,11 @@ fn spaced_references(clock: &impl Clock) -> Vec<Reference> {
 
 /// Frequency in hertz and its error in parts per million.
 ///
-/// The frequency is the median of the slopes between all pairs of references at least half of the
-/// whole time apart: the estimator of Theil and Sen, without the pairs too close to tell much. The
-/// error is the median distance of those slopes from it, or how far the typical uncertainty of
-/// two references could tilt the line, whichever is more. One wild reference of nine moves neither.
+/// The frequency is the median of the slopes between all pairs of references that are at least half
+/// the total time apart: the Theil-Sen estimator, without the pairs too close together to say much.
+/// The error is the median distance of those slopes from it, or how far the typical uncertainty of
+/// two references could tilt the line, whichever is larger. One wild reference out of nine affects
+/// neither.
 fn fit(references: &[Reference]) -> (f64, f64) {
     let times = references.iter().map(|reference| reference.raw_ns);
     let span_ns = times.clone().max().unwrap_or(0) - times.min().unwrap_or(0);
@@ -247,14 +191,14 @@ fn fit(references: &[Reference]) -> (f64, f64) {
     (slope * 1e9, scatter.max(2.0 * uncertainty_ns / span_ns as f64) * 1e6)
 }
 
-/// The upper median, of at least one value.
+/// The upper median. Needs at least one value.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// The cost of one reading: the least over several batches of many, which nothing else disturbed.
+/// The cost of one reading: the mean within the fastest, least disturbed, of several batches.
 fn cost_ns(clock: &impl Clock) -> f64 {
     const BATCHES: u32 = 20;
     const PAIRS: u32 = 100;
@@ -268,9 +212,9 @@ fn cost_ns(clock: &impl Clock) -> f64 {
     (0..BATCHES).map(batch).min().unwrap_or(0) as f64 / f64::from(2 * PAIRS)
 }
 
-/// The least difference but zero that two successive readings showed; 0 where none showed any.
+/// The smallest nonzero difference between two successive readings; 0 if there was none.
 fn precision_ns(clock: &impl Clock) -> f64 {
-    /// Ticks are too coarse a unit to convert one at a time: a million of them are.
+    /// One tick is too little to convert to whole nanoseconds, so a million are converted at once.
     const SCALE: u64 = 1_000_000;
     const PAIRS: u32 = 2000;
     let differences = (0..PAIRS).map(|_| {
@@ -279,38 +223,6 @@ fn precision_ns(clock: &impl Clock) -> f64 {
     });
     let least_ticks = differences.filter(|&ticks| ticks > 0).min().unwrap_or(0);
     clock.nanos(least_ticks.saturating_mul(SCALE)) as f64 / SCALE as f64
-}
-
-impl fmt::Display for ClockSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tsc => write!(f, "invariant TSC"),
-            Self::Monotonic { why_not_tsc } => write!(f, "CLOCK_MONOTONIC ({why_not_tsc})"),
-        }
-    }
-}
-
-impl fmt::Display for WhyNotTsc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Architecture => write!(f, "this architecture has no TSC"),
-            Self::NotInvariant => write!(f, "the processor's TSC is not invariant"),
-            Self::NoRdtscp => write!(f, "the processor has no rdtscp instruction"),
-            Self::KernelSilent => {
-                write!(f, "the kernel's clock source cannot be read from /sys/devices/system")
-            }
-            Self::KernelDistrusts { current } => {
-                write!(f, "the kernel's clock source is {current}, not tsc")
-            }
-            Self::Slow { tsc_ns, monotonic_ns } => write!(
-                f,
-                "reading the TSC costs {tsc_ns:.0} ns, the kernel's clock {monotonic_ns:.0} ns"
-            ),
-            Self::Unsteady { error_ppm } => {
-                write!(f, "the TSC's frequency is known only to {error_ppm:.0} ppm")
-            }
-        }
-    }
 }
 
 #[cfg(test)]

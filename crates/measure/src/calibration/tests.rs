@@ -107,7 +107,7 @@ fn this_machine_gets_a_clock_and_a_truthful_report() {
     while kernel_nanos(ClockId::MonotonicRaw) < begin_ns + SPACING_NS {}
     let now = clock.reference();
     let drift_ppm = clock.drift_ppm(&since);
-    // What the two references and the calibration leave open, and as much again.
+    // The uncertainty of the two references and of the calibration; doubled below.
     let uncertainty_ns = since.uncertainty_ns + now.uncertainty_ns;
     let open_ppm = uncertainty_ns as f64 / SPACING_NS as f64 * 1e6 + report.calibration_error_ppm;
     assert!(drift_ppm.abs() <= 2.0 * open_ppm + 100.0, "{drift_ppm} ppm of {open_ppm}");

@@ -1,9 +1,9 @@
 //! Which values share a bucket: the log-linear layout of an HdrHistogram with two significant
 //! digits and a unit of 1.
 //!
-//! Values to 255 have a bucket each. From there on every octave (a power of two up to the next)
-//! is cut into 128 buckets of equal width, so a bucket is never wider than 1/128 of the values in
-//! it and its middle is within 0.4 % of each. The whole range of `u64` is covered.
+//! Values up to 255 have a bucket each. Above that, every octave (from one power of two to the
+//! next) is divided into 128 buckets of equal width, so a bucket is never wider than 1/128 of the
+//! values in it, and its middle is within 0.4 % of each. The whole range of `u64` is covered.
 
 /// Values below this have a bucket each.
 const EXACT_VALUES: u64 = 256;
@@ -16,13 +16,13 @@ const PER_OCTAVE: usize = 128;
 pub(super) const BUCKETS: usize = bucket_of(u64::MAX) + 1;
 const _: () = assert!(BUCKETS == 256 + 56 * PER_OCTAVE);
 
-/// The index of the bucket that holds `value`, always below [`BUCKETS`].
+/// The index of the bucket that contains `value`, always below [`BUCKETS`].
 ///
-/// There is no branch, and the compiler can see that the result is below [`BUCKETS`].
+/// It has no branch, and the compiler can see that the result is below [`BUCKETS`].
 #[inline(always)]
 pub(super) const fn bucket_of(value: u64) -> usize {
     let shift = (value | (EXACT_VALUES - 1)).ilog2() - LAST_EXACT_OCTAVE;
-    // Eight bits are left after the shift, so the lowest byte is all there is.
+    // Only eight bits are left after the shift, so the lowest byte is the whole value.
     let leading_bits = (value >> shift).to_le_bytes()[0];
     shift as usize * PER_OCTAVE + leading_bits as usize
 }

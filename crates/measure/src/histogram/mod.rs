@@ -1,7 +1,7 @@
 //! The histogram of all operations: log-linear, exact at both ends, never saturated.
 //!
 //! The module `layout` says which values share a bucket. Recording is a shift, an addition and a
-//! few increments, with no branch that depends on the bucket; everything else here is for after the
+//! few increments, with no branch that depends on the bucket; everything else here runs after the
 //! measurement.
 
 mod layout;
@@ -11,8 +11,8 @@ use std::fmt;
 
 /// Counts of values over the whole range of `u64`, with a relative error below 1 %.
 ///
-/// Values are nanoseconds everywhere in this project, but nothing depends on that. The least, the
-/// greatest and the sum are exact. An empty histogram answers 0 to every question.
+/// Values are nanoseconds everywhere in this project, but nothing depends on that. The minimum, the
+/// maximum and the sum are exact. An empty histogram answers 0 to every question.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; BUCKETS]>,
@@ -22,12 +22,12 @@ pub struct Histogram {
     sum: u128,
 }
 
-/// A bucket that holds something.
+/// A bucket that is not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
-    /// The least value that belongs here.
+    /// The lowest value of this bucket.
     pub low: u64,
-    /// The greatest value that belongs here, itself included.
+    /// The highest value of this bucket, inclusive.
     pub high: u64,
     /// How many values were recorded here.
     pub count: u64,
@@ -36,9 +36,9 @@ pub struct Bucket {
 /// What a histogram knows exactly, beyond its buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exact {
-    /// The least value recorded.
+    /// The minimum of the values recorded.
     pub min: u64,
-    /// The greatest value recorded.
+    /// The maximum of the values recorded.
     pub max: u64,
     /// The sum of all values recorded.
     pub sum: u128,
@@ -59,10 +59,10 @@ pub enum HistogramError {
         /// The upper bound given.
         high: u64,
     },
-    /// The counts add up to more than a `u64` holds.
+    /// The counts add up to more than fits into a `u64`.
     #[error("the counts add up to more than 2^64 - 1; the stored histogram is damaged")]
     TooMany,
-    /// The exact least, greatest or sum contradicts the buckets.
+    /// The exact minimum, maximum or sum contradicts the buckets.
     #[error("{exact:?} does not match the stored buckets; the stored histogram is damaged")]
     Contradiction {
         /// What was claimed.
@@ -71,7 +71,7 @@ pub enum HistogramError {
 }
 
 impl Histogram {
-    /// An empty histogram. Its memory, 58 KiB, is touched now, so that recording never faults.
+    /// An empty histogram. Its memory, 58 KiB, is touched here, so that recording never faults.
     pub fn new() -> Self {
         Self { counts: zeroed_counts(), min: u64::MAX, max: 0, sum: 0 }
     }
@@ -82,14 +82,14 @@ impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        // One at a time, a count of 2^64 is out of reach: no check.
+        // Not checked for overflow: adding one at a time never reaches 2^64.
         self.counts[bucket_of(value)] += 1;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.sum += u128::from(value);
     }
 
-    /// Counts one value `count` times. Counts stop at `u64::MAX`, the sum at `u128::MAX`.
+    /// Counts one value `count` times. Counts saturate at `u64::MAX`, the sum at `u128::MAX`.
     pub fn record_n(&mut self, value: u64, count: u64) {
         if count == 0 {
             return;
@@ -101,7 +101,7 @@ impl Histogram {
         self.sum = self.sum.saturating_add(u128::from(value) * u128::from(count));
     }
 
-    /// Adds everything that `other` holds, as if it had been recorded here.
+    /// Adds the contents of `other`, as if its values had been recorded here.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count = count.saturating_add(*more);
@@ -111,7 +111,7 @@ impl Histogram {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// How many values were recorded. Added up when it is asked for: a counter of its own would be
+    /// How many values were recorded. Added up on request: keeping a separate counter would cost
     /// one more store per value.
     pub fn count(&self) -> u64 {
         self.counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
@@ -122,12 +122,12 @@ impl Histogram {
         self.min > self.max
     }
 
-    /// The least value, exact.
+    /// The minimum, exact.
     pub fn min(&self) -> u64 {
         if self.is_empty() { 0 } else { self.min }
     }
 
-    /// The greatest value, exact.
+    /// The maximum, exact.
     pub fn max(&self) -> u64 {
         self.max
     }
@@ -142,15 +142,15 @@ impl Histogram {
         if self.is_empty() { 0.0 } else { self.sum as f64 / self.count() as f64 }
     }
 
-    /// The quantile `q` of the distribution that the values come from, as estimated from them: the
-    /// order statistic of rank (n + 1/3) q + 1/3, interpolated linearly between whole ranks.
+    /// Estimates the quantile `q` of the distribution that the values come from: the order
+    /// statistic of rank (n + 1/3) q + 1/3, interpolated linearly between whole ranks.
     ///
-    /// Whatever the distribution, almost half of all samples give more than the truth and almost
-    /// half less (Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
+    /// Whatever the distribution, almost half of all samples give more than the true value and
+    /// almost half less (Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
     /// Statistician 50, 1996, definition 8). The rank `ceil(q n)` does not have this property: of
-    /// six values it takes the third for the median. The first and the last order statistic are
-    /// exact, others within 1 %: those of a bucket are taken to be spread evenly over it. `q` below
-    /// 0 (or not a number) gives the least value, above 1 the greatest.
+    /// six values it takes the third as the median. The first and the last order statistic are
+    /// exact, others are within 1 %: the values of a bucket are assumed to be spread evenly over
+    /// it. `q` below 0 (or not a number) gives the minimum, above 1 the maximum.
     pub fn quantile(&self, q: f64) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -163,13 +163,13 @@ impl Histogram {
         if part == 0.0 { below } else { below + part * (self.at_rank(rank.ceil(), count) - below) }
     }
 
-    /// The order statistic of `rank`, from 1, the least, to the number of values; within 1 % but
-    /// for the first and the last, which are exact. What lies outside has the nearest of these.
+    /// The order statistic of `rank`, from 1 (the minimum) to the number of values; within 1 %,
+    /// except that the first and the last are exact. A rank outside this range is clamped to it.
     pub fn of_rank(&self, rank: u64) -> f64 {
         self.at_rank(rank as f64, self.count())
     }
 
-    /// The order statistic of a whole rank, from 1 to `count`, which is that of all values.
+    /// The order statistic of a whole rank, from 1 to `count`, the number of all values.
     fn at_rank(&self, rank: f64, count: u64) -> f64 {
         if rank <= 1.0 {
             return self.min as f64;
@@ -190,7 +190,7 @@ impl Histogram {
         self.max as f64
     }
 
-    /// The buckets that hold something, by rising value.
+    /// The buckets that are not empty, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
         let filled = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
         filled.map(|(index, &count)| {
@@ -204,12 +204,13 @@ impl Histogram {
         (!self.is_empty()).then_some(Exact { min: self.min, max: self.max, sum: self.sum })
     }
 
-    /// A histogram from stored buckets. Its extremes are the outer bounds and its sum is that of
-    /// the buckets' middles, until [`with_exact`](Self::with_exact) says better.
+    /// Rebuilds a histogram from stored buckets. Its extremes are the outer bounds of the buckets,
+    /// and its sum is computed from their middles, until [`with_exact`](Self::with_exact) replaces
+    /// them.
     ///
     /// # Errors
     ///
-    /// Where bounds are not those of a bucket, or the counts add up to more than `u64::MAX`.
+    /// If bounds are not those of a bucket, or the counts add up to more than `u64::MAX`.
     pub(crate) fn from_buckets(
         buckets: impl IntoIterator<Item = Bucket>,
     ) -> Result<Self, HistogramError> {
@@ -229,11 +230,11 @@ impl Histogram {
         Ok(histogram)
     }
 
-    /// This histogram with the extremes and the sum that its buckets could not keep.
+    /// This histogram with the exact extremes and sum, which the buckets do not keep.
     ///
     /// # Errors
     ///
-    /// Where they contradict the buckets.
+    /// If they contradict the buckets.
     pub(crate) fn with_exact(self, exact: Exact) -> Result<Self, HistogramError> {
         let sum_of = |bound: fn(&Bucket) -> u64| {
             let products = self.buckets().map(|b| u128::from(bound(&b)) * u128::from(b.count));
@@ -267,10 +268,10 @@ impl fmt::Debug for Histogram {
     }
 }
 
-/// Counts of zero on the heap, without passing over the stack, every page touched.
+/// Counts of zero, made on the heap without passing over the stack, every page touched.
 fn zeroed_counts() -> Box<[u64; BUCKETS]> {
     let mut counts = vec![0; BUCKETS];
-    // Fresh zero pages are mapped at their first write, which must not be during a measurement.
+    // Fresh zero pages are mapped at the first write, which must not happen during a measurement.
     // The black box keeps the compiler from seeing that this write changes nothing.
     counts.fill(std::hint::black_box(0));
     counts.into_boxed_slice().try_into().expect("the vector was made with this length")

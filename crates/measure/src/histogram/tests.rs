@@ -1,10 +1,10 @@
-//! The histogram against a sorted vector, which keeps everything exactly.
+//! Tests the histogram against a sorted vector, which keeps everything exactly.
 
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Values of every magnitude, not only the large ones that a plain `u64` strategy gives.
+/// Values of every magnitude, unlike a plain `u64` strategy, which gives mostly large ones.
 fn any_value() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0_u32..64).prop_map(|(bits, shift)| bits >> shift)
 }
@@ -15,7 +15,7 @@ fn histogram_of(values: &[u64]) -> Histogram {
     histogram
 }
 
-/// What R's `quantile(type = 8)` says of sorted values.
+/// The result of R's `quantile(type = 8)` for sorted values.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 200")]
 fn median_unbiased(sorted: &[u64], q: f64) -> f64 {
     let count = sorted.len() as f64;
@@ -44,7 +44,7 @@ proptest! {
     ) {
         let histogram = histogram_of(&values);
         let (least, most) = (f64::min(one, other), f64::max(one, other));
-        // But for what rounding does to two points of one straight line.
+        // Two points on the same line may differ by rounding.
         prop_assert!(histogram.quantile(least) <= histogram.quantile(most) * (1.0 + 1e-12));
     }
 
@@ -126,7 +126,7 @@ fn first_and_last_rank_are_exact_and_the_rest_stays_between() {
     assert_eq!(histogram_of(&[2991, 2991, 2991]).quantile(0.5), 2991.0, "2999.5 is too high");
 }
 
-/// From R 4: `quantile(x, probs, type = 8)`; the values are such that each has a bucket of its own.
+/// Expected values from R 4, `quantile(x, probs, type = 8)`; each value has a bucket of its own.
 #[test]
 fn quantiles_lie_between_ranks() {
     let six = histogram_of(&[10, 20, 30, 40, 50, 60]);
@@ -139,7 +139,7 @@ fn quantiles_lie_between_ranks() {
 
 #[test]
 fn values_of_one_bucket_are_spread_evenly_over_it() {
-    // 8192 to 8255 share a bucket; the extremes, which are exact, lie far outside.
+    // 8192 to 8255 share a bucket; the extremes, which are exact, are far away from it.
     let mut histogram = histogram_of(&[1, 1, 1, 1_000_000, 1_000_000, 1_000_000]);
     histogram.record_n(8200, 100);
     let [quarter, half] = [0.25, 0.5].map(|q| histogram.quantile(q));

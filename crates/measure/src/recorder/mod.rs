@@ -1,4 +1,4 @@
-//! One thread's measurements: what the hot loop writes to, and what is merged afterwards.
+//! One thread's measurements: written by the hot loop, and merged afterwards.
 
 mod words;
 
@@ -8,17 +8,17 @@ use crate::timeline::Timeline;
 
 /// A histogram and a timeline of one thread's operations, and the time they took together.
 ///
-/// There are no locks and nothing shared: each thread has its own, 91 KiB in size and made by the
-/// thread that uses it (so that its memory is near), and [`merge`](Self::merge) adds them up.
+/// There are no locks and nothing is shared: each thread has its own, 91 KiB in size and made by
+/// the thread that uses it (so that its memory is local), and [`merge`](Self::merge) adds them up.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     histogram: Histogram,
     timeline: Timeline,
-    /// What the batches took beyond (or below) the sum of their operations' rounded times.
+    /// The time that batches took beyond (or below) the sum of their operations' rounded times.
     batch_rest_ns: i64,
 }
 
-/// Many threads must not crowd out the caches whose effect they measure.
+/// With many threads, recorders must not evict from the caches what is being measured.
 const _: () =
     assert!(size_of::<Recorder>() + Histogram::HEAP_BYTES + Timeline::HEAP_BYTES < 128 * 1024);
 
@@ -33,17 +33,17 @@ impl Recorder {
         }
     }
 
-    /// Moves the beginning of the timeline of a recorder that holds nothing yet: to when the
-    /// threads are let go, say, which is later than when their recorders are made.
+    /// Moves the start of the timeline of an empty recorder, for example to the moment when the
+    /// threads are released, which is later than when their recorders are made.
     pub fn begin_at(&mut self, origin_ticks: u64) {
         self.timeline.begin_at(origin_ticks);
     }
 
-    /// Records one operation, by the readings before and after it.
+    /// Records one operation, given the readings before and after it.
     ///
-    /// Returns true once per initial slice width (see [`Timeline::record`]): the moment to look at
-    /// a stop flag or a deadline. Should the end lie before the start, which only a broken clock
-    /// could show, the operation took 0 ns.
+    /// Returns true once per initial slice width (see [`Timeline::record`]), which is the moment to
+    /// check a stop flag or a deadline. If the end is before the start, which happens only with a
+    /// broken clock, the operation counts as 0 ns.
     #[inline(always)]
     pub fn record(&mut self, start_ticks: u64, end_ticks: u64, clock: &impl Clock) -> bool {
         let latency_ns = clock.nanos(end_ticks.saturating_sub(start_ticks));
@@ -51,8 +51,8 @@ impl Recorder {
         self.timeline.record(end_ticks, latency_ns)
     }
 
-    /// Records `operations` that were too short to be timed one by one: each is counted with the
-    /// batch's time divided by their number. The total, [`busy_ns`](Self::busy_ns), stays exact.
+    /// Records `operations` that were too short to time one by one: each is counted with the time
+    /// of the batch divided by their number. The total, [`busy_ns`](Self::busy_ns), stays exact.
     pub fn record_batch(
         &mut self,
         start_ticks: u64,
@@ -101,7 +101,7 @@ impl Recorder {
         if self.operations() == 0 { 0.0 } else { self.busy_ns() as f64 / self.operations() as f64 }
     }
 
-    /// The parts, for who keeps them.
+    /// The histogram and the timeline.
     pub fn into_parts(self) -> (Histogram, Timeline) {
         (self.histogram, self.timeline)
     }

@@ -1,17 +1,16 @@
-//! A recorder as numbers, to be handed from the process that measured to the one that adds up.
+//! A recorder as numbers, to be passed from the process that measured to the one that merges.
 
 use super::Recorder;
 use crate::histogram::{Bucket, Exact, Histogram};
 use crate::timeline::Timeline;
 
 impl Recorder {
-    /// All that it holds, as [`from_words`](Self::from_words) takes it.
+    /// All of its contents, in the form that [`from_words`](Self::from_words) takes.
     pub fn to_words(&self) -> Vec<u64> {
         let mut words = vec![self.batch_rest_ns.cast_unsigned()];
         let exact = self.histogram.exact();
         let Exact { min, max, sum } = exact.unwrap_or(Exact { min: 0, max: 0, sum: 0 });
         let high = u64::try_from(sum >> u64::BITS).expect("the upper half of 128 bits");
-        // The lower half.
         let low = u64::try_from(sum & u128::from(u64::MAX)).expect("the lower half of 128 bits");
         words.extend([min, max, high, low]);
         let buckets: Vec<Bucket> = self.histogram.buckets().collect();
@@ -27,7 +26,7 @@ impl Recorder {
         words
     }
 
-    /// What [`to_words`](Self::to_words) gave; `None` of words that no recorder gives.
+    /// Rebuilds a recorder from [`to_words`](Self::to_words); `None` if the words are not valid.
     pub fn from_words(words: &[u64]) -> Option<Self> {
         let ([rest, min, max, high, low, count], words) = words.split_first_chunk()?;
         let bucket_words = usize::try_from(*count).ok()?.checked_mul(3)?;

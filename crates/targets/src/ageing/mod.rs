@@ -1,13 +1,13 @@
-//! Ageing: filling and churning a fresh file system until its free space lies in fragments.
+//! Ageing: filling and churning a fresh file system until its free space is fragmented.
 //!
-//! A fresh file system gives every file one piece of the device, and flatters itself (Smith and
-//! Seltzer, "File System Aging: Increasing the Relevance of File System Benchmarks", SIGMETRICS
-//! 1997). So before anything is measured it can be aged: filled nearly to its end once, then to a
-//! stated share of its space, of which in each round a stated share is deleted, file by file at
-//! random, and written again; in the end files are deleted at random until half of the space is
-//! free, in fragments, for the benchmarks. The files left stay there. Operations follow from a seed
-//! and the room alone. It writes the peak and a quarter of the fill for each round: two fills for
-//! five.
+//! A fresh file system gives every file one contiguous piece of the device, which flatters it
+//! (Smith and Seltzer, "File System Aging: Increasing the Relevance of File System Benchmarks",
+//! SIGMETRICS 1997). So it can be aged before anything is measured: filled nearly to capacity once,
+//! then reduced to a given share of its space. In each round a given share of that is deleted, file
+//! by file at random, and written again. Finally, files are deleted at random until half of the
+//! space is free, in fragments, for the benchmarks. The remaining files stay. The operations depend
+//! only on the seed and the room. It writes the peak once and a quarter of the fill in each round:
+//! 1.9 times the space in five rounds at a fill of 80 %.
 
 mod plan;
 
@@ -27,9 +27,9 @@ use plan::{AfterWrite, AgeingStep, DIRECTORIES, Plan};
 
 use crate::filtered;
 
-/// Below this directory of the target's root the files lie.
+/// The directory in the target's root that the files are in.
 const DIRECTORY: &str = "aged";
-/// Content is taken from a buffer of random bytes, which no file system can make smaller.
+/// Content is taken from a buffer of random bytes, which no file system can compress.
 const CONTENT_BYTES: usize = 1 << 20;
 /// Files that are kept open between pieces.
 const OPEN_MAX: usize = 32;
@@ -37,13 +37,13 @@ const OPEN_MAX: usize = 32;
 /// How an ageing ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// All of it was done.
+    /// It was completed.
     Done,
     /// The stop flag was raised.
     Stopped,
 }
 
-/// Ages the file system at `root`, which is empty and has `room_bytes` of room.
+/// Ages the file system at `root`, which is empty and has `room_bytes` of free space.
 pub(crate) fn age(
     root: &Path,
     ageing: Ageing,
@@ -53,7 +53,7 @@ pub(crate) fn age(
     let mut plan = Plan::new(ageing, room_bytes, seed);
     let mut hand = Hand::new(&root.join(DIRECTORY), seed)?;
     let mut parts = vec![plan.fill()];
-    // A round is planned when its turn comes: its operations take memory.
+    // Each round is planned only when it is due, because its operations take memory.
     for round in 0..=ageing.rounds {
         for part in parts.drain(..) {
             for operation in part {
@@ -63,7 +63,7 @@ pub(crate) fn age(
                 hand.follow(operation)?;
             }
         }
-        // What was deleted is free for others once the file system has written so.
+        // Deleted space can be reused only once the file system has committed the deletion.
         hand.sync(root)?;
         match round < ageing.rounds {
             true => parts.push(plan.round()),
@@ -77,7 +77,7 @@ pub(crate) fn age(
     Ok(Ended::Done)
 }
 
-/// Does what the plan says.
+/// Carries out the plan.
 struct Hand {
     directory: PathBuf,
     content: Vec<u8>,
@@ -99,7 +99,7 @@ impl Hand {
         match operation {
             AgeingStep::Write { file, at, bytes, then } => {
                 let length = usize::try_from(bytes).map_err(io::Error::other)?;
-                // Another part of the content for each place.
+                // Use a different part of the content for each offset.
                 let start = usize::try_from(file.wrapping_add(at) % 4096).expect("below 4096");
                 let path = self.path(file);
                 let handle = opened(&mut self.open, file, &path)?;

@@ -1,13 +1,13 @@
-//! What ageing does, operation by operation, from a seed: nothing here touches a file.
+//! The operations of ageing, planned from a seed: nothing here touches a file.
 //!
-//! Sizes of files follow the lognormal law fitted to the files of thousands of desktop machines:
-//! mu 9.48 and sigma 2.46 of the natural logarithm of bytes, a median of 13 KiB (Agrawal et al.,
-//! "Generating Realistic Impressions for File-System Images", FAST 2009, Table 2; the data are
-//! those of "A Five-Year Study of File-System Metadata", FAST 2007). Its far tail, which a small
-//! image cannot hold, is cut off.
+//! File sizes follow the lognormal distribution fitted to the files of thousands of desktop
+//! machines: mu 9.48 and sigma 2.46 of the natural logarithm of bytes, a median of 13 KiB (Agrawal
+//! et al., "Generating Realistic Impressions for File-System Images", FAST 2009, Table 2; the data
+//! are those of "A Five-Year Study of File-System Metadata", FAST 2007). Its far tail, which does
+//! not fit into a small image, is cut off.
 //!
-//! Files grow side by side, a piece at a time, and are changed and lengthened later, as those of
-//! programs that run side by side are: each piece lies where there was room at its time.
+//! Files grow side by side, a piece at a time, and are later changed and extended, as the files of
+//! concurrent programs are: each piece is placed where there was room at the time.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -17,29 +17,29 @@ use record::Ageing;
 
 const MU: f64 = 9.48;
 const SIGMA: f64 = 2.46;
-/// Files larger than this are cut off, or larger than a share of the room: what deleting one file
-/// sets free must stay small, or the free space is not in fragments.
+/// File sizes are capped at this, and at a share of the room: deleting one file must free little,
+/// or the free space is not fragmented.
 const FILE_BYTES_MAX: u64 = 8 << 20;
 const FILES_PER_ROOM_MIN: u64 = 512;
-/// The unit in which file systems hand out space; what a file takes is reckoned in it.
+/// The unit in which file systems allocate space; the space that a file takes is counted in it.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
-/// What a file takes beside its content: inode, name, a share of a tree.
+/// The space that a file takes besides its content: inode, name, a share of a tree.
 const FILE_OVERHEAD_BYTES: u64 = 1024;
-/// Files that grow at a time.
+/// How many files grow at a time.
 const GROWING: usize = 8;
 /// A piece of a file is 1, 2, 4, ... or 16 blocks.
 const PIECE_SHIFT_MAX: u32 = 4;
-/// One piece in so many changes a file that is there, and one lengthens one.
+/// One in this many pieces overwrites an existing file, and one extends an existing file.
 const PIECES_PER_CHANGE: u32 = 16;
-/// One piece in so many is sent to the device at once, which gives it its place.
+/// One in this many pieces is sent to the device at once, which decides where it is placed.
 const PIECES_PER_WRITE_OUT: u32 = 4;
 /// Directories that the files are spread over.
 pub(crate) const DIRECTORIES: u64 = 64;
 
-/// One thing that is done to the file system.
+/// One operation on the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AgeingStep {
-    /// Writes `bytes` at the offset `at` of a file, which the first piece makes.
+    /// Writes `bytes` at the offset `at` of a file; the first piece creates the file.
     Write { file: u64, at: u64, bytes: u64, then: AfterWrite },
     /// Removes a file.
     Delete { file: u64 },
@@ -48,27 +48,27 @@ pub(crate) enum AgeingStep {
 /// What follows a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AfterWrite {
-    /// Nothing: the kernel writes when it likes.
+    /// Nothing: the kernel decides when to write.
     Nothing,
-    /// The file's dirty pages are sent to the device, so that they get their place now.
+    /// The file's dirty pages are sent to the device, so that they are allocated now.
     WriteOut,
 }
 
-/// A file, as the plan knows it.
+/// A file as the plan sees it.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     file: u64,
     size_bytes: u64,
 }
 
-/// A file that is not yet as long as it will be.
+/// A file that has not reached its final size.
 #[derive(Clone, Copy, Debug)]
 struct Growing {
     planned: Planned,
     wanted_bytes: u64,
 }
 
-/// The plan of one ageing.
+/// The plan for ageing one file system.
 #[derive(Debug)]
 pub(crate) struct Plan {
     generator: Xoshiro256PlusPlus,
@@ -82,7 +82,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// A plan for a file system with so much room.
+    /// A plan for a file system with this much room.
     pub(crate) fn new(ageing: Ageing, room_bytes: u64, seed: u64) -> Self {
         Self {
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -96,8 +96,8 @@ impl Plan {
         }
     }
 
-    /// What is written before the first round: up to the peak, so that little of the space was
-    /// never used, then deleted down to the fill.
+    /// What comes before the first round: writing up to the peak, so that little of the space was
+    /// never used, then deleting down to the fill.
     pub(crate) fn fill(&mut self) -> Vec<AgeingStep> {
         let mut operations = Vec::new();
         self.grow_to(self.share(self.ageing.peak_percent), &mut operations);
@@ -105,7 +105,7 @@ impl Plan {
         operations
     }
 
-    /// One round: a share of the fill is deleted, here and there, and written again.
+    /// One round: deletes a share of the fill, here and there, and writes it again.
     pub(crate) fn round(&mut self) -> Vec<AgeingStep> {
         let mut operations = Vec::new();
         let full = self.share(self.ageing.fill_percent);
@@ -114,7 +114,7 @@ impl Plan {
         operations
     }
 
-    /// The end: files are deleted here and there until so much is left as is to stay.
+    /// The end: deletes files here and there until only what is to stay is left.
     pub(crate) fn clear(&mut self) -> Vec<AgeingStep> {
         let mut operations = Vec::new();
         self.shrink_to(self.share(self.ageing.left_percent), &mut operations);
@@ -126,7 +126,7 @@ impl Plan {
     }
 
     fn shrink_to(&mut self, bytes: u64, operations: &mut Vec<AgeingStep>) {
-        // Files in the middle of their growth are ordinary ones from now on.
+        // Files that are still growing are treated as finished from now on.
         let cut_short = self.growing.drain(..).map(|growing| growing.planned);
         self.files.extend(cut_short.filter(|planned| planned.size_bytes > 0));
         while self.used_bytes > bytes && !self.files.is_empty() {
@@ -147,7 +147,7 @@ impl Plan {
         }
     }
 
-    /// The next piece of one of the files that grow.
+    /// Writes the next piece of one of the growing files.
     fn grow(&mut self, operations: &mut Vec<AgeingStep>) {
         if self.growing.len() < GROWING {
             let wanted_bytes = self.size_bytes();
@@ -168,14 +168,14 @@ impl Plan {
         }
     }
 
-    /// A piece more for a file that was finished.
+    /// Extends a finished file by one piece.
     fn lengthen(&mut self, operations: &mut Vec<AgeingStep>) {
         let index = self.generator.random_range(0..self.files.len());
         let (planned, bytes) = (self.files[index], self.piece_bytes());
         self.files[index] = self.write(planned, planned.size_bytes, bytes, operations);
     }
 
-    /// Other content for whole blocks of a file that was finished.
+    /// Overwrites whole blocks of a finished file.
     fn overwrite(&mut self, operations: &mut Vec<AgeingStep>) {
         let index = self.generator.random_range(0..self.files.len());
         let planned = self.files[index];
@@ -219,7 +219,7 @@ impl Plan {
     }
 }
 
-/// What a file of this size takes of the room.
+/// How much of the room a file of this size takes.
 fn taken_bytes(size_bytes: u64) -> u64 {
     size_bytes.next_multiple_of(BLOCK_BYTES) + FILE_OVERHEAD_BYTES
 }
@@ -258,7 +258,7 @@ mod tests {
         assert_ne!(hash(&all(7)), hash(&all(8)));
     }
 
-    /// Follows the operations as a file system would.
+    /// Applies the operations as a file system would.
     fn sizes(operations: &[AgeingStep]) -> BTreeMap<u64, u64> {
         let mut sizes = BTreeMap::new();
         for operation in operations {
@@ -294,7 +294,7 @@ mod tests {
                     AgeingStep::Delete { .. } => 0,
                 })
                 .sum();
-            // A quarter of 80 %, and what is overwritten.
+            // A quarter of 80 %, plus what is overwritten.
             assert!((15..30).contains(&(written * 100 / ROOM_BYTES)), "{written}");
             operations.extend(round);
             assert_eq!(used_percent(&operations), 80);

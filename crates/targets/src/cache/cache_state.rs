@@ -1,10 +1,10 @@
-//! Making a cache state, and verifying it: how much of a file set is in the page cache.
+//! Making a cache state and verifying it: how much of a file set is in the page cache.
 //!
-//! Counting uses `cachestat(2)` (Linux 6.5), which also tells dirty pages, else `mincore(2)`,
-//! which does not. On overlayfs `cachestat` looks at the overlay's own inode, whose mapping is
-//! always empty, and `mincore` at the real file's; so what `cachestat` finds empty, `mincore`
-//! must confirm. Whether a state is *cold* or *warm* enough is the caller's to decide, from
-//! [`Residency`].
+//! Pages are counted by `cachestat(2)` (Linux 6.5), which also reports dirty pages, or else by
+//! `mincore(2)`, which does not. On overlayfs, `cachestat` looks at the overlay's own inode, whose
+//! mapping is always empty, and `mincore` at that of the real file; so if `cachestat` finds
+//! nothing, `mincore` must confirm it. Whether a state is *cold* or *warm* enough is for the caller
+//! to decide, from [`Residency`].
 
 use std::fs::{self, File};
 use std::io;
@@ -21,30 +21,30 @@ use rustix::fs::{Advice, fadvise};
 use crate::cache::residency::resident_pages;
 use crate::filtered;
 
-/// A read of this size costs little memory and few calls.
+/// Large enough to need few calls, small enough to need little memory.
 const READ_BYTES: usize = 1 << 20;
-/// Pages may be in a processor's private list when they are to be dropped; the kernel empties the
-/// lists when it meets one, so that the next attempt succeeds.
+/// A page that is in a processor's private list cannot be dropped; when the kernel meets one, it
+/// empties the lists, so that the next attempt succeeds.
 const EVICT_ATTEMPTS: u32 = 4;
-/// Between attempts to drop pages that may be on their way.
+/// The pause between attempts to drop pages that may still be arriving.
 const EVICT_PAUSE: Duration = Duration::from_millis(20);
-/// What is written to see whether it can be dropped again, and how long that may take.
+/// How much is written to see whether it can be dropped again, and how long dropping it may take.
 const TRIED_BYTES: usize = 64 << 10;
 const TRIED_PATIENCE: Duration = Duration::from_millis(200);
 
-/// Whether this kernel has no `cachestat`; learnt from its first refusal.
+/// Whether this kernel lacks `cachestat`; set when it first fails.
 static NO_CACHESTAT: AtomicBool = AtomicBool::new(false);
 
-/// The pages of a file, or of a set of files, in the page cache.
+/// How many pages of a file, or of a set of files, are in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
     /// Pages in the page cache.
     pub resident_pages: u64,
-    /// Pages that the files' sizes make.
+    /// Pages of the files in total, according to their sizes.
     pub total_pages: u64,
-    /// Pages changed and not yet written; `None` where only `mincore` can count.
+    /// Pages changed but not yet written; `None` if only `mincore` can count.
     pub dirty_pages: Option<u64>,
-    /// Pages on their way to the device; `None` where only `mincore` can count.
+    /// Pages on their way to the device; `None` if only `mincore` can count.
     pub writeback_pages: Option<u64>,
 }
 
@@ -85,18 +85,18 @@ impl Sum for Residency {
     }
 }
 
-/// Counts one open file's pages.
+/// Counts the pages of one open file.
 ///
 /// # Errors
-/// What the kernel says of the file.
+/// The kernel's error for the file.
 pub fn residency(file: &File) -> io::Result<Residency> {
     residency_of_size(file, file.metadata()?.len())
 }
 
-/// Counts the pages of a file's first `span_bytes`.
+/// Counts the pages in the first `span_bytes` of a file.
 ///
 /// # Errors
-/// What the kernel says of the file.
+/// The kernel's error for the file.
 pub fn residency_of_span(path: &Path, span_bytes: u64) -> io::Result<Residency> {
     let file = open_quietly(path)?;
     let size_bytes = file.metadata()?.len();
@@ -111,7 +111,7 @@ fn residency_of_size(file: &File, size_bytes: u64) -> io::Result<Residency> {
     }
     if !NO_CACHESTAT.load(Ordering::Relaxed) {
         match system_calls::cachestat(file, 0, size_bytes) {
-            // Nothing, or nothing that it can see.
+            // No pages, or none that `cachestat` can see.
             Ok(stat) if stat.cached == 0 => {
                 let mapped = residency_by_mincore(file, size_bytes)?;
                 return Ok(if mapped.is_none() {
@@ -131,7 +131,7 @@ fn residency_of_size(file: &File, size_bytes: u64) -> io::Result<Residency> {
             Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
                 NO_CACHESTAT.store(true, Ordering::Relaxed);
             }
-            // Sandboxes forbid calls that they do not know.
+            // Sandboxes refuse system calls that they do not know.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             Err(error) => return Err(error),
         }
@@ -152,21 +152,21 @@ fn residency_by_mincore(file: &File, size_bytes: u64) -> io::Result<Residency> {
 /// Counts the pages of a set of files.
 ///
 /// # Errors
-/// What the kernel says of the first file that cannot be opened or counted.
+/// The kernel's error for the first file that cannot be opened or counted.
 pub fn residency_of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> io::Result<Residency> {
     paths.into_iter().map(|path| residency(&open_quietly(path.as_ref())?)).sum()
 }
 
-/// Writes the dirty pages of the file system at `root` and drops all pages of the files, then
-/// counts.
+/// Writes the dirty pages of the file system at `root`, drops all pages of the files and counts
+/// what is left.
 ///
-/// Pages that are the only copy (tmpfs, ramfs), or that somebody has mapped, stay: the caller
-/// looks at what is returned. Pages that were asked for ahead of a read may still be on their way,
-/// from a slow device for long, and can be dropped only once they have come: for as long as
-/// `patience`, pages that are left are dropped again.
+/// Pages that are the only copy (tmpfs, ramfs), or that somebody has mapped, stay: the caller must
+/// check the result. Pages requested by read-ahead may still be on their way, for a long time on a
+/// slow device, and can be dropped only once they have arrived: until `patience` is over, pages
+/// that are left are dropped again.
 ///
 /// # Errors
-/// What the kernel says of the file system, a failed write of dirty pages among it, or of the
+/// The kernel's error for the file system, including a failed write of dirty pages, or for the
 /// first file that cannot be opened.
 pub fn evict_all<P: AsRef<Path>>(
     root: &Path,
@@ -186,9 +186,9 @@ pub fn evict_all<P: AsRef<Path>>(
     }
 }
 
-/// Whether the file system of a directory keeps what it is asked to drop, as one does whose files
-/// lie in memory or on one below it that keeps them there: tried with a file of its own. What
-/// hinders the trial is met again by what is measured, which says so.
+/// Whether the file system of a directory keeps pages that it is asked to drop, because its files
+/// are in memory or on a file system below that keeps them there. This is tried with a new file. If
+/// the trial fails, so will the measurement, which reports why.
 pub(crate) fn keeps_pages(directory: &Path) -> bool {
     let path = directory.join("dropped");
     let left = fs::write(&path, [1; TRIED_BYTES])
@@ -197,11 +197,11 @@ pub(crate) fn keeps_pages(directory: &Path) -> bool {
     left.is_ok_and(|left| left.is_full())
 }
 
-/// Reads whole files; counts after the last is read, for a memory limit may have thrown out the
-/// first again.
+/// Reads whole files. Counts only after the last has been read, because a memory limit may have
+/// evicted the first again.
 ///
 /// # Errors
-/// What the kernel says of the first file that cannot be opened or read.
+/// The kernel's error for the first file that cannot be opened or read.
 pub fn read_in_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P, IntoIter: Clone>,
 ) -> io::Result<Residency> {
@@ -213,12 +213,13 @@ pub fn read_in_all<P: AsRef<Path>>(
     residency_of(paths)
 }
 
-/// Reads a file's first `span_bytes` page by page, so that the page cache holds single pages: read
-/// in one go, it would hold large pieces, which a memory limit throws out as a whole. Pages beyond
-/// are not read ahead. The buffer is the caller's, who knows whose memory it counts towards.
+/// Reads the first `span_bytes` of a file page by page, so that the page cache has single pages:
+/// reading in one go would make large folios, which a memory limit evicts as a whole. There is no
+/// read-ahead beyond the span. The buffer is the caller's, who knows which group its memory counts
+/// towards.
 ///
 /// # Errors
-/// What the kernel says of the file.
+/// The kernel's error for the file.
 pub fn read_in_span(path: &Path, span_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
     let file = open_quietly(path)?;
     fadvise(&file, 0, None, Advice::Random)?;
@@ -257,7 +258,7 @@ fn drop_pages(file: &File) -> io::Result<Residency> {
     Ok(left)
 }
 
-/// Opens for reading without changing the time of access where that is permitted.
+/// Opens a file for reading, without changing its access time if permitted.
 pub(crate) fn open_quietly(path: &Path) -> io::Result<File> {
     let quietly = File::options().read(true).custom_flags(libc::O_NOATIME).open(path);
     match quietly {

@@ -1,16 +1,15 @@
-//! In folios of which order the resident pages of a file lie: the pieces in which the page cache
-//! holds it, of 2 to the power of the order pages each.
+//! The orders of the folios that a file's resident pages are in. The page cache keeps a file in
+//! folios, of 2 to the power of the order pages each.
 //!
-//! Which pages of one file are resident is not all that its file system's speed depends on: what
-//! is done once for each folio costs less, or more, the larger it is (docs/warm-state.md). The
-//! kernel tells of a page which frame of memory it lies in (/proc/self/pagemap), of a frame whether
-//! a compound page begins or goes on there (/proc/kpageflags), and both to an administrator only.
+//! How fast a file system reads a cached file depends not only on which of its pages are resident:
+//! work done once per folio costs less, or more, the larger the folio is (docs/warm-state.md). The
+//! kernel shows which frame of memory a page is in (/proc/self/pagemap), and whether a compound
+//! page begins or continues at a frame (/proc/kpageflags), both to administrators only.
 //!
-//! Looking has the kernel map the resident pages, and those alone, for as long as it takes; a page
-//! that leaves memory in between would be read again, without its neighbours. Nothing is read
-//! ahead, no page counts as used because of it, and no time of access changes. While it looks,
-//! the pages cannot be evicted by advice. A file of 64 MiB takes it about 10 ms in large folios and
-//! 20 ms in single pages.
+//! Looking makes the kernel map the resident pages, and only those, for as long as it takes; a page
+//! that is evicted in between would be read again, without its neighbours. Nothing is read ahead,
+//! no page counts as used because of it, and no access time changes. Meanwhile, the pages cannot be
+//! evicted by advice. A file of 64 MiB takes about 10 ms in large folios and 20 ms in single pages.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,69 +24,69 @@ use system_calls::FileMapping;
 
 /// Both tables have a word for each page or frame.
 const WORD_BYTES: u64 = 8;
-/// Of a word of /proc/self/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+/// In a word of /proc/self/pagemap (Documentation/admin-guide/mm/pagemap.rst).
 const PRESENT: u64 = 1 << 63;
 const FRAME: u64 = (1 << 55) - 1;
-/// Of a word of /proc/kpageflags: the compound page of the frame before goes on here.
+/// In a word of /proc/kpageflags: the frame continues the compound page of the frame before it.
 const COMPOUND_TAIL: u64 = 1 << 16;
-/// Words between two that are wanted which are cheaper to read than to leave out.
+/// Gaps of up to this many words are read along, which is cheaper than a separate read.
 const GAP_WORDS: u64 = 2;
-/// Pages of a file mapped at a time: all of them would count as this process' memory.
+/// Pages of a file mapped at a time: mapping all would count them as this process's memory.
 const WINDOW_PAGES: usize = 2048;
-/// Words read at a time behind or before a run whose folios go on there: the largest folio of the
-/// page cache, of order 11, takes few such steps.
+/// Words read at a time before or after a run whose folios continue there: even the largest folio
+/// of the page cache, of order 11, takes few such steps.
 const STEP_WORDS: u64 = 256;
 
-/// Why it cannot be said in which folios a file lies.
+/// Why the folios of a file cannot be determined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolioError {
-    /// Others than administrators are not told where in memory pages lie.
+    /// Only administrators may see where in memory pages are.
     #[error("the kernel tells only root where a file's pages are in memory; run as root")]
     NotPermitted,
-    /// There is no /proc/kpageflags.
+    /// /proc/kpageflags does not exist.
     #[error(
         "the kernel was built without CONFIG_PROC_PAGE_MONITOR, which shows how pages are laid out"
     )]
     NotBuilt,
-    /// It cannot be said which pages are resident.
+    /// The resident pages cannot be determined.
     #[error(transparent)]
     Residency(#[from] ResidencyError),
-    /// The file, or what the kernel tells, could not be read.
+    /// The file, or one of the kernel's tables, could not be read.
     #[error("cannot look up the folios of a file: {source}; check that it can be read")]
     Io {
-        /// What the kernel said.
+        /// The kernel's error.
         #[from]
         source: io::Error,
     },
 }
 
-/// In folios of which order the resident pages of a file lie.
+/// The orders of the folios that a file's resident pages are in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolioOrders {
-    /// The file's resident pages by the order of their folio; no order has 0.
+    /// The file's resident pages by the order of their folio; orders without pages are left out.
     pub pages_by_order: BTreeMap<u32, u64>,
 }
 
 impl FolioOrders {
-    /// The resident pages of all orders.
+    /// The number of resident pages, of all orders.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages_by_order.values().sum()
     }
 
-    /// The order of the largest folio; none where no page is resident.
+    /// The order of the largest folio; `None` if no page is resident.
     #[must_use]
     pub fn largest(&self) -> Option<u32> {
         self.pages_by_order.keys().next_back().copied()
     }
 }
 
-/// In folios of which order the resident pages of the file at `path` lie now.
+/// The orders of the folios that the resident pages of the file at `path` are in now.
 ///
 /// # Errors
-/// [`FolioError::NotPermitted`] for others than root; [`FolioError::NotBuilt`] where the kernel
-/// does not tell; else what the kernel says of the file.
+/// [`FolioError::NotPermitted`] for users other than root; [`FolioError::NotBuilt`] if the kernel
+/// lacks the tables; otherwise the kernel's error for the file.
 pub fn folio_orders(path: &Path) -> Result<FolioOrders, FolioError> {
     let flags = Words::open("/proc/kpageflags".as_ref())?;
     let pagemap = Words::open("/proc/self/pagemap".as_ref())?;
@@ -97,7 +96,7 @@ pub fn folio_orders(path: &Path) -> Result<FolioOrders, FolioError> {
     Ok(orders(&frames, &flags)?)
 }
 
-/// The frames of memory that the resident pages lie in, ascending.
+/// The frames of memory that the resident pages are in, ascending.
 fn frames(file: &File, resident: &PageMap, pagemap: &Words) -> Result<Vec<u64>, FolioError> {
     let page_bytes = rustix::param::page_size() as u64;
     let end = resident.runs().last().map_or(0, |run| run.end);
@@ -119,9 +118,9 @@ fn frames(file: &File, resident: &PageMap, pagemap: &Words) -> Result<Vec<u64>, 
         for run in joined(runs.into_iter()) {
             for word in pagemap.read(first + run.start..first + run.end)? {
                 match (word & PRESENT != 0, word & FRAME) {
-                    // It has left memory again.
+                    // The page has been evicted meanwhile.
                     (false, _) => {}
-                    // What stands there for those who are not to know.
+                    // The kernel shows 0 to those who may not see frames.
                     (true, 0) => return Err(FolioError::NotPermitted),
                     (true, frame) => frames.push(frame),
                 }
@@ -132,7 +131,7 @@ fn frames(file: &File, resident: &PageMap, pagemap: &Words) -> Result<Vec<u64>, 
     Ok(frames)
 }
 
-/// In folios of which order these frames lie.
+/// The orders of the folios that these frames belong to.
 fn orders(frames: &[u64], flags: &Words) -> io::Result<FolioOrders> {
     let mut orders = FolioOrders::default();
     let mut rest = frames;
@@ -150,10 +149,10 @@ fn orders(frames: &[u64], flags: &Words) -> io::Result<FolioOrders> {
     Ok(orders)
 }
 
-/// The folios that have a frame in `run`, each whole.
+/// The folios that have a frame in `run`, each as a whole.
 fn folios(mut run: Range<u64>, flags: &Words) -> io::Result<Vec<Range<u64>>> {
     let is_tail = |word: Option<&u64>| word.is_some_and(|word| word & COMPOUND_TAIL != 0);
-    // One more, which shows whether the last folio ends with the run.
+    // One word more, to see whether the last folio ends with the run.
     let mut words = flags.read(run.start..run.end + 1)?;
     while is_tail(words.first()) && run.start > 0 {
         let start = run.start.saturating_sub(STEP_WORDS);
@@ -178,7 +177,7 @@ fn folios(mut run: Range<u64>, flags: &Words) -> io::Result<Vec<Range<u64>>> {
     Ok(folios)
 }
 
-/// Ascending ranges, those joined that lie close to each other.
+/// Joins ascending ranges that are close to each other.
 fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges {
@@ -190,7 +189,7 @@ fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     joined
 }
 
-/// A file of the kernel's that is a table of words.
+/// One of the kernel's files that are tables of words.
 struct Words(File);
 
 impl Words {
@@ -203,7 +202,7 @@ impl Words {
         })
     }
 
-    /// These words of it, or fewer where it ends before.
+    /// Reads these words, or fewer if the file ends before.
     fn read(&self, words: Range<u64>) -> io::Result<Vec<u64>> {
         let bytes = usize::try_from((words.end - words.start) * WORD_BYTES);
         let mut bytes = vec![0; bytes.map_err(io::Error::other)?];
@@ -228,11 +227,11 @@ mod tests {
 
     use super::*;
 
-    /// A table of flags as the kernel would show them: folios of these orders, one after another.
+    /// A table of flags as the kernel would show it: folios of these orders, one after another.
     fn table(name: &str, orders: &[u32]) -> Words {
         let folio = |order: &u32| {
             let tails = vec![COMPOUND_TAIL; (1 << order) - 1];
-            // What the first has (COMPOUND_HEAD) does not matter.
+            // The flag of the first frame (COMPOUND_HEAD) does not matter.
             std::iter::once(1 << 15).chain(tails)
         };
         let words = orders.iter().flat_map(folio);
@@ -257,7 +256,7 @@ mod tests {
         let table = table("orders", &[2, 3, 0, 0, 1, 10]);
         assert_eq!(found([], &table), []);
         assert_eq!(found(0..1040, &table), [(0, 2), (1, 2), (2, 4), (3, 8), (10, 1024)]);
-        // Of some folios there is only a part, in the middle, before the run or behind it.
+        // Only part of some folios is in the list: the middle, or the part before or after the run.
         assert_eq!(found([3, 4, 15], &table), [(1, 1), (2, 1), (3, 1)]);
         assert_eq!(found([2, 7, 8, 12, 700, 1039], &table), [(0, 1), (2, 1), (3, 2), (10, 2)]);
     }

@@ -1,4 +1,4 @@
-//! What of a target's files is in memory: brought into a state, verified, counted, looked at.
+//! Which of a target's files are in memory: bringing them into a state, verifying it, counting.
 
 pub mod cache_state;
 pub mod folios;

@@ -1,28 +1,28 @@
-//! Which pages of a part of a file are resident: one bit for each.
+//! Which pages of part of a file are resident: one bit for each.
 
 use std::ops::Range;
 
-/// Pages that a word of the map tells of.
+/// Pages covered by one word of the map.
 const WORD_PAGES: u64 = u64::BITS as u64;
 
-/// Which pages of a part of a file are in the page cache. Pages are numbered from the beginning of
-/// the file, from 0; 64 GiB of file take 2 MiB of map.
+/// Which pages of part of a file are in the page cache. Pages are numbered from the beginning of
+/// the file, from 0; the map of a 64 GiB file takes 2 MiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageMap {
     covered: Range<u64>,
-    /// Page `covered.start + n` is bit `n % 64` of word `n / 64`; bits behind the end are 0.
+    /// Page `covered.start + n` is bit `n % 64` of word `n / 64`; bits past the end are 0.
     words: Vec<u64>,
 }
 
 impl PageMap {
-    /// A map of these pages, none of them resident.
+    /// A map of these pages, none of which is resident.
     pub(crate) fn new(covered: Range<u64>) -> Self {
         let words = (covered.end - covered.start).div_ceil(WORD_PAGES);
         let words = usize::try_from(words).expect("a map fits in memory");
         Self { covered, words: vec![0; words] }
     }
 
-    /// The pages that the map tells of.
+    /// The pages that the map covers.
     #[must_use]
     pub fn covered(&self) -> Range<u64> {
         self.covered.clone()
@@ -34,13 +34,13 @@ impl PageMap {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Whether this page is resident; false also for pages that the map does not tell of.
+    /// Whether this page is resident; false for pages that the map does not cover.
     #[must_use]
     pub fn is_resident(&self, page: u64) -> bool {
         self.covered.contains(&page) && self.bit(page - self.covered.start)
     }
 
-    /// The runs of successive resident pages, ascending and as long as they can be.
+    /// The runs of consecutive resident pages, ascending and as long as possible.
     pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let (first, pages) = (self.covered.start, self.covered.end - self.covered.start);
         let mut at = 0;
@@ -52,10 +52,10 @@ impl PageMap {
         })
     }
 
-    /// The pages that are resident here and not in `earlier`: those that have come since.
+    /// The pages that are resident here but not in `earlier`: those that have been read in since.
     ///
     /// # Panics
-    /// If the two maps do not tell of the same pages.
+    /// If the two maps do not cover the same pages.
     #[must_use]
     pub fn difference(&self, earlier: &Self) -> Self {
         assert_eq!(self.covered, earlier.covered, "maps of the same pages are compared");
@@ -63,7 +63,7 @@ impl PageMap {
         Self { covered: self.covered(), words }
     }
 
-    /// Takes over what `mincore(2)` answers of the pages from `first` on: the lowest bit of each
+    /// Stores the answers of `mincore(2)` for the pages from `first` on: the lowest bit of each
     /// byte is 1 for a resident page.
     pub(crate) fn set(&mut self, first: u64, answers: &[u8]) {
         let first = first - self.covered.start;
@@ -75,10 +75,10 @@ impl PageMap {
         }
     }
 
-    /// The first bit at `from` or behind it that is 1 once its word went through `view`.
+    /// The first bit at or after `from` that is 1 in its word once `view` is applied.
     fn next(&self, from: u64, view: impl Fn(u64) -> u64) -> Option<u64> {
         let first = Self::index(from);
-        // The bits before `from` count in no view.
+        // Masks the bits before `from`, whatever the view.
         let mut behind = u64::MAX << (from % WORD_PAGES);
         self.words.get(first..)?.iter().zip(first as u64..).find_map(|(&word, index)| {
             let seen = view(word) & std::mem::replace(&mut behind, u64::MAX);

@@ -1,13 +1,13 @@
-//! Which pages of a file are in the page cache, and what `cachestat(2)` counts in a part of it.
+//! Which pages of a file are in the page cache, and what `cachestat(2)` counts in part of it.
 //!
-//! The pages are told by `mincore(2)` on a mapping that nobody can touch, so that looking fetches
-//! none. It counts pages whose content has been read; those still on their way to memory are not
-//! resident, while `cachestat` counts them.
+//! Pages are looked up by `mincore(2)` on a mapping that cannot be accessed, so that looking never
+//! reads any in. It counts pages whose content has been read; pages still being read are not
+//! resident, although `cachestat` counts them.
 //!
-//! Since Linux 5.2 `mincore` answers truly only for files that the caller owns or may write
-//! (`can_do_mincore` in mm/mincore.c); of all others it says that every page is resident. Here
-//! such a file is an error, never an answer. Since Linux 6.14 `cachestat` has the same rule
-//! (`can_do_cachestat` in mm/filemap.c), and refuses.
+//! Since Linux 5.2, `mincore` gives true answers only for files that the caller owns or may write
+//! (`can_do_mincore` in mm/mincore.c); for all others it reports every page as resident. Here such
+//! a file is an error, never an answer. Since Linux 6.14, `cachestat` has the same rule
+//! (`can_do_cachestat` in mm/filemap.c), and returns an error.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,32 +21,32 @@ pub use crate::cache::page_map::PageMap;
 use crate::filtered::{ADVICE, is_refused};
 use system_calls::{self, FileMapping};
 
-/// Pages asked of at a time: bounds memory, and costs a call per 256 MiB of file.
+/// Pages per call: bounds memory, and takes one call per 256 MiB of file.
 const PAGES_AT_A_TIME: usize = 1 << 16;
 /// The number of `CAP_FOWNER`.
 const FOWNER: u32 = 3;
-/// What the kernel shows for an owner that has no number here
-/// (/proc/sys/kernel/overflowuid by default): nobody's capabilities reach that file.
+/// The user ID that the kernel shows for an owner that has none in this namespace (the default of
+/// /proc/sys/kernel/overflowuid): no capability applies to such a file.
 const OVERFLOW_USER: u32 = 65534;
 
 fn how_to_look_up(source: &io::Error) -> &'static str {
     if is_refused(source) { ADVICE } else { "check that it can be read" }
 }
 
-/// Why it cannot be said which pages of a file are resident.
+/// Why the resident pages of a file cannot be determined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidencyError {
-    /// The kernel would answer that every page is resident, whatever is.
+    /// The kernel would report every page as resident, whether it is or not.
     #[error(
         "the kernel tells which pages of a file are in memory only to its owner and to those who \
         may write to it; measure files of your own, or run as root"
     )]
     NotPermitted,
-    /// There is no `cachestat(2)`.
+    /// The kernel lacks `cachestat(2)`.
     #[error("the kernel has no cachestat, which counts dirty pages; use Linux 6.5 or later")]
     NoCachestat,
-    /// `cachestat` sees no page of a file that has some.
+    /// `cachestat` sees no pages of a file that has some.
     #[error(
         "cachestat does not see the pages of this file system, as happens on an overlay; measure \
         the file system below it"
@@ -55,30 +55,30 @@ pub enum ResidencyError {
     /// The file could not be looked at.
     #[error("cannot look up the pages of a file: {source}; {}", how_to_look_up(source))]
     Io {
-        /// What the kernel said.
+        /// The kernel's error.
         #[from]
         source: io::Error,
     },
 }
 
-/// The resident pages of the part `bytes` of a file. A page of which only some bytes are in the
-/// part belongs to it; behind the end of the file there are none.
+/// The resident pages in the part `bytes` of a file. A page that is only partly in it counts as a
+/// whole; there are no pages past the end of the file.
 ///
 /// # Errors
-/// [`ResidencyError::NotPermitted`], or [`ResidencyError::Io`] with what the kernel says.
+/// [`ResidencyError::NotPermitted`], or [`ResidencyError::Io`] with the kernel's error.
 pub fn resident_pages(file: &File, bytes: Range<u64>) -> Result<PageMap, ResidencyError> {
     let mut watch = ResidencyWatch::open(file, bytes)?;
     watch.look()?;
     Ok(watch.map)
 }
 
-/// Counts the pages in the part `bytes` of a file, with those that are dirty or being written. As
-/// for [`resident_pages`], a page belongs to the part of which it has a byte. The kernel notes what
-/// is dirty by folio, so that the neighbours of a changed page may count as dirty with it.
+/// Counts the pages in the part `bytes` of a file, including those that are dirty or being written.
+/// As in [`resident_pages`], a page that is only partly in it counts as a whole. The kernel tracks
+/// dirtiness by folio, so the neighbours of a changed page may count as dirty too.
 ///
 /// # Errors
-/// [`ResidencyError::NoCachestat`]; [`ResidencyError::NotSeen`] for the files of an overlay;
-/// [`ResidencyError::NotPermitted`], or [`ResidencyError::Io`] with what the kernel says.
+/// [`ResidencyError::NoCachestat`]; [`ResidencyError::NotSeen`] for files of an overlay;
+/// [`ResidencyError::NotPermitted`], or [`ResidencyError::Io`] with the kernel's error.
 pub fn residency_in(file: &File, bytes: Range<u64>) -> Result<Residency, ResidencyError> {
     let pages = pages_of(file, bytes)?;
     let page_bytes = rustix::param::page_size() as u64;
@@ -104,25 +104,25 @@ pub fn residency_in(file: &File, bytes: Range<u64>) -> Result<Residency, Residen
     })
 }
 
-/// Looks again and again at which pages of a part of a file are resident.
+/// Looks repeatedly at which pages of part of a file are resident.
 ///
-/// It keeps a mapping, so that one look is one system call for 256 MiB of file. The kernel looks
-/// at each page in turn, so [`ResidencyWatch::look_at`] a few is cheaper than a look at all. While
-/// it lives the file counts as in use: drop it before the target is mounted again.
+/// It keeps a mapping, so that one look is one system call per 256 MiB of file. The kernel visits
+/// each page in turn, so [`ResidencyWatch::look_at`] for a few pages is cheaper than looking at
+/// all. The file counts as in use as long as this lives: drop it before the target is remounted.
 #[derive(Debug)]
 pub struct ResidencyWatch {
-    /// None for no pages at all, which cannot be mapped.
+    /// `None` for an empty range, which cannot be mapped.
     mapping: Option<FileMapping>,
     map: PageMap,
     answers: Vec<u8>,
 }
 
 impl ResidencyWatch {
-    /// Makes ready to look at the part `bytes` of a file, as it is long now; nothing was looked at
-    /// yet, so that no page counts as resident.
+    /// Prepares to look at the part `bytes` of a file of its current length. Nothing has been
+    /// looked at yet, so no page counts as resident.
     ///
     /// # Errors
-    /// [`ResidencyError::NotPermitted`], or [`ResidencyError::Io`] with what the kernel says.
+    /// [`ResidencyError::NotPermitted`], or [`ResidencyError::Io`] with the kernel's error.
     pub fn open(file: &File, bytes: Range<u64>) -> Result<Self, ResidencyError> {
         if !may_look(file)? {
             return Err(ResidencyError::NotPermitted);
@@ -137,7 +137,7 @@ impl ResidencyWatch {
         Ok(Self { mapping, map: PageMap::new(pages), answers: vec![0; at_a_time] })
     }
 
-    /// What was seen last.
+    /// The result of the last look.
     #[must_use]
     pub fn map(&self) -> &PageMap {
         &self.map
@@ -146,16 +146,16 @@ impl ResidencyWatch {
     /// Looks at all pages.
     ///
     /// # Errors
-    /// [`ResidencyError::Io`] with what the kernel says.
+    /// [`ResidencyError::Io`] with the kernel's error.
     pub fn look(&mut self) -> Result<&PageMap, ResidencyError> {
         self.look_at(self.map.covered())
     }
 
-    /// Looks at these pages only, as far as the map tells of them; the others stay in the map as
-    /// they were seen last.
+    /// Looks only at these pages, as far as the map covers them; the others stay as they were last
+    /// seen.
     ///
     /// # Errors
-    /// [`ResidencyError::Io`] with what the kernel says.
+    /// [`ResidencyError::Io`] with the kernel's error.
     pub fn look_at(&mut self, pages: Range<u64>) -> Result<&PageMap, ResidencyError> {
         let covered = self.map.covered();
         let Some(mapping) = &self.mapping else { return Ok(&self.map) };
@@ -173,7 +173,7 @@ impl ResidencyWatch {
     }
 }
 
-/// The pages that the part `bytes` of a file has a byte of.
+/// The pages that contain a byte of the part `bytes` of a file.
 fn pages_of(file: &File, bytes: Range<u64>) -> io::Result<Range<u64>> {
     let page_bytes = rustix::param::page_size() as u64;
     let end = bytes.end.min(file.metadata()?.len());
@@ -183,7 +183,7 @@ fn pages_of(file: &File, bytes: Range<u64>) -> io::Result<Range<u64>> {
     Ok(bytes.start / page_bytes..end.div_ceil(page_bytes))
 }
 
-/// Whether `mincore` answers truly for this file: the rule of `can_do_mincore`. Where the file is
+/// Whether `mincore` gives true answers for this file: the rule of `can_do_mincore`. If the file is
 /// mounted read-only, only its owner and an administrator may look, which is stricter than that.
 pub(crate) fn may_look(file: &File) -> io::Result<bool> {
     let owner = file.metadata()?.uid();

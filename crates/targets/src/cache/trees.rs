@@ -1,9 +1,9 @@
-//! Bringing into memory what a btrfs keeps of names and of free space.
+//! Reads a btrfs' metadata for names and free space into memory.
 //!
-//! A list of a directory leaves most of it out: one leaf holds a name by its hash, another by its
-//! place in the list, a third the way back from the file. What is read by name or listed touches
-//! the first two at most, once; after that the kernel answers from its caches of names and of
-//! attributes, while the leaves may be thrown out. A change needs all three, and free space.
+//! Listing a directory leaves most of it out: one leaf has a name by its hash, another by its place
+//! in the listing, a third the way back from the file. Looking a file up by name or listing it
+//! touches at most the first two, once; after that the kernel answers from its caches of names and
+//! attributes, while the leaves may be evicted. A change needs all three, and free space.
 
 use std::fs::File;
 use std::io;
@@ -13,15 +13,15 @@ use std::path::Path;
 const TREES: [u64; 3] = [0, 2, 10];
 const LAST_KEY: system_calls::BtrfsKey = (u64::MAX, u32::MAX, u64::MAX);
 
-/// Reads every leaf of the trees that changes of names need, of the btrfs mounted at `root`.
+/// Reads every leaf of the trees that are needed to change names, on the btrfs mounted at `root`.
 ///
 /// # Errors
-/// What the kernel says: it takes root, or it is no btrfs.
+/// The kernel's error: this needs root, and a btrfs.
 pub fn read_in_trees(root: &Path) -> io::Result<()> {
     let directory = File::open(root)?;
     for tree in TREES {
         match read_in_tree(&directory, tree) {
-            // Free space can be kept elsewhere than in a tree.
+            // Free space may be tracked elsewhere than in a tree.
             Err(error) if tree != 0 && error.kind() == io::ErrorKind::NotFound => {}
             other => other?,
         }
@@ -38,9 +38,9 @@ fn read_in_tree(directory: &File, tree: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The key that follows; none after the last.
+/// The next key; `None` after the last.
 fn after((object, kind, offset): system_calls::BtrfsKey) -> Option<system_calls::BtrfsKey> {
-    // A key's type has eight bits, whatever it is passed in.
+    // A key's type has eight bits, although it is passed in more.
     let kind_after = || (kind < u32::from(u8::MAX)).then(|| (object, kind + 1, 0));
     match offset.checked_add(1) {
         Some(offset) => Some((object, kind, offset)),

@@ -1,10 +1,10 @@
-//! Conditions of a target, made by control groups of version 1 or 2.
+//! The conditions of a target, implemented by control groups of version 1 or 2.
 //!
 //! A hybrid machine has some controllers in version 1 hierarchies and the others in the unified
-//! one; each controller is looked up by itself. New groups are children of the process' own group
-//! where that is permitted, so that limits already in force stay so, else of the nearest ancestor.
-//! Version 2 gives controllers only to children of groups that hold no process (but the root),
-//! so there an ancestor it is, nearly always.
+//! one, so each controller is looked up by itself. New groups are children of the process's own
+//! group if that is permitted, so that limits already in force remain, otherwise of the nearest
+//! ancestor. Version 2 enables controllers only for children of groups that contain no process (the
+//! root excepted), so there it is nearly always an ancestor.
 
 use std::fs;
 use std::io;
@@ -15,11 +15,10 @@ use rustix::fs::CWD;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::hierarchy::{Controller, Hierarchy, Version};
-use crate::error::TargetError;
-use crate::facts::DeviceNumbers;
+use crate::device_numbers::DeviceNumbers;
 use crate::guardian::owner::lock_as_owner;
-use crate::guardian::removal;
 use crate::guardian::{Guardian, Kind};
+use crate::removal;
 use crate::spec::Conditions;
 
 /// The conditions in force, as the kernel reports them.
@@ -27,11 +26,11 @@ use crate::spec::Conditions;
 pub struct ConditionsInForce {
     /// The limits; memory is rounded down to whole pages by the kernel.
     pub limits: Conditions,
-    /// What these limits do not do here.
+    /// What these limits fail to do here.
     pub caveats: Vec<ConditionCaveat>,
 }
 
-/// What a limit does not do.
+/// What a limit fails to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionCaveat {
@@ -76,24 +75,24 @@ struct Group {
     path: PathBuf,
     /// The group from which this process came and to which it returns.
     home: PathBuf,
-    /// Shows others that the owner lives.
+    /// Shows others that the owner is alive.
     _lock: Option<OwnedFd>,
 }
 
-/// This process is in the target's groups until this is dropped.
+/// Keeps this process in the target's groups until dropped.
 #[derive(Debug)]
 pub struct Entered<'target> {
     groups: &'target [Group],
 }
 
 impl Cgroups {
-    /// Makes the groups that `wanted` needs; `device` is the disk's.
+    /// Makes the groups that `wanted` needs; `device` is the disk to limit.
     pub(crate) fn make(
         wanted: &Conditions,
         device: Option<DeviceNumbers>,
         name: &str,
         guardian: &Guardian,
-    ) -> Result<Self, TargetError> {
+    ) -> io::Result<Self> {
         let mut made = Self::default();
         let mut controllers = Vec::new();
         if wanted.memory_bytes.is_some() {
@@ -107,7 +106,7 @@ impl Cgroups {
             Ok(()) => Ok(made),
             Err(source) => {
                 let _already_failing = made.remove(guardian);
-                Err(TargetError::Conditions { source })
+                Err(source)
             }
         }
     }
@@ -197,13 +196,13 @@ impl Cgroups {
         &self.in_force
     }
 
-    /// Moves this process in, all threads of it.
-    pub(crate) fn enter(&self) -> Result<Entered<'_>, TargetError> {
+    /// Moves this process, with all its threads, into the groups.
+    pub(crate) fn enter(&self) -> io::Result<Entered<'_>> {
         for (index, group) in self.groups.iter().enumerate() {
             if let Err(source) = move_here(&group.path) {
-                // Leaves those that were entered.
+                // Leave the groups entered so far.
                 drop(Entered { groups: &self.groups[..index] });
-                return Err(TargetError::Conditions { source });
+                return Err(source);
             }
         }
         Ok(Entered { groups: &self.groups })
@@ -221,10 +220,10 @@ impl Cgroups {
 }
 
 impl Entered<'_> {
-    /// Moves this process back, as dropping does, and says whether that worked.
+    /// Moves this process back, as dropping does, and reports whether that worked.
     ///
     /// # Errors
-    /// When the kernel refuses the way back.
+    /// If the kernel refuses to move it back.
     pub fn leave(mut self) -> io::Result<()> {
         self.go_home()
     }
@@ -241,7 +240,7 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Zero stands for the process that writes it.
+/// Writing 0 moves the process that writes it.
 fn move_here(group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), "0")
 }

@@ -1,10 +1,10 @@
-//! Where the kernel keeps its control groups, and the files by which they limit.
+//! Where the kernel keeps its control groups, and the files that set their limits.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::facts::DeviceNumbers;
+use crate::device_numbers::DeviceNumbers;
 use crate::spec::Conditions;
 use machine::describe::cgroup::{UNIFIED, directories, group_paths};
 use machine::describe::mounts::{MOUNTINFO, MountEntry, entries};
@@ -16,7 +16,7 @@ pub(crate) enum Controller {
     Io,
 }
 
-/// The interface a hierarchy speaks.
+/// The version of a hierarchy's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     One,
@@ -27,9 +27,9 @@ pub(crate) enum Version {
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
     pub(crate) version: Version,
-    /// Where its root, or the part of it that we see, is mounted.
+    /// Where its root, or the part of it visible to us, is mounted.
     top: PathBuf,
-    /// The directory of this process' own group.
+    /// The directory of this process's own group.
     pub(crate) home: PathBuf,
 }
 
@@ -49,7 +49,7 @@ impl Hierarchy {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
         let mounts = entries(&fs::read_to_string(MOUNTINFO)?);
         let found = Self::find(controller, &groups, &mounts);
-        // What is mounted may lie below something else, as in some containers.
+        // Something else may be mounted over it, as in some containers.
         found.filter(|found| found.home.is_dir()).ok_or_else(|| {
             io::Error::other(format!(
                 "no {} controller is visible under /sys/fs/cgroup",
@@ -78,7 +78,7 @@ impl Hierarchy {
         Some(Self { version, top, home })
     }
 
-    /// Whether the controller can be had in this hierarchy.
+    /// Whether the controller is available in this hierarchy.
     pub(crate) fn has(&self, controller: Controller) -> bool {
         match self.version {
             Version::One => self
@@ -92,12 +92,12 @@ impl Hierarchy {
         }
     }
 
-    /// This process' own group, its parent, and so on to the top.
+    /// This process's own group, its parent, and so on to the top.
     pub(crate) fn upward(&self) -> impl Iterator<Item = &Path> {
         self.home.ancestors().take_while(|path| path.starts_with(&self.top))
     }
 
-    /// The groups to make a child in, the best first; and whether a controller had to be
+    /// The groups in which a child can be made, best first, and whether a controller had to be
     /// switched on for that.
     pub(crate) fn parents(&self, controllers: &[Controller]) -> io::Result<(Vec<PathBuf>, bool)> {
         if self.version == Version::One {
@@ -162,7 +162,7 @@ impl Hierarchy {
     }
 }
 
-/// Whether a version 2 list of controllers names this one.
+/// Whether a version 2 list of controllers contains this one.
 fn lists(file: &Path, controller: Controller) -> bool {
     let list = fs::read_to_string(file).unwrap_or_default();
     list.split_whitespace().any(|name| name == controller.name(Version::Two))
@@ -201,8 +201,8 @@ mod tests {
 
     const LOOP0: DeviceNumbers = DeviceNumbers { major: 7, minor: 0 };
 
-    /// A plain directory with the files of a version 2 tree: only the kernel's own behaviour is
-    /// missing, the paths and texts are as it has them.
+    /// Uses a plain directory with the files of a version 2 tree: paths and contents are those of
+    /// the kernel, only its behaviour is missing.
     #[test]
     fn version_two_goes_to_the_ancestor_that_gives_the_controllers() {
         let top = std::env::temp_dir().join(format!("cgroup2-{}", std::process::id()));

@@ -1,19 +1,18 @@
 //! The guardian: a small process that removes what the kernel does not when fsprism dies.
 //!
-//! Mounts, loop devices and images vanish with the process that made them: they live in its
-//! private mount namespace, are cleared by their last user, have no name. Cgroups, the mount area,
-//! arenas and work directories have names in file systems of the host, and somebody has to remove
-//! those after any death, SIGKILL included. The guardian is told of each thing through a pipe
-//! *before* it is made; the pipe's end of file is fsprism's death. Messages are written whole (they
-//! are shorter than `PIPE_BUF`), and outlive their writer in the pipe.
+//! Mounts, loop devices and images vanish with the process that made them: they live in its private
+//! mount namespace, are cleared by their last user, or have no name. Cgroups, the mount area,
+//! arenas and work directories have names in the host's file systems, and somebody must remove
+//! those after any death, including SIGKILL. The guardian is told about each of them through a pipe
+//! *before* it is made; end of file on the pipe means that fsprism has died. Messages are written
+//! whole (they are shorter than `PIPE_BUF`), and outlive their writer in the pipe.
 //!
-//! It is forked while fsprism has one thread and before the private mount namespace is made, so
-//! that it does not keep that alive. It has a session of its own and blocks every signal, so that
-//! neither the terminal nor a kill of fsprism's process group reaches it; it holds no descriptor
-//! but the pipe, the process' own, and the directories that work directories lie in.
+//! It is forked while fsprism has one thread, and before the private mount namespace is made so
+//! that it does not keep that alive. It has its own session and blocks every signal, so that
+//! neither the terminal nor a kill of fsprism's process group reaches it. Its only descriptors are
+//! its pipes, fsprism's pidfd, and the directories that contain work directories.
 
 pub(crate) mod owner;
-pub(crate) mod removal;
 pub(crate) mod work_directory;
 
 use std::ffi::CString;
@@ -31,13 +30,14 @@ use rustix::process::{
     Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, waitid, waitpid,
 };
 
-use crate::conditions::read_ahead;
 use crate::guardian::owner::{Leftover, Owner};
+use crate::read_ahead;
+use crate::removal;
 
-/// How often, and with which pause, a thing that is still busy is tried again: ten seconds.
+/// Something that is still busy is retried this often, with this pause: ten seconds in all.
 const ATTEMPTS: u32 = 400;
 const PAUSE: Duration = Duration::from_millis(25);
-/// How long a dying process may take to let go of its mounts before its things are removed.
+/// How long to wait for a dying process to release its mounts before removing its things.
 const DEATH_SECONDS: i64 = 30;
 
 /// What a registered path is.
@@ -50,13 +50,13 @@ pub(crate) enum Kind {
     Cgroup = b'c',
     /// A work directory, with all its content.
     WorkDirectory = b'w',
-    /// An image that has a name for a moment.
+    /// An image that briefly has a name.
     Image = b'f',
     /// The file of an arena.
     Arena = b'a',
-    /// The sysfs directory of a loop device's binding: nothing to remove, but to wait for.
+    /// The sysfs directory of a loop device's binding: not to be removed, only waited for.
     LoopBinding = b'l',
-    /// A link to a read-ahead setting of a device, with its value before ours for a last component.
+    /// A symbolic link that names a device's read-ahead setting, our value and the former one.
     ReadAhead = b'r',
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Guardian {
 }
 
 impl Guardian {
-    /// Forks the guardian. The caller has made sure that this process has one thread.
+    /// Forks the guardian. The caller must make sure that this process has only one thread.
     pub(crate) fn start(owner: Owner) -> io::Result<Self> {
         let parent = pidfd_open(getpid(), PidfdFlags::empty())?;
         let (orders, our_end) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -99,7 +99,7 @@ impl Guardian {
         };
         let pid = system_calls::fork_blocking_signals(child)?;
         drop(says_ready);
-        // Until its session is its own, a signal to our process group would reach it.
+        // Until it has its own session, a signal to our process group would reach it.
         let mut byte = [0];
         if File::from(ready).read(&mut byte)? == 0 {
             return Err(io::Error::other("the guardian process died at the start"));
@@ -118,12 +118,12 @@ impl Guardian {
         matches!(waitid(WaitId::Pid(self.pid), options), Ok(None))
     }
 
-    /// Tells of a thing that is about to be made.
+    /// Announces something that is about to be made.
     pub(crate) fn add(&self, kind: Kind, path: &Path) -> io::Result<()> {
         self.send(ADD, kind, path)
     }
 
-    /// Tells that a thing is gone.
+    /// Reports that something is gone.
     pub(crate) fn remove(&self, kind: Kind, path: &Path) -> io::Result<()> {
         self.send(REMOVE, kind, path)
     }
@@ -131,11 +131,11 @@ impl Guardian {
     /// Lets the guardian remove what is left, and waits for it. A second call does nothing.
     ///
     /// # Errors
-    /// When something could not be removed.
+    /// If something could not be removed.
     pub(crate) fn finish(&self) -> io::Result<()> {
         let pipe = self.pipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let Some(mut pipe) = pipe else { return Ok(()) };
-        // If the guardian is dead, waiting for it says so.
+        // If the guardian is dead, waiting for it reports that.
         let _told = pipe.write_all(&[QUIT, 0, 0, 0]);
         drop(pipe);
         let status = waitpid(Some(self.pid), WaitOptions::empty())?;
@@ -164,7 +164,7 @@ impl Drop for Guardian {
     }
 }
 
-/// Lets go of everything of fsprism's that the guardian does not need.
+/// Releases everything of fsprism's that the guardian does not need.
 fn settle(kept: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::thread::set_name(c"fsprism-guard")?;
@@ -174,12 +174,12 @@ fn settle(kept: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
         system_calls::duplicate_onto(&null, standard)?;
     }
     system_calls::close_all_but(kept);
-    // `null` may have been closed just now; it must not be closed again.
+    // `null` may just have been closed; it must not be closed again.
     std::mem::forget(null);
     Ok(())
 }
 
-/// Follows orders until fsprism quits or dies, then removes what is left; the exit status.
+/// Follows orders until fsprism quits or dies, then removes what is left. Returns the exit status.
 fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
     let mut ward = Ward { owner, things: Vec::new(), bytes: Vec::new() };
     let mut buffer = [0; 4096];
@@ -197,33 +197,34 @@ fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
         }
     };
     if !quit {
-        // Its mounts and its place in cgroups go after its descriptors: wait for the whole death.
+        // Its mounts and cgroup membership go after its descriptors, so wait until it is fully
+        // dead.
         let timeout = Timespec { tv_sec: DEATH_SECONDS, tv_nsec: 0 };
         let _in_any_case = poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&timeout));
     }
     i32::from(!ward.remove_all())
 }
 
-/// What the guardian watches over.
+/// The guardian's state.
 struct Ward {
     owner: Owner,
     things: Vec<Thing>,
     bytes: Vec<u8>,
 }
 
-/// What is to be removed.
+/// Something to be removed.
 struct Thing {
     kind: Kind,
     path: PathBuf,
-    /// The directory that a work directory lies in, held since that was made: its owner may have
-    /// put something else at the path by the time it is to be removed.
+    /// The directory that contains a work directory, held open from registration on: by the time of
+    /// removal, its owner may have put something else at the path.
     parent: Option<(OwnedFd, CString)>,
 }
 
 impl Thing {
     fn new(kind: Kind, path: PathBuf) -> Self {
         let is_others = kind == Kind::WorkDirectory;
-        let parent = is_others.then(|| work_directory::parent_of(&path).ok()).flatten();
+        let parent = is_others.then(|| removal::parent_of(&path).ok()).flatten();
         Self { kind, path, parent }
     }
 
@@ -234,9 +235,9 @@ impl Thing {
             Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
             Kind::WorkDirectory => match &self.parent {
                 Some((parent, name)) => work_directory::remove(parent, name).is_ok(),
-                None => match work_directory::parent_of(path) {
+                None => match removal::parent_of(path) {
                     Ok((parent, name)) => work_directory::remove(parent, &name).is_ok(),
-                    // Where there is no directory, nothing was made.
+                    // If the parent directory does not exist, nothing was made.
                     Err(error) => error.kind() == io::ErrorKind::NotFound,
                 },
             },
@@ -248,7 +249,7 @@ impl Thing {
 }
 
 impl Ward {
-    /// Takes every whole message from `bytes`; true when one says to quit.
+    /// Takes every complete message from `bytes`; true if one of them says to quit.
     fn follow_orders(&mut self) -> bool {
         while let [order, kind, low, high, ..] = self.bytes[..] {
             let end = 4 + usize::from(u16::from_le_bytes([low, high]));
@@ -271,7 +272,7 @@ impl Ward {
         false
     }
 
-    /// Whether the path's own name says that our process made it.
+    /// Whether the name in the path says that our process made it.
     fn may_touch(&self, kind: Kind, path: &Path) -> bool {
         let leftover = match kind {
             Kind::MountArea => Leftover::MountArea,
@@ -286,7 +287,7 @@ impl Ward {
         name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
     }
 
-    /// Removes everything, the last made first; true when nothing is left.
+    /// Removes everything, most recent first; true if nothing is left.
     fn remove_all(&mut self) -> bool {
         self.things.reverse();
         for _ in 0..ATTEMPTS {

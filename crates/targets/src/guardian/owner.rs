@@ -1,8 +1,8 @@
-//! The names that everything made outside a target carries: whose it is, and whether they live.
+//! The names of everything made outside a target: who owns it, and whether the owner is alive.
 //!
-//! They begin with `fsprism-<pid>-<start>`, where `start` is the process' start time in clock
-//! ticks since boot: together they name one process, even after its number was given to another.
-//! Names are matched to their last letter, for users may have a `fsprism-2026-11` of their own.
+//! They begin with `fsprism-<pid>-<start>`, where `start` is the process's start time in clock
+//! ticks since boot: together these identify one process, even after its PID has been reused. Names
+//! must match completely, because users may have a `fsprism-2026-11` of their own.
 
 use std::fmt;
 use std::io;
@@ -12,10 +12,11 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::path::Arg;
 
-use crate::conditions::read_ahead;
-use crate::guardian::{removal, work_directory};
+use crate::guardian::work_directory;
+use crate::read_ahead;
+use crate::removal;
 
-/// What the names of all things that fsprism leaves lying for a while hold.
+/// Part of the names of everything that fsprism leaves around for a while.
 const PREFIX: &str = "fsprism-";
 
 /// A process that makes targets.
@@ -25,7 +26,7 @@ pub(crate) struct Owner {
     start_ticks: u64,
 }
 
-/// What of ours may lie on the host under a name; each kind has names of one form.
+/// What we may leave behind on the host under a name; each kind has names of one form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leftover {
     /// An empty directory, `fsprism-<pid>-<start>-mounts`.
@@ -38,12 +39,12 @@ pub(crate) enum Leftover {
     Image,
     /// A file, `fsprism-<pid>-<start>-<n>.arena`.
     Arena,
-    /// A link to a setting and its value before ours, `fsprism-<pid>-<start>-<n>.setting`.
+    /// A link that names a setting and its former value, `fsprism-<pid>-<start>-<n>.setting`.
     Setting,
 }
 
 impl Leftover {
-    /// The owner that a name of exactly this kind's form tells.
+    /// The owner that a name gives, if it has exactly the form of this kind.
     pub(crate) fn owner_of(self, name: &str) -> Option<Owner> {
         let (before, after, numbers) = match self {
             Self::MountArea => ("", "-mounts", 2),
@@ -71,7 +72,7 @@ impl Owner {
         Ok(Self { pid, start_ticks })
     }
 
-    /// Whether no process of this number and start is there (in this process' view of /proc).
+    /// Whether no process with this PID and start time exists (as /proc shows it to this process).
     fn is_gone(self) -> bool {
         machine::start_ticks(self.pid) != Some(self.start_ticks)
     }
@@ -83,13 +84,13 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Takes the lock by which a directory's owner shows, beyond its own process numbers, that it
-/// lives: a container that shares the directory sees other numbers, but the same lock.
+/// Takes the lock by which a directory's owner shows that it is alive, even where PIDs do not: a
+/// container that shares the directory sees other PIDs, but the same lock.
 pub(crate) fn lock_as_owner(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     lock(parent, name, OFlags::DIRECTORY)
 }
 
-/// The same of a file.
+/// Like [`lock_as_owner`], for a file.
 pub(crate) fn lock_file_as_owner(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     lock(parent, name, OFlags::NONBLOCK)
 }
@@ -101,10 +102,10 @@ fn lock(parent: impl AsFd, name: impl Arg, flags: OFlags) -> io::Result<OwnedFd>
     Ok(fd)
 }
 
-/// Removes from `directory` what dead owners left in it. What cannot be removed stays: it is
-/// nobody's error now.
+/// Removes from `directory` what dead owners left in it. What cannot be removed stays, without an
+/// error, since there is nobody left to report it to.
 pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
-    // What lies in it is looked up below its descriptor: nobody can put another in its place.
+    // Entries are looked up relative to its descriptor, so that nobody can replace the directory.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(parent) = openat(CWD, directory, flags, Mode::empty()) else { return };
     let Ok(entries) = Dir::read_from(&parent) else { return };
@@ -112,8 +113,8 @@ pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
         let name = entry.file_name();
         let owner = name.to_str().ok().and_then(|name| leftover.owner_of(name));
         let Some(owner) = owner.filter(|owner| owner.is_gone()) else { continue };
-        // The lock is held until the directory is gone. What is no directory goes with the mount
-        // area, which may have been removed before.
+        // The lock is held until the leftover is gone. A setting has none of its own: its owner's
+        // mount area is locked instead, which may already have been removed.
         let locked = match leftover {
             Leftover::Setting => lock_as_owner(&parent, format!("{owner}-mounts")),
             Leftover::Arena => lock_file_as_owner(&parent, name),
@@ -131,14 +132,14 @@ pub(crate) fn sweep(directory: &Path, leftover: Leftover) {
             }
             Leftover::WorkDirectory => work_directory::remove(&parent, name),
             Leftover::Arena => removal::unlink_in(&parent, name, AtFlags::empty()),
-            // Images lose their names while their owner lives, or by its guardian.
+            // An image loses its name while its owner is alive, or by the owner's guardian.
             Leftover::Image => Ok(()),
             Leftover::Setting => read_ahead::put_back(&parent, name),
         };
     }
 }
 
-/// A number as [`fmt::Display`] writes it: digits, and none of them a leading zero.
+/// A number as [`fmt::Display`] writes it: digits without leading zeros.
 fn plain_number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }
@@ -208,7 +209,7 @@ mod tests {
                 assert_eq!(kind.owner_of(name), None, "{kind:?} {name}");
             }
         }
-        // This date has the form of a group's name; but there is no dot before it.
+        // This date has the form of a cgroup's name, but lacks the leading dot.
         assert_eq!(Leftover::WorkDirectory.owner_of("fsprism-2026-11-12"), None);
     }
 
@@ -225,7 +226,7 @@ mod tests {
         let theirs = ["fsprism-runs", "fsprism-2026-11", "fsprism-2025-01-results"]
             .map(str::to_owned)
             .into_iter()
-            // The form of ours, but not made by us.
+            // Names of our form for things that we did not make.
             .chain([
                 format!("{dead}-1"),
                 format!(".{dead}-2"),

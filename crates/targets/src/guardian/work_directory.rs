@@ -1,8 +1,8 @@
 //! The directory that is made inside a directory target, and removed with everything in it.
 //!
-//! At its top lie a marker, which says that we made it, and the directory that is handed out,
-//! which is empty like any new file system. Nothing is removed as a tree without the marker: a
-//! name alone may also be a user's.
+//! At its top there are a marker, which says that we made it, and the directory that is handed out,
+//! which is empty like a new file system. No tree is removed without the marker, because the name
+//! alone may also be a user's.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
@@ -20,18 +20,18 @@ use rustix::io::Errno;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount};
 
 use crate::guardian::owner::lock_as_owner;
-use crate::guardian::removal;
+use crate::removal::{self, parent_of};
 
 /// An empty file that nobody makes by chance.
 const MARKER: &CStr = c".made-by-fsprism-and-removed-with-all-that-lies-here";
 /// The directory that is handed out.
 const ROOT: &CStr = c"work";
-/// How directories are held.
+/// How directories are held open.
 const HOLD: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A work directory of ours. It is held by descriptors from when it was made: another user may own
-/// the directory that it lies in, and put something else at its path.
+/// A work directory of ours. It is held open by descriptors from the start, because the directory
+/// around it may belong to another user, who could put something else at its path.
 #[derive(Debug)]
 pub(crate) struct WorkDirectory {
     parent: OwnedFd,
@@ -39,14 +39,14 @@ pub(crate) struct WorkDirectory {
     top: OwnedFd,
     path: PathBuf,
     root: PathBuf,
-    /// Where it is mounted as well, so that no other user can replace it.
+    /// Where it is also mounted, so that no other user can replace it.
     bound: Option<PathBuf>,
-    /// Shows others that the owner lives.
+    /// Shows others that the owner is alive.
     _lock: Option<OwnedFd>,
 }
 
 impl WorkDirectory {
-    /// Makes it at `path`, which the guardian knows already.
+    /// Makes it at `path`, which the guardian has already been told about.
     pub(crate) fn make(path: &Path) -> io::Result<Self> {
         let (parent, name) = parent_of(path)?;
         mkdirat(&parent, &name, Mode::from_raw_mode(0o777))?;
@@ -64,13 +64,13 @@ impl WorkDirectory {
         }
     }
 
-    /// The whole of it.
+    /// The directory as a whole, with the marker.
     pub(crate) fn top(&self) -> &Path {
         &self.path
     }
 
-    /// Mounts it at this directory as well, and works there: another user who owns a directory on
-    /// the way to it could put links in its place.
+    /// Mounts it at this directory as well, and works there: otherwise another user who owns a
+    /// directory on the way to it could put links in its place.
     pub(crate) fn bind_at(&mut self, mount_point: &Path) -> io::Result<()> {
         let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
         let tree = open_tree(&self.top, c"", clone | OpenTreeFlags::AT_EMPTY_PATH)?;
@@ -101,7 +101,7 @@ impl WorkDirectory {
     }
 }
 
-/// Puts into a directory that was just made what a work directory has.
+/// Puts the marker and the directory to work in into a directory that was just made.
 fn fill(parent: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     let top = openat(parent, name, HOLD, Mode::empty())?;
     let replaced = || io::Error::other("another user has replaced the directory just made");
@@ -110,22 +110,21 @@ fn fill(parent: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let marker = openat(&top, MARKER, flags, Mode::from_raw_mode(0o666))?;
-    // Whoever this process is taken for here, it is taken for the same one twice.
+    // Whatever user the file system maps this process to, both must belong to the same one.
     if fstat(&top)?.st_uid != fstat(&marker)?.st_uid {
         removal::unlink_in(&top, MARKER, AtFlags::empty())?;
         return Err(replaced());
     }
-    // Whatever the umask, or what the directory around it gives to others (acl(5)): who can write
-    // to it can put something else in the place of what lies in it. Some file systems have no
-    // modes.
+    // Overrides the umask and anything that the directory around it grants to others (acl(5)):
+    // whoever can write to it can replace what is in it. Some file systems have no modes.
     let _has_no_modes = fchmod(&top, Mode::from_raw_mode(0o755));
     spread(&top);
     make_root(&top)?;
     Ok(top)
 }
 
-/// Whether another user can change what a path, which holds no links, leads to: by a directory on
-/// the way.
+/// Whether another user can change what a path without symbolic links leads to, through a directory
+/// on the way.
 pub(crate) fn others_can_change(path: &Path) -> bool {
     const STICKY: u32 = 0o1000;
     const WRITABLE: u32 = 0o022;
@@ -137,39 +136,30 @@ pub(crate) fn others_can_change(path: &Path) -> bool {
 }
 
 /// Asks ext4 to place directories in it as if they were at the top of the file system: each among
-/// inodes of its own, not among those of the one before.
+/// inodes of its own, not among those of the previous one.
 ///
-/// Without a journal, ext4 gives an inode that was deleted to nobody for a minute, or for six while
-/// its block is not written (`recently_deleted` in `fs/ext4/ialloc.c`), and looks at one after the
-/// other to find another: where 10,000 files have just been removed, making 10,000 takes ten times
-/// as long. That would be the cost of what was measured before.
+/// Without a journal, ext4 does not reuse a deleted inode for a minute, or for six while its block
+/// has not been written (`recently_deleted` in `fs/ext4/ialloc.c`), and tries one after the other
+/// to find a free one: where 10,000 files have just been removed, making 10,000 takes ten times as
+/// long. That cost would come from whatever was measured before.
 fn spread(directory: &OwnedFd) {
     let flags = ioctl_getflags(directory);
-    // Elsewhere there is no such flag, and nothing to ask for.
+    // Other file systems do not have this flag.
     let _only_ext4_has_it =
         flags.and_then(|flags| ioctl_setflags(directory, flags | IFlags::TOPDIR));
 }
 
-/// Makes the directory to work in, where the name of the one before would not lead.
+/// Makes the directory to work in, but not where ext4 placed the previous one of this name.
 fn make_root(top: &OwnedFd) -> io::Result<()> {
-    // ext4 places it by a hash of its name, which the next may then have.
+    // ext4 places a directory by a hash of its name, so make it under a new name and rename it.
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let first_name = CString::new(format!("work-{nanos}"))?;
     mkdirat(top, &first_name, Mode::from_raw_mode(0o777))?;
     Ok(renameat(top, &first_name, top, ROOT)?)
 }
 
-/// The directory that a path lies in, held, and the path's name there.
-pub(crate) fn parent_of(path: &Path) -> io::Result<(OwnedFd, CString)> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let parent = openat(CWD, parent, HOLD, Mode::empty())?;
-    Ok((parent, CString::new(name.as_encoded_bytes())?))
-}
-
-/// Removes a work directory that bears the marker; without one, only what is empty. One that is
-/// gone already is removed.
+/// Removes a work directory with the marker; without one, only if it is empty. Succeeds if it is
+/// already gone.
 pub(crate) fn remove(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     let top = match openat(&parent, name, HOLD, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(()),
@@ -179,7 +169,7 @@ pub(crate) fn remove(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     let is_ours =
         marker.is_ok_and(|marker| FileType::from_raw_mode(marker.st_mode) == FileType::RegularFile);
     if is_ours {
-        // The marker goes last, so that after a death on the way the rest can still be removed.
+        // The marker goes last, so that if we die on the way, the rest can still be removed.
         removal::remove_tree(&top, ROOT)?;
         removal::empty(&top)?;
     }
@@ -243,7 +233,8 @@ mod tests {
         assert!(!top.exists());
     }
 
-    /// Who can write to the directory in which root measures can put one of his in its place.
+    /// A user who can write to the directory that root measures in can put one of theirs in its
+    /// place.
     #[test]
     fn one_that_another_user_has_put_there_is_not_used() {
         if !geteuid().is_root() {
@@ -265,7 +256,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o755, "others cannot write to it");
     }
 
-    /// Who owns the directory in which root measures could once have root delete another `work`.
+    /// The owner of the directory that root measures in could once make root delete another `work`.
     #[test]
     fn what_is_put_in_its_place_is_left_alone() {
         let place = tempfile::tempdir().expect("temporary directory");
@@ -279,7 +270,7 @@ mod tests {
         work.remake().expect("it is held");
         work.remove().expect_err("a link is no work directory");
         assert!(theirs.join("work/kept").exists() && moved.join(ROOT).exists());
-        // The same while it goes on: each moment finds one or the other at the path.
+        // The same while the two are being swapped: at any moment one or the other is at the path.
         let swaps = std::thread::spawn({
             let (top, moved) = (top.clone(), moved.clone());
             move || {

@@ -11,27 +11,28 @@ use crate::filling::{self, Fill, Filled};
 use crate::spec::Location;
 use crate::surroundings::Step;
 
-/// What was done to a target since it was made.
+/// What has been done to a target since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct History {
-    /// Whether it was filled.
+    /// Whether it has been filled.
     pub(super) is_filled: bool,
-    /// Whether it was aged.
+    /// Whether it has been aged.
     pub(super) is_aged: bool,
-    /// What its files take on it without having been written: its image does not have that.
+    /// Space that its files have reserved but not written, and that its image therefore does not
+    /// take.
     pub(super) reserved_bytes: u64,
 }
 
 impl Target {
-    /// Fills and ages it as its specification says, if that does and it was not done since it was
-    /// made; the same seed gives the same operations. A scratch target is then mounted again, so
-    /// that nothing of this is in memory. Not to be called under its conditions, which would slow
-    /// it.
+    /// Fills and ages the target as its specification asks, unless that was already done since it
+    /// was made; the same seed gives the same operations. A scratch target is then remounted, so
+    /// that none of this is in memory. Do not call this under the target's conditions, which would
+    /// slow it down.
     ///
     /// # Errors
-    /// [`TargetError::Filling`] or [`TargetError::Ageing`] when there is no room or the file system
-    /// fails; [`TargetError::FillingStopped`] or [`TargetError::AgeingStopped`] when `stop` was
-    /// raised: it is then as it should not be measured.
+    /// [`TargetError::Filling`] or [`TargetError::Ageing`] if there is no room or the file system
+    /// fails; [`TargetError::FillingStopped`] or [`TargetError::AgeingStopped`] if `stop` was
+    /// raised, which leaves the target in a state that should not be measured.
     pub fn fill_and_age(&mut self, seed: u64, stop: &AtomicBool) -> Result<(), TargetError> {
         let before = self.history;
         self.fill(stop)?;
@@ -73,7 +74,7 @@ impl Target {
         Ok(())
     }
 
-    /// Whether files can take space of it without writing.
+    /// Whether files can reserve space on it without writing.
     pub(super) fn reserves(&self) -> bool {
         match &self.spec.location {
             Location::Scratch(scratch) => scratch.file_system.lacks(Feature::Reservation).is_none(),

@@ -1,6 +1,7 @@
-//! A target while it lives: made, filled, aged, mounted again, made afresh, removed.
+//! A target during its life: made, filled, aged, remounted, remade, removed.
 
 mod history;
+mod home;
 mod room;
 
 use std::io;
@@ -12,26 +13,28 @@ use file_system::Feature;
 
 use crate::cache::cache_state;
 use crate::conditions::control_groups::{Cgroups, Entered};
-use crate::conditions::read_ahead::ReadAheadInForce;
+use crate::conditions::read_ahead_in_force::ReadAheadInForce;
+use crate::device_numbers::DeviceNumbers;
 use crate::error::TargetError;
-use crate::facts::{DeviceNumbers, TargetFacts};
+use crate::facts::TargetFacts;
 use crate::filtered;
 use crate::guardian::Kind;
-use crate::guardian::removal;
+use crate::open_device::{OpenDevice, OpenDeviceError};
+use crate::removal;
 use crate::scratch::device::NamedDevice;
-use crate::scratch::home::{Home, Source, make_scratch, make_work_directory};
 use crate::scratch::mkfs;
-use crate::scratch::open_device::{OpenDevice, OpenDeviceError};
+use crate::scratch::source::Source;
+use crate::shop::Shop;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Step;
-use crate::workshop::Shop;
 
 use history::History;
+use home::{Home, make_scratch, make_work_directory};
 
-/// A file system, or a directory of one, that can be measured now.
+/// A file system, or a directory of one, that is ready to be measured.
 ///
-/// Made by [`Workshop::make`](super::Workshop::make). Dropping removes it; [`Target::close`] does
-/// so and says what failed.
+/// Made by [`Workshop::make`](super::Workshop::make). Dropping it removes it; [`Target::close`]
+/// also reports what failed.
 #[derive(Debug)]
 pub struct Target {
     shop: Arc<Shop>,
@@ -40,10 +43,10 @@ pub struct Target {
     cgroups: Cgroups,
     /// What `read_ahead=` set, while it is mounted.
     read_ahead: Option<ReadAheadInForce>,
-    /// What was done to it since it was made.
+    /// What has been done to it since it was made.
     history: History,
     facts: TargetFacts,
-    /// Whether pages of its files stayed in memory when the kernel was asked to drop them.
+    /// Whether pages of its files stayed in memory although the kernel was asked to drop them.
     keeps_pages: bool,
 }
 
@@ -54,7 +57,7 @@ const _: () = {
 };
 
 impl Target {
-    /// The directory to work in; of an arena its file, below which only its library finds files.
+    /// The directory to work in. For an arena, its file, below which only its library finds files.
     #[must_use]
     pub fn root(&self) -> &Path {
         match &self.home {
@@ -62,12 +65,12 @@ impl Target {
             Home::Scratch { mount_point, .. } => mount_point,
             // The kernel finds nothing below a file.
             Home::Arena(arena) => arena.path(),
-            // A path at which nothing can be made.
+            // Nothing can be made at this path.
             Home::Removed => Path::new("/dev/null/removed"),
         }
     }
 
-    /// The library's files, if its calls reach them.
+    /// The library's files, if the target is reached by library calls.
     #[must_use]
     pub fn library(&self) -> Option<&DenseFs> {
         if let Home::Arena(arena) = &self.home { arena.files() } else { None }
@@ -79,34 +82,36 @@ impl Target {
         &self.spec
     }
 
-    /// What the kernel and the tools say it is.
+    /// What it is, as reported by the kernel and the tools.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
-    /// The block device below it; for a loop device its own numbers, not those of its image's.
+    /// The block device below it. For an image, that is its loop device, not the device that stores
+    /// the image.
     #[must_use]
     pub fn device_numbers(&self) -> Option<DeviceNumbers> {
         self.facts.device
     }
 
-    /// Opens the block device below it for direct reads. Write what is dirty
-    /// first ([`Target::sync`]): the device does not have it yet.
+    /// Opens the block device below it for direct reads. Call [`Target::sync`] first: dirty data is
+    /// not on the device yet.
     ///
     /// # Errors
-    /// [`OpenDeviceError`]: no device, or several, or not for this user.
+    /// [`OpenDeviceError`]: there is no device, or several, or this user may not open it.
     pub fn open_device(&self) -> Result<OpenDevice, OpenDeviceError> {
         OpenDevice::below(&self.facts)
     }
 
-    /// Opens the block device below it for direct reads and writes. Only a file system that fsprism
-    /// made has that: on an image of its own, or on a device that `--destroy-data` names. The
-    /// caller writes to nothing but to where a file of its own lies, and only what lies there.
+    /// Opens the block device below it for direct reads and writes. This works only for a file
+    /// system that fsprism made: on an image of its own, or on a device named by `--destroy-data`.
+    /// The caller must write only where a file of its own is, and only the data that is already
+    /// there.
     ///
     /// # Errors
-    /// As [`Target::open_device`]; [`OpenDeviceError::NotOurs`] for a directory, and
-    /// [`OpenDeviceError::NotWritable`] where the kernel forbids it.
+    /// As for [`Target::open_device`]; [`OpenDeviceError::NotOurs`] for a directory, and
+    /// [`OpenDeviceError::NotWritable`] if the kernel forbids it.
     pub fn open_device_for_writes(&self) -> Result<OpenDevice, OpenDeviceError> {
         let Home::Scratch { source, .. } = &self.home else {
             return Err(OpenDeviceError::NotOurs { label: self.spec.label.clone() });
@@ -114,14 +119,14 @@ impl Target {
         OpenDevice::below_for_writes(&self.facts, &source.path())
     }
 
-    /// Whether the process is alive that removes it should this one die.
+    /// Whether the process that removes it if this one dies is alive.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.shop.guardian.is_alive()
     }
 
-    /// The scratch directory, if it has no room left for what the image has not taken yet: the
-    /// device's writes fail then.
+    /// The scratch directory, if it has no room left for the part of the image that is not
+    /// allocated yet. Writes by the device then fail.
     #[must_use]
     pub fn scratch_without_room(&self) -> Option<&Path> {
         const LEAST_BYTES: u64 = 1 << 20;
@@ -131,14 +136,14 @@ impl Target {
         is_full.then_some(self.shop.surroundings.scratch.as_path())
     }
 
-    /// The directory that holds its image; none where it has no image.
+    /// The directory that contains its image; `None` if it has no image.
     #[must_use]
     pub fn image_directory(&self) -> Option<&Path> {
         let Home::Scratch { source: Source::Image(_), .. } = &self.home else { return None };
         Some(self.shop.surroundings.scratch.as_path())
     }
 
-    /// Whether its files can be absent from memory: where the pages are the only copy they cannot.
+    /// Whether its files can be absent from memory. They cannot if the pages are the only copy.
     #[must_use]
     pub fn supports_cold(&self) -> bool {
         self.why_never_cold().is_none()
@@ -157,21 +162,21 @@ impl Target {
     }
 
     /// Moves this whole process under the target's conditions until the guard is dropped. Does
-    /// nothing where there are none.
+    /// nothing if there are none.
     ///
-    /// Moving takes the kernel some 50 microseconds, or after a pause several milliseconds, in
-    /// which it waits for all processors; keep it out of what is timed.
+    /// The kernel takes about 50 microseconds to move it, or after a pause several milliseconds,
+    /// during which it waits for all processors; keep this out of timed code.
     ///
     /// # Errors
-    /// [`TargetError::Conditions`] when the kernel refuses; the process is then where it was.
+    /// [`TargetError::Conditions`] if the kernel refuses; the process then stays where it was.
     pub fn enter(&self) -> Result<Entered<'_>, TargetError> {
-        self.cgroups.enter()
+        self.cgroups.enter().map_err(|source| TargetError::Conditions { source })
     }
 
     /// Writes all dirty data of its file system.
     ///
     /// # Errors
-    /// [`TargetError::Io`], also for data that could not be written earlier.
+    /// [`TargetError::Io`], including for data that could not be written earlier.
     pub fn sync(&self) -> Result<(), TargetError> {
         if let Home::Arena(_) = &self.home {
             return Ok(());
@@ -179,11 +184,11 @@ impl Target {
         filtered::sync(self.root()).map_err(self.io_error())
     }
 
-    /// Makes it afresh and empty: scratch file systems are formatted again on zeroed space, a
-    /// directory gets a new work directory.
+    /// Makes it again, empty: scratch file systems are formatted again on zeroed space, a directory
+    /// gets a new work directory.
     ///
     /// # Errors
-    /// What failed; the target is then good for [`Target::close`] only.
+    /// What failed; after that, the target can only be closed ([`Target::close`]).
     pub fn remake(&mut self) -> Result<(), TargetError> {
         match &mut self.home {
             Home::Directory(work) => {
@@ -208,12 +213,12 @@ impl Target {
         }
     }
 
-    /// Makes it afresh and empty, as [`Target::remake`] does, on a volume of another size. What
-    /// [`Target::facts`] says stays that of the first.
+    /// Makes it again, empty, as [`Target::remake`] does, but on a volume of another size.
+    /// [`Target::facts`] still describes the first one.
     ///
     /// # Errors
-    /// [`TargetError::NotResizable`] for what does not lie on an image of its own; otherwise what
-    /// failed, and the target is then good for [`Target::close`] only.
+    /// [`TargetError::NotResizable`] if it is not on an image of its own; otherwise what failed,
+    /// and after that, the target can only be closed ([`Target::close`]).
     pub fn remake_with_size(&mut self, size_bytes: u64) -> Result<(), TargetError> {
         let Home::Scratch { source: Source::Image(image), .. } = &self.home else {
             return Err(TargetError::NotResizable { label: self.spec.label.clone() });
@@ -226,14 +231,14 @@ impl Target {
         self.mount()
     }
 
-    /// The size of its image; none where it has none.
+    /// The size of its image; `None` if it has no image.
     #[must_use]
     pub fn image_bytes(&self) -> Option<u64> {
         let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
         Some(image.size_bytes())
     }
 
-    /// Unmounts and mounts it: nothing of it is then in memory but what mounting reads.
+    /// Unmounts and mounts it, so that only what mounting reads is in memory.
     ///
     /// # Errors
     /// [`TargetError::NotRemountable`] for directories and for file systems in memory.
@@ -241,11 +246,11 @@ impl Target {
         self.remount_with(|| ())
     }
 
-    /// As [`Target::remount`]; acts while it is not mounted, when its device has nothing left to
-    /// write.
+    /// Like [`Target::remount`], but calls `act` while it is unmounted and its device has nothing
+    /// left to write.
     ///
     /// # Errors
-    /// As of that.
+    /// As for [`Target::remount`].
     pub fn remount_with<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, TargetError> {
         match &self.home {
             Home::Scratch { source: Source::Memory, .. } => {
@@ -270,13 +275,13 @@ impl Target {
     /// Removes it. A second call does nothing.
     ///
     /// # Errors
-    /// The first failure; the rest is removed all the same.
+    /// The first failure; the rest is removed nevertheless.
     pub fn close(&mut self) -> Result<(), TargetError> {
         if matches!(self.home, Home::Removed) {
             return Ok(());
         }
         let home_removed = self.unmount().and_then(|()| self.remove_home());
-        // The last hold on the loop device, which the kernel then clears.
+        // Drops our descriptor on the loop device, the last one, so that the kernel clears it.
         self.home = Home::Removed;
         let left_behind = |source| TargetError::LeftBehind { source };
         let groups_removed = self.cgroups.remove(&self.shop.guardian).map_err(left_behind);
@@ -284,7 +289,7 @@ impl Target {
         home_removed.and(groups_removed)
     }
 
-    /// `device` is the one that `spec` names, if it names one, and has been checked.
+    /// `device` is the one that `spec` names, if any, already checked.
     pub(crate) fn make(
         shop: Arc<Shop>,
         spec: &TargetSpec,
@@ -294,7 +299,7 @@ impl Target {
             Location::Directory(directory) => make_work_directory(&shop, directory)?,
             Location::Scratch(scratch) => make_scratch(&shop, scratch, device, &spec.label)?,
         };
-        // From here on dropping it removes what was made.
+        // From here on, dropping it removes what has been made.
         let mut target = Self {
             shop,
             spec: spec.clone(),
@@ -331,10 +336,10 @@ impl Target {
             Source::Memory => return Ok(()),
             Source::Image(image) => {
                 if !scratch.allocated {
-                    // Only saves room: mkfs does not rely on zeros.
+                    // Only saves space: mkfs does not rely on zeros.
                     let _mkfs_writes_anyway = image.discard();
                 }
-                // Were we killed now, mkfs would hold the device until it is dead too.
+                // If we were killed now, mkfs would keep the device bound until it is dead too.
                 let binding = image.binding();
                 let failed = self.io_error();
                 self.shop.guardian.add(Kind::LoopBinding, &binding).map_err(&failed)?;
@@ -346,7 +351,7 @@ impl Target {
                 }
             }
             Source::Device(named) => {
-                // Devices come and go; another device may stand at the path by now.
+                // Devices come and go; by now the path may lead to another one.
                 named.check_again()?;
                 self.facts.mkfs = Some(mkfs::format(scratch, &device, mount_point)?);
             }
@@ -364,14 +369,16 @@ impl Target {
         }
         let size_bytes = self.shop.surroundings.image_bytes_of(scratch);
         let options = mkfs::mount_options(scratch, size_bytes);
-        mkfs::mount_at(scratch.file_system, &source.path(), mount_point, &options)?;
+        let file_system = scratch.file_system;
+        mkfs::mount_at(file_system, &source.path(), mount_point, &options)
+            .map_err(|source| TargetError::Mount { file_system, options, source })?;
         *mounted = true;
         self.tell(Step::Mounted);
         self.set_read_ahead()
     }
 
-    /// Each open file keeps the read-ahead that was in force when it was opened, so this comes
-    /// before anything is opened. Btrfs has a new setting after every mount.
+    /// An open file keeps the read-ahead that was in force when it was opened, so this must come
+    /// before anything is opened. On btrfs every mount starts with a new setting.
     fn set_read_ahead(&mut self) -> Result<(), TargetError> {
         let Some(bytes) = self.spec.conditions.read_ahead_bytes else { return Ok(()) };
         let note = self.shop.new_note().map_err(|source| TargetError::Conditions { source })?;
@@ -384,7 +391,7 @@ impl Target {
     fn unmount(&mut self) -> Result<(), TargetError> {
         let Home::Scratch { mount_point, mounted, .. } = &mut self.home else { return Ok(()) };
         if std::mem::take(mounted) {
-            // While it is mounted, for the setting of btrfs goes with the mount.
+            // Before unmounting, because btrfs drops the setting with the mount.
             let set = self.read_ahead.take();
             let restored = set.map_or(Ok(()), |set| set.restore(&self.shop.guardian));
             let label = self.spec.label.clone();
@@ -399,7 +406,7 @@ impl Target {
     fn remove_home(&mut self) -> Result<(), TargetError> {
         let failed = self.io_error();
         let work = match &mut self.home {
-            Home::Arena(arena) => return arena.remove(&self.shop).map_err(failed),
+            Home::Arena(arena) => return arena.remove(&self.shop.guardian).map_err(failed),
             Home::Directory(work) => work,
             Home::Scratch { mount_point, .. } => {
                 return removal::remove_empty(mount_point).map_err(failed);
@@ -432,7 +439,8 @@ impl Target {
         }
         let disk = self.facts.device.map(DeviceNumbers::whole_disk);
         let name = self.shop.new_name();
-        self.cgroups = Cgroups::make(&wanted, disk, &name, &self.shop.guardian)?;
+        let made = Cgroups::make(&wanted, disk, &name, &self.shop.guardian);
+        self.cgroups = made.map_err(|source| TargetError::Conditions { source })?;
         self.facts.conditions = self.cgroups.in_force().clone();
         let set = self.read_ahead.as_ref();
         self.facts.conditions.limits.read_ahead_bytes = set.map(ReadAheadInForce::bytes);

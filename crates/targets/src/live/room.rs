@@ -5,17 +5,18 @@ use std::io;
 use rustix::fs::{StatVfs, statvfs};
 
 use super::Target;
+use super::home::Home;
 use crate::error::TargetError;
 use crate::filling::missing_bytes;
-use crate::scratch::home::{Home, Source};
+use crate::memory::memory_available_bytes;
+use crate::scratch::source::Source;
 use crate::space::Space;
-use crate::spec::availability::memory_available_bytes;
 
 impl Target {
-    /// How much room there is; before it is filled and aged, how much that will leave.
+    /// How much room there is. If it is still to be filled and aged, how much that will leave.
     ///
     /// # Errors
-    /// [`TargetError::Io`] when the file system does not say.
+    /// [`TargetError::Io`] if the file system does not say.
     pub fn space(&self) -> Result<Space, TargetError> {
         let mut space = self.room()?;
         if let Some(ageing) = self.spec.ageing().filter(|_| !self.history.is_aged) {
@@ -30,7 +31,7 @@ impl Target {
         Ok(space)
     }
 
-    /// What the file system says of itself, less what is still to be filled.
+    /// What the file system itself reports, less what is still to be filled.
     pub(super) fn room(&self) -> Result<Space, TargetError> {
         if let Home::Arena(arena) = &self.home {
             let usage = arena.usage().map_err(self.io_error())?;
@@ -58,7 +59,7 @@ impl Target {
         })
     }
 
-    /// What may be written to it before its image has taken its share of the scratch directory.
+    /// How much can be written to it before its image uses up its share of the scratch directory.
     pub(super) fn left_to_write(&self) -> Result<u64, TargetError> {
         Ok(self.left_bytes(&self.statvfs()?))
     }

@@ -1,8 +1,8 @@
 //! Arenas: file systems of a library, in files in shared memory.
 //!
-//! An arena has a name, by which other processes can attach it. So the guardian is told of it
-//! before it is made, and whoever makes one holds a lock on it, by which a later run sees that its
-//! owner lives.
+//! An arena has a name by which other processes can attach it. So the guardian is told about it
+//! before it is made, and its maker holds a lock on it, which shows a later run that the owner is
+//! alive.
 
 use std::fs;
 use std::io;
@@ -12,14 +12,13 @@ use std::path::{Path, PathBuf};
 use densefs_process::{ArenaError, DenseFs, Request, Usage, make};
 use rustix::fs::{CWD, statvfs};
 
-use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, lock_file_as_owner, sweep};
-use crate::guardian::removal::remove_file;
-use crate::workshop::Shop;
+use crate::guardian::{Guardian, Kind};
+use crate::removal::remove_file;
 
 /// The directory in which arenas are made.
 pub(crate) const ARENAS: &str = "/dev/shm";
-/// Arenas are whole pages.
+/// Arenas consist of whole pages.
 const PAGE_BYTES: u64 = 4096;
 
 /// An arena of ours, attached.
@@ -27,18 +26,18 @@ const PAGE_BYTES: u64 = 4096;
 pub(crate) struct Arena {
     path: PathBuf,
     size_bytes: u64,
-    /// None while it is made anew.
+    /// `None` while it is being remade.
     attached: Option<Attached>,
 }
 
 #[derive(Debug)]
 struct Attached {
     files: DenseFs,
-    /// Shows others that the owner lives.
+    /// Shows others that the owner is alive.
     _lock: OwnedFd,
 }
 
-/// What there is room for where arenas are made.
+/// The free space where arenas are made.
 pub(crate) fn free_bytes() -> io::Result<u64> {
     let room = statvfs(ARENAS)?;
     Ok(room.f_bavail.saturating_mul(room.f_frsize))
@@ -46,19 +45,23 @@ pub(crate) fn free_bytes() -> io::Result<u64> {
 
 impl Arena {
     /// Makes and attaches one.
-    pub(crate) fn make(shop: &Shop, size_bytes: u64) -> Result<Self, ArenaError> {
+    pub(crate) fn make(
+        name: &str,
+        size_bytes: u64,
+        guardian: &Guardian,
+    ) -> Result<Self, ArenaError> {
         sweep(Path::new(ARENAS), Leftover::Arena);
-        let path = Path::new(ARENAS).join(format!("{}.arena", shop.new_name()));
-        let told = shop.guardian.add(Kind::Arena, &path);
+        let path = Path::new(ARENAS).join(format!("{name}.arena"));
+        let told = guardian.add(Kind::Arena, &path);
         told.map_err(|why| failed(&path, "tell the guardian of", why))?;
         let size_bytes = size_bytes / PAGE_BYTES * PAGE_BYTES;
-        // From here on dropping it removes what was made.
+        // From here on, dropping it removes what has been made.
         let mut arena = Self { path, size_bytes, attached: None };
         arena.remake()?;
         Ok(arena)
     }
 
-    /// Makes it afresh and empty, in a file of its own.
+    /// Makes it again, empty, in a new file.
     pub(crate) fn remake(&mut self) -> Result<(), ArenaError> {
         self.detach();
         remove_file(&self.path).map_err(|why| failed(&self.path, "remove", why))?;
@@ -70,12 +73,12 @@ impl Arena {
         Ok(())
     }
 
-    /// Its file, below which the paths of its files are.
+    /// The arena's file. Paths of the files in it begin with this.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its files.
+    /// The files in it.
     pub(crate) fn files(&self) -> Option<&DenseFs> {
         self.attached.as_ref().map(|attached| &attached.files)
     }
@@ -86,13 +89,13 @@ impl Arena {
     }
 
     /// Removes it. A second call does nothing.
-    pub(crate) fn remove(&mut self, shop: &Shop) -> io::Result<()> {
+    pub(crate) fn remove(&mut self, guardian: &Guardian) -> io::Result<()> {
         self.detach();
         remove_file(&self.path)?;
-        shop.guardian.remove(Kind::Arena, &self.path)
+        guardian.remove(Kind::Arena, &self.path)
     }
 
-    /// Its memory is free once it has no name and nobody has it attached.
+    /// Its memory is freed once it has no name and nobody has it attached.
     fn detach(&mut self) {
         if let Some(attached) = self.attached.take() {
             attached.files.leave();

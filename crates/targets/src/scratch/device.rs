@@ -1,7 +1,7 @@
-//! A block device that the user names: is it one, is it free, and may it be formatted?
+//! A block device named by the user: is it one, is it free, and may it be formatted?
 //!
-//! It may be only where `--destroy-data` names it too, blank as it may look; what lies on it is
-//! looked at to say so in the refusal.
+//! It may be formatted only if `--destroy-data` names it too, even if it looks blank. Its content
+//! is examined only to describe it in the refusal.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,20 +10,20 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::facts::DeviceNumbers;
+use crate::device_numbers::DeviceNumbers;
 
-/// What is looked at for data that `blkid` does not know. File systems, partition tables and
-/// RAID or volume managers keep their signatures here.
+/// How much is searched for data that `blkid` does not know, at either end. File systems, partition
+/// tables and RAID or volume managers keep their signatures there.
 const HEAD_BYTES: u64 = 1 << 20;
 const TAIL_BYTES: u64 = 64 << 10;
-/// In what sysfs gives the sizes of devices.
+/// The unit in which sysfs gives device sizes.
 const SECTOR_BYTES: u64 = 512;
 
-/// Why a device is not formatted.
+/// Why a device is refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// It cannot be looked at.
+    /// It cannot be opened or examined.
     #[error("device={path} cannot be opened ({source}); name another device",
         path = path.display())]
     Unreadable {
@@ -46,16 +46,16 @@ pub enum DeviceError {
         /// The device.
         path: PathBuf,
     },
-    /// It was not named as one that may be destroyed.
+    /// It was not named as a device that may be destroyed.
     #[error("device={path} {content}; to destroy everything on it, add --destroy-data {path}",
         path = path.display())]
     NotToBeDestroyed {
         /// The device.
         path: PathBuf,
-        /// What lies on it.
+        /// What is on it.
         content: DeviceContent,
     },
-    /// Another device has come to stand at the path since the check.
+    /// The path leads to another device than when it was checked.
     #[error("device={path} is no longer the device that was checked and was left alone; run again \
         to check it anew", path = path.display())]
     Changed {
@@ -64,12 +64,12 @@ pub enum DeviceError {
     },
 }
 
-/// What lies on a device, as far as can be seen.
+/// What is on a device, as far as can be seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceContent {
-    /// A signature, in `blkid`'s words.
+    /// A signature, as `blkid` describes it.
     Signature(String),
-    /// No signature, but bytes that are not zero.
+    /// No signature, but nonzero bytes.
     Unknown,
     /// Zeros where data would begin and end.
     Blank,
@@ -90,18 +90,18 @@ impl std::fmt::Display for DeviceContent {
 /// A device that may be formatted.
 #[derive(Debug)]
 pub(crate) struct NamedDevice {
-    /// As the user names it.
+    /// The path as given by the user.
     path: PathBuf,
-    /// Its node, behind all links: what a link leads to may change between two looks.
+    /// Its node with all links resolved, since a link may lead elsewhere the next time.
     node: PathBuf,
-    /// Held open, so that its number cannot be given to another device.
+    /// Held open, so that its number cannot be reused for another device.
     file: File,
     number: u64,
 }
 
 impl NamedDevice {
-    /// Checks that `path` may be formatted: a block device that nobody uses and that is among
-    /// those the user has named for destruction.
+    /// Checks that `path` may be formatted: that it is a block device, that nobody uses it, and
+    /// that it is among those that the user has named for destruction.
     pub(crate) fn check(path: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
         let owned = || path.to_owned();
         let unreadable = |source| DeviceError::Unreadable { path: owned(), source };
@@ -114,7 +114,7 @@ impl NamedDevice {
         let mut file = File::open(&node).map_err(unreadable)?;
         let number = block_device_number(&file.metadata().map_err(unreadable)?);
         let number = number.ok_or_else(|| DeviceError::Changed { path: owned() })?;
-        // Whoever can write to the node's directory can put another in its place.
+        // Whoever can write to the node's directory can replace the node.
         let node = DeviceNumbers::of(number).node().unwrap_or(node);
         let is_used = is_below_a_loop_device(number)
             || shares_its_image(number)
@@ -132,7 +132,7 @@ impl NamedDevice {
         Err(DeviceError::NotToBeDestroyed { path: owned(), content })
     }
 
-    /// Checks again, before each time it is written to by its path.
+    /// Checks it again; call this each time before it is written to by its path.
     pub(crate) fn check_again(&self) -> Result<(), DeviceError> {
         let changed = || DeviceError::Changed { path: self.path.clone() };
         let exclusive = open_exclusively(&self.node, &self.path)?;
@@ -140,7 +140,7 @@ impl NamedDevice {
         (block_device_number(&metadata) == Some(self.number)).then_some(()).ok_or_else(changed)
     }
 
-    /// Its node, which is no link.
+    /// Its node, which is not a link.
     pub(crate) fn node(&self) -> &Path {
         &self.node
     }
@@ -150,7 +150,7 @@ impl NamedDevice {
     }
 }
 
-/// The kernel grants exclusive use only where nobody has it: mounts, swap, RAID, partitions.
+/// The kernel grants exclusive use only if nobody has it: no mount, swap, RAID or partition.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn open_exclusively(node: &Path, named: &Path) -> Result<File, DeviceError> {
     let exclusive = File::options().read(true).custom_flags(libc::O_EXCL).open(node);
@@ -163,8 +163,8 @@ fn open_exclusively(node: &Path, named: &Path) -> Result<File, DeviceError> {
     })
 }
 
-/// Whether a loop device lies on this one, on a part of it, or on what this is a part of: it takes
-/// no exclusive use of that.
+/// Whether a loop device is on this device, on a partition of it, or on the disk that this is a
+/// partition of: a loop device does not claim what it is on exclusively.
 fn is_below_a_loop_device(number: u64) -> bool {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut images = devices.filter_map(|device| {
@@ -175,8 +175,8 @@ fn is_below_a_loop_device(number: u64) -> bool {
     images.any(|image| image == ours || image.whole_disk() == ours || image == ours.whole_disk())
 }
 
-/// Whether another loop device shows some of the same bytes of an image: nothing keeps the two from
-/// both being written.
+/// Whether another loop device shows some of the same bytes of this one's image: nothing keeps both
+/// from being written.
 fn shares_its_image(number: u64) -> bool {
     let ours = DeviceNumbers::of(number).whole_disk().to_string();
     let ours = Path::new("/sys/dev/block").join(ours);
@@ -192,8 +192,8 @@ fn shares_its_image(number: u64) -> bool {
     })
 }
 
-/// Whether it is a loop device that shows a device, or a swap file, that is in use: it takes no
-/// exclusive use of that.
+/// Whether this is a loop device on a device, or on a swap file, that is in use: a loop device does
+/// not claim what it is on exclusively.
 fn shows_what_is_used(number: u64) -> bool {
     let ours = DeviceNumbers::of(number).whole_disk().to_string();
     let ours = Path::new("/sys/dev/block").join(ours);
@@ -203,19 +203,19 @@ fn shows_what_is_used(number: u64) -> bool {
     let Ok(metadata) = fs::metadata(&node) else { return true };
     open_exclusively(&node, &image).is_err()
         || block_device_number(&metadata).is_none_or(|below| {
-            // Each lies below the one before.
+            // Each step goes one device further down.
             below == number || shares_its_image(below) || shows_what_is_used(below)
         })
 }
 
-/// Whether a file is among those that memory is swapped to (`proc_swaps`(5)).
+/// Whether a file is in use as swap (`proc_swaps`(5)).
 fn is_swapped_on(file: &Path) -> bool {
     let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
     let mut used = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     used.any(|used| is_one_file(Path::new(used), file))
 }
 
-/// The image of a loop device in `/sys/block`, and the bytes of it that the device shows.
+/// The image of a loop device in `/sys/block`, and the range of its bytes that the device shows.
 fn image_of(device: &Path) -> Option<(PathBuf, Range<u64>)> {
     let read = |name: &str| fs::read_to_string(device.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
@@ -250,9 +250,9 @@ fn is_zero(device: &mut File, start: u64, length_bytes: u64) -> io::Result<bool>
     Ok(bytes.iter().all(|&byte| byte == 0))
 }
 
-/// What `blkid` finds by looking at the device itself; `None` also where it is not installed.
+/// What `blkid` finds by probing the device itself; `None` also if it is not installed.
 fn signature(path: &Path) -> Option<String> {
-    /// blkid's exit status for several signatures that contradict each other.
+    /// blkid's exit status for several conflicting signatures.
     const AMBIVALENT: i32 = 8;
     let output = Command::new(programs::find("blkid")?)
         .args(["-p", "-o", "export"])

@@ -1,9 +1,9 @@
-//! A block device made of a file without a name.
+//! A block device made from a file without a name.
 //!
 //! The image is opened with `O_TMPFILE` (or created and unlinked), and the loop device is
-//! configured with autoclear: the kernel clears it at its last close and then frees the image.
-//! We hold one read-only descriptor on it for its whole life, so that the closes of mkfs and
-//! umount are never the last, and our own death is.
+//! configured with autoclear: the kernel clears it when it is last closed and then frees the image.
+//! We keep one read-only descriptor open on it for its whole life, so that the last close is never
+//! that of mkfs or umount, but ours, at the latest when we die.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,15 +17,15 @@ use rustix::io::Errno;
 
 use crate::guardian::{Guardian, Kind};
 
-/// How often another process may take the device we were offered before we give up.
+/// How often another process may take the device offered to us before we give up.
 const ATTEMPTS: u32 = 64;
 
 /// Why an image was not bound to a loop device.
 #[derive(Debug)]
 pub(crate) enum NotBound {
-    /// The kernel offers a device that has no file here.
+    /// The kernel offers a device that has no node here.
     NoNode { number: u32 },
-    /// Something else.
+    /// Any other error.
     Failed(io::Error),
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct LoopDevice {
     number: u32,
     size_bytes: AtomicU64,
     image: File,
-    /// Keeps the device bound. Read-only: a writer would forbid mounting on some kernels.
+    /// Keeps the device bound. Read-only: on some kernels, a writer would prevent mounting.
     holder: File,
 }
 
@@ -78,7 +78,7 @@ impl LoopDevice {
         device_path(self.number)
     }
 
-    /// The directory in sysfs that is there while the device is bound.
+    /// The sysfs directory that exists while the device is bound.
     pub(crate) fn binding(&self) -> PathBuf {
         PathBuf::from(format!("/sys/block/loop{}/loop", self.number))
     }
@@ -87,7 +87,7 @@ impl LoopDevice {
         self.size_bytes.load(Ordering::Relaxed)
     }
 
-    /// Gives image and device another size; what lay beyond it is lost.
+    /// Resizes the image and the device; data beyond the new size is lost.
     pub(crate) fn resize(&self, size_bytes: u64) -> io::Result<()> {
         self.image.set_len(size_bytes)?;
         system_calls::loop_set_capacity(&self.holder)?;
@@ -95,32 +95,32 @@ impl LoopDevice {
         Ok(())
     }
 
-    /// What the image takes of the scratch directory.
+    /// How much of the scratch directory the image takes.
     pub(crate) fn allocated_bytes(&self) -> u64 {
         use std::os::unix::fs::MetadataExt;
         self.image.metadata().map_or(0, |metadata| metadata.blocks() * 512)
     }
 
-    /// Whether reads and writes bypass the page cache of the file system that holds the image.
+    /// Whether reads and writes bypass the page cache of the file system that contains the image.
     pub(crate) fn direct_io(&self) -> io::Result<bool> {
         Ok(fs::read_to_string(self.binding().join("dio"))?.trim() == "1")
     }
 
-    /// Drops the device's own pages, which hold metadata of the file system. Other devices lose
-    /// theirs at the last close, which for this one is the end.
+    /// Drops the device's own pages, which contain metadata of the file system. Other devices lose
+    /// theirs when they are last closed, but for this one that comes only at its end.
     pub(crate) fn forget_pages(&self) -> io::Result<()> {
         system_calls::block_flush_buffers(&self.holder)
     }
 
-    /// Writes zeros to the image wherever a mkfs has left nothing, or has zeroed by setting blocks
-    /// aside.
+    /// Writes zeros to the image wherever mkfs has written nothing, or has zeroed blocks by merely
+    /// reserving them.
     pub(crate) fn write_holes(&self) -> io::Result<()> {
-        // What is still to be written is not to be overtaken.
+        // Pending writes must reach the image before its holes are filled.
         self.forget_pages()?;
         write_holes(&self.image)
     }
 
-    /// Makes all of it read as zeros and gives the image's space back.
+    /// Makes all of it read as zeros and frees the image's space.
     pub(crate) fn discard(&self) -> io::Result<()> {
         let device = File::options().read(true).write(true).open(self.path())?;
         system_calls::block_discard(&device, self.size_bytes())
@@ -133,8 +133,8 @@ fn device_path(number: u32) -> PathBuf {
 
 /// Makes a sparse file without a name in `directory`.
 ///
-/// `fallback_name` is used, and known to the guardian, for the moment in which the file has one
-/// where the file system knows no `O_TMPFILE`.
+/// On a file system without `O_TMPFILE`, the file briefly has the name `fallback_name`, which the
+/// guardian is told about.
 pub(crate) fn make_image(
     directory: &Path,
     size_bytes: u64,
@@ -158,15 +158,15 @@ pub(crate) fn make_image(
     Ok(image)
 }
 
-/// Why the blocks of the image do not stay where they are, if what it lies on moves them.
+/// Why the blocks of the image do not stay in place, if the file system below it moves them.
 pub(crate) fn never_in_place(image: &File) -> io::Result<Option<String>> {
     let below = FileSystem::with_magic(fstatfs(image)?.f_type.cast_unsigned());
     let why = below.and_then(|below| Some((below, below.lacks(Feature::SteadyImages)?)));
     Ok(why.map(|(below, why)| format!("{below} {why}")))
 }
 
-/// Writes zeros wherever nothing has been written: where there is no block, and where one is only
-/// set aside, which would still have to be converted.
+/// Writes zeros wherever nothing has been written: where there is no block, and where a block is
+/// only reserved, which would still have to be converted.
 pub(crate) fn write_holes(image: &File) -> io::Result<()> {
     const CHUNK_BYTES: u64 = 1 << 20;
     let size_bytes = image.metadata()?.len();
@@ -185,7 +185,7 @@ pub(crate) fn write_holes(image: &File) -> io::Result<()> {
         from = end;
     }
     image.sync_all()?;
-    // Nothing of it is to be taken for what the loop device reads.
+    // Leaves no pages of it that could be mistaken for what the loop device has read.
     fadvise(image, 0, None, Advice::DontNeed)?;
     Ok(())
 }

@@ -1,27 +1,36 @@
-//! Formatting and mounting: the command lines, and what became of them.
+//! Formatting and mounting: the command lines, and their outcome.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs;
+use std::io;
 use std::path::{self, Path};
 use std::process::{Command, Stdio};
 
 use file_system::{FileSystem, Mkfs, Storage};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::error::TargetError;
 use crate::spec::ScratchSpec;
 
-/// The directory that mkfs works in, and has for the user's home.
+/// The directory in which mkfs runs, and which it sees as the user's home.
 const PLACE: &str = "mkfs";
 
-/// Formats `device` and returns the command line that did it. The program works in a new directory
-/// in `home`, which is ours and empty: no word of the user's, which has no slash, is the name of a
-/// device or file there, and what the program makes goes with the directory.
+/// How mkfs failed.
+#[derive(Debug)]
+pub(crate) struct MkfsFailed {
+    /// The command line.
+    pub(crate) command: String,
+    /// What it wrote to its standard error.
+    pub(crate) message: String,
+}
+
+/// Formats `device` and returns the command line that did it. The program runs in a new, empty
+/// directory of ours in `home`, so a word of the user's, which has no slash, cannot name a device
+/// or file there, and whatever the program makes goes with the directory.
 pub(crate) fn format(
     scratch: &ScratchSpec,
     device: &Path,
     home: &Path,
-) -> Result<String, TargetError> {
+) -> Result<String, MkfsFailed> {
     let Some(mkfs) = &scratch.file_system.mkfs else { return Ok(String::new()) };
     let name = mkfs.program;
     let user = scratch.mkfs.as_deref().unwrap_or_default();
@@ -32,7 +41,7 @@ pub(crate) fn format(
     let words: Vec<&str> =
         words.chain([device_text.as_str()]).chain(behind.iter().copied()).collect();
     let command_line = format!("{name} {}", words.join(" "));
-    let failed = |message: String| TargetError::Mkfs { command: command_line.clone(), message };
+    let failed = |message: String| MkfsFailed { command: command_line.clone(), message };
     let absolute = |path: &Path| path::absolute(path).map_err(|error| failed(error.to_string()));
     let program = match programs::find(name) {
         Some(program) => absolute(&program)?,
@@ -56,7 +65,7 @@ pub(crate) fn format(
     Err(failed(if lines.is_empty() { output.status.to_string() } else { lines.join("; ") }))
 }
 
-/// The first line in which mkfs tells its version, if it does.
+/// The first line that mkfs prints about its version, if any.
 pub(crate) fn version(file_system: FileSystem) -> Option<String> {
     let mkfs = file_system.mkfs.as_ref()?;
     let output = Command::new(programs::find(mkfs.program)?)
@@ -69,35 +78,30 @@ pub(crate) fn version(file_system: FileSystem) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// Mounts `source` with options as mount(8) takes them.
+/// Mounts `source` with options in the form that mount(8) takes.
 pub(crate) fn mount_at(
     file_system: FileSystem,
     source: &Path,
     mount_point: &Path,
     options: &str,
-) -> Result<(), TargetError> {
+) -> io::Result<()> {
     let (flags, data) = split_mount_options(options);
-    let failed = |source: std::io::Error| TargetError::Mount {
-        file_system,
-        options: options.to_owned(),
-        source,
-    };
-    let data = std::ffi::CString::new(data).map_err(|error| failed(error.into()))?;
+    let data = CString::new(data)?;
     let data = Some(data.as_c_str()).filter(|data| !data.is_empty());
-    mount(source, mount_point, file_system.name, flags, data).map_err(|error| failed(error.into()))
+    Ok(mount(source, mount_point, file_system.name, flags, data)?)
 }
 
-/// Unmounts; what is still in use is detached all the same, and reported.
-pub(crate) fn unmount_at(mount_point: &Path) -> std::io::Result<()> {
+/// Unmounts. If it is still in use, it is detached nevertheless, and that is reported.
+pub(crate) fn unmount_at(mount_point: &Path) -> io::Result<()> {
     let Err(error) = unmount(mount_point, UnmountFlags::empty()) else { return Ok(()) };
     unmount(mount_point, UnmountFlags::DETACH)?;
     Err(error.into())
 }
 
-/// The options before the device: ours, then the user's. With `keeps_blocks`, nothing is discarded:
-/// the host's file system would take back the blocks of an image that way. (The loop device itself
-/// could be told to discard nothing, but not to do so again: once `discard_max_bytes` is 0, the
-/// kernel takes no other value until the device is removed.)
+/// The options before the device: ours, then the user's. With `keeps_blocks`, nothing is discarded,
+/// because the host's file system would take back blocks of the image. (The loop device itself
+/// could be told not to discard, but that cannot be undone: once `discard_max_bytes` is 0, the
+/// kernel accepts no other value until the device is removed.)
 fn arguments(mkfs: &Mkfs, user: &str, keeps_blocks: bool) -> Vec<String> {
     let keeping = if keeps_blocks { mkfs.without_discard } else { &[] };
     let ours = mkfs.options.iter().chain(keeping).map(|&option| option.to_owned());
@@ -113,7 +117,7 @@ fn arguments(mkfs: &Mkfs, user: &str, keeps_blocks: bool) -> Vec<String> {
     all
 }
 
-/// Adds extended options of mke2fs. It heeds only its last -E, so they join the user's.
+/// Adds extended options of mke2fs. It honours only its last -E, so they join the user's.
 fn extend(arguments: &mut Vec<String>, options: &str) {
     match arguments.iter().rposition(|argument| argument.starts_with("-E")) {
         Some(at) if arguments[at] != "-E" => arguments[at] = format!("{},{options}", arguments[at]),
@@ -124,9 +128,9 @@ fn extend(arguments: &mut Vec<String>, options: &str) {
     }
 }
 
-/// The options for mount(2) of a scratch file system: the user's; that it discards nothing where
-/// it would on its own and the blocks of its image are to stay; and its size, where memory limits
-/// it.
+/// The options for mount(2) of a scratch file system: the user's; one that turns off discarding, if
+/// the file system does that by default but its image must keep its blocks; and the size, if it is
+/// limited in memory.
 pub(crate) fn mount_options(scratch: &ScratchSpec, size_bytes: u64) -> String {
     let mut all = scratch.mount.clone().unwrap_or_default();
     let mut add = |option: &str| {
@@ -144,7 +148,7 @@ pub(crate) fn mount_options(scratch: &ScratchSpec, size_bytes: u64) -> String {
     all
 }
 
-/// Splits off the options that every file system shares: mount(2) takes them as flags.
+/// Splits off the options that are common to all file systems, which mount(2) takes as flags.
 fn split_mount_options(options: &str) -> (MountFlags, String) {
     let mut flags = MountFlags::empty();
     let mut data = Vec::new();
@@ -168,7 +172,7 @@ fn split_mount_options(options: &str) -> (MountFlags, String) {
     (flags, data.join(","))
 }
 
-/// Asks for the kernel's module; whether that helped is seen in /proc/filesystems.
+/// Tries to load a kernel module. Success shows in /proc/filesystems.
 pub(crate) fn try_modprobe(module: impl AsRef<OsStr>) {
     let Some(program) = programs::find("modprobe") else { return };
     let mut command = Command::new(program);
@@ -229,7 +233,7 @@ mod tests {
         let scratch = ScratchSpec { mkfs: Some("-l name".to_owned()), ..hfs() };
         let line = format(&scratch, &image, &home).unwrap();
         assert_eq!(line, format!("hformat -f -l name {} 0", image.display()));
-        // The signature of the volume's description, in its third sector.
+        // The signature of the volume descriptor, in the third sector.
         assert_eq!(fs::read(&image).unwrap()[1024..1026], *b"BD");
         assert_eq!(fs::read_dir(&home).unwrap().count(), 1, "the image alone");
         assert!(version(hfs().file_system).is_some_and(|text| text.contains("hfsutils version")));

@@ -1,12 +1,10 @@
-//! What lies below a target: a device that is ours for the time, formatted and mounted, or
-//! somebody's directory; or an arena in shared memory.
+//! What a scratch target is made on and with: images on loop devices, named devices, mkfs and
+//! mount; or an arena in shared memory.
 
 pub(crate) mod arena;
 pub(crate) mod device;
-pub(crate) mod home;
 pub(crate) mod loop_device;
 pub(crate) mod mkfs;
-pub(crate) mod open_device;
+pub(crate) mod source;
 
 pub use device::{DeviceContent, DeviceError};
-pub use open_device::{OpenDevice, OpenDeviceError};

@@ -1,18 +1,18 @@
-//! Words of `mkfs=` and `mount=` that stand for another device or file than the one we give.
+//! Words of `mkfs=` and `mount=` that name another device or file than ours.
 
-/// Whether a suboption of xfs' mkfs names a file: `name=`, which may stand right behind its letter,
-/// or behind several.
+/// Whether a suboption of xfs' mkfs names a file: `name=`, possibly directly after one or several
+/// option letters.
 pub(crate) fn has_name(word: &str) -> bool {
     let mut keys = word.split(',').filter_map(|option| Some(option.split_once('=')?.0));
     keys.any(|key| key == "name" || key.starts_with('-') && key.ends_with("name"))
 }
 
-/// Whether an option, or one of several behind commas, has a device for its value; `LABEL=` and
-/// `UUID=` too may stand for one there.
+/// Whether an option, or one of several separated by commas, takes a device as its value, possibly
+/// as `LABEL=` or `UUID=`.
 pub(crate) fn names_a_device(word: &str) -> bool {
     const KEYS: [&str; 5] = ["device", "logdev", "rtdev", "journal_dev", "journal_path"];
     let mut options = word.split(',').filter_map(|option| option.split_once('='));
-    // A letter may stand right before its value: -Jdevice=.
+    // An option letter may directly precede it: -Jdevice=.
     options.any(|(key, _)| KEYS.iter().any(|known| key.trim_start().ends_with(known)))
 }
 
@@ -49,7 +49,7 @@ mod tests {
             assert!(matches!(error, SpecError::NamesADevice { .. }), "{text}: {error}");
             assert!(error.to_string().contains(word), "{text}: {error}");
         }
-        // Slashes that name no device, names that are no files', and our own key.
+        // Slashes that do not name devices, names that are not files, and our own key.
         assert!("vfat:mount=shortname=mixed".parse::<TargetSpec>().is_ok());
         assert!("btrfs:mount=subvol=/".parse::<TargetSpec>().is_ok());
         let own: TargetSpec = "ext4:mkfs=-J size=4,device=/dev/sdb".parse().expect("our own key");

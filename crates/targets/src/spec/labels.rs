@@ -1,8 +1,8 @@
-//! What directories are called that nobody labelled.
+//! Labels for directories that were given none.
 //!
-//! A path that ends in a name is its own label. `.`, `..` and the like say nothing to who reads a
-//! report, so such a directory is called by its name. Should another target be called so too, the
-//! names of as many directories above it are added as it takes to tell them apart.
+//! A path that ends in a name is its own label. `.`, `..` and the like say nothing to the reader of
+//! a report, so such a directory is labelled with its name. If another target has that label too,
+//! the names of directories above it are added until they can be told apart.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -13,7 +13,8 @@ use textual::plain_text;
 
 use crate::spec::{Location, SpecError, TargetSpec};
 
-/// The label of a target that is described by `text`, its path first, if the path ends in no name.
+/// The label for a target described by `text`, which starts with its path, if the path does not end
+/// in a name.
 pub(super) fn of_nameless(location: &Location, text: &str) -> Option<String> {
     let Location::Directory(path) = location else { return None };
     if path.file_name().is_some() {
@@ -23,7 +24,7 @@ pub(super) fn of_nameless(location: &Location, text: &str) -> Option<String> {
     Some(format!("{}{options}", last_names(path, 1)?))
 }
 
-/// The last names of a directory's path, without links and dots; `None` if there are fewer.
+/// The last `count` names of a directory's path, without links and dots; `None` if there are fewer.
 fn last_names(path: &Path, count: usize) -> Option<String> {
     let whole = fs::canonicalize(path).ok()?;
     let names: Vec<&OsStr> = whole
@@ -40,8 +41,8 @@ fn last_names(path: &Path, count: usize) -> Option<String> {
     Some(names[first..].join(OsStr::new("/")).to_string_lossy().into_owned())
 }
 
-/// Tells apart targets of one label of which some are directories called by their names. Two that
-/// are one directory, or were given one label, keep it.
+/// Gives different labels to targets that share one, if some of them are directories labelled with
+/// their names. Two that are the same directory, or were given the same label, keep it.
 pub fn tell_apart(specs: &mut [TargetSpec]) {
     let labels: BTreeSet<String> = specs.iter().map(|spec| spec.label.clone()).collect();
     for label in labels {
@@ -66,7 +67,8 @@ pub fn tell_apart(specs: &mut [TargetSpec]) {
     }
 }
 
-/// The label of a directory with the last `count` names of its path, if it is called by its name.
+/// The label of a directory with the last `count` names of its path, if it is labelled with its
+/// name.
 fn with_names(spec: &TargetSpec, count: usize) -> Option<String> {
     let Location::Directory(path) = &spec.location else { return None };
     let options = spec.label.strip_prefix(&last_names(path, 1)?)?;
@@ -75,13 +77,13 @@ fn with_names(spec: &TargetSpec, count: usize) -> Option<String> {
     Some(format!("{names}{options}"))
 }
 
-/// Refuses a list in which two targets have one label.
+/// Refuses a list in which two targets have the same label.
 ///
 /// # Errors
-/// [`SpecError::DuplicateLabel`] names the first label that comes again.
+/// [`SpecError::DuplicateLabel`] names the first label that is repeated.
 pub fn refuse_duplicate_labels(specs: &[TargetSpec]) -> Result<(), SpecError> {
     let mut seen = HashSet::new();
-    // As readers see them: what no terminal shows tells nothing apart.
+    // Compare labels as readers see them: characters that no terminal shows do not count.
     match specs.iter().find(|spec| !seen.insert(plain_text(&spec.label))) {
         Some(spec) => Err(SpecError::DuplicateLabel {
             label: spec.label.clone(),
@@ -95,7 +97,8 @@ pub fn refuse_duplicate_labels(specs: &[TargetSpec]) -> Result<(), SpecError> {
 mod tests {
     use super::*;
 
-    /// The labels of targets, with `{}` for a directory that holds `a/data` and `b/data`.
+    /// The labels of targets, where `{}` stands for a directory that contains `a/data` and
+    /// `b/data`.
     fn labels(texts: &[&str]) -> Vec<String> {
         let place = tempfile::tempdir().expect("a directory");
         for name in ["a/data/x", "b/data/x", "ext4/x"] {

@@ -1,19 +1,19 @@
-//! What a target is to be, as the command line says it.
+//! The description of a target, as given on the command line.
 //!
 //! `[LABEL=]PATH[:key=value,...]` or `[LABEL=]FS[:key=value,...]`:
 //!
-//! - A label is letters, digits and `_ + - .`, and does not begin with a dot. Without one, the
-//!   whole text is the label; a directory whose path ends in no name (`.`) is called by
-//!   [its own](labels).
-//! - A path begins with `/` or `.`, or is an existing directory that has no file system's name
-//!   (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
-//!   [conditions](Conditions), but for `read_ahead`, which is everybody's; a colon begins them
-//!   only where a known key and `=` follow, so that other colons belong to the path.
-//! - Whatever the label, it says so where the target is reached by calls of a library.
-//! - The values of `mkfs` and `mount` may hold commas: there a comma begins a new key only where
-//!   a known key and `=` follow. A tmpfs' own `size` is therefore `size=`, never part of `mount=`.
+//! - A label consists of letters, digits and `_ + - .`, and does not begin with a dot. Without one,
+//!   the whole text is the label; a directory whose path does not end in a name (`.`) is labelled
+//!   with [its own](labels).
+//! - A path begins with `/` or `.`, or is an existing directory that does not have the name of a
+//!   file system (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
+//!   [conditions](Conditions), except `read_ahead`, which would affect everyone; a colon begins
+//!   them only if followed by a known key and `=`, so that other colons belong to the path.
+//! - If the target is reached by library calls, that is appended to any label.
+//! - The values of `mkfs` and `mount` may contain commas: there, a comma begins a new key only if
+//!   followed by a known key and `=`. A tmpfs' own `size` is therefore `size=`, never part of
+//!   `mount=`.
 
-pub(crate) mod availability;
 pub(crate) mod device_words;
 pub(crate) mod labels;
 pub(crate) mod options;
@@ -30,21 +30,20 @@ use textual::did_you_mean;
 
 use crate::spec::options::{Key, Options};
 
-pub use availability::{Unavailable, availability};
 pub use labels::{refuse_duplicate_labels, tell_apart};
 
-/// A target as it was asked for. [`Display`](fmt::Display) writes what parses back to it.
+/// A target as it was asked for. The output of [`Display`](fmt::Display) parses back to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetSpec {
-    /// The name by which reports call it.
+    /// The label used in reports.
     pub label: String,
-    /// Where it lies.
+    /// Where it is.
     pub location: Location,
-    /// What is made scarce while it is measured.
+    /// The limits that it is measured under.
     pub conditions: Conditions,
 }
 
-/// Where a target lies.
+/// Where a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A directory of a mounted file system; work happens in a fresh directory inside it.
@@ -72,17 +71,17 @@ pub struct ScratchSpec {
     pub mount: Option<String>,
     /// The block device to format; `None` takes an image on a loop device.
     pub device: Option<PathBuf>,
-    /// Rounds of ageing; 0 leaves it fresh, `None` says nothing of it.
+    /// Rounds of ageing; 0 leaves it fresh, `None` means not specified.
     pub aged_rounds: Option<u32>,
     /// How full it is while it is aged, in percent; `None` takes [`Ageing::FILL_PERCENT`].
     pub fill_percent: Option<u32>,
-    /// How full it is before it is aged or measured, in percent of what users can have.
+    /// How full it is before it is aged or measured, in percent of what users can use.
     pub filled_percent: Option<u32>,
 }
 
 impl ScratchSpec {
     /// Whether all or much of its space is written before it is used: it is aged, allocated as a
-    /// whole, or filled where files take no space without being written.
+    /// whole, or filled on a file system that cannot reserve space without writing.
     #[must_use]
     pub fn is_written_first(&self) -> bool {
         self.is_written() || self.written_percent() > 0
@@ -93,8 +92,8 @@ impl ScratchSpec {
         self.allocated || self.aged_rounds.is_some_and(|rounds| rounds > 0)
     }
 
-    /// The share of its space that is written to fill it, in percent: none where files take space
-    /// without being written.
+    /// The share of its space that is written to fill it, in percent; 0 if space is reserved
+    /// instead.
     pub(crate) fn written_percent(&self) -> u32 {
         let reserves = self.file_system.lacks(Feature::Reservation).is_none();
         self.filled_percent.filter(|_| !reserves).unwrap_or(0)
@@ -102,14 +101,13 @@ impl ScratchSpec {
 }
 
 impl TargetSpec {
-    /// Whether its files are reached by calls of a library.
+    /// Whether its files are reached by library calls.
     #[must_use]
     pub fn is_called_as_library(&self) -> bool {
         is_called_as_library(&self.location)
     }
 
-    /// How full it is to be before it is aged or measured, in percent; `None` for one that is not
-    /// filled.
+    /// How full it must be before it is aged or measured, in percent; `None` if it is not filled.
     #[must_use]
     pub fn filled_percent(&self) -> Option<u32> {
         match &self.location {
@@ -118,7 +116,7 @@ impl TargetSpec {
         }
     }
 
-    /// How it is to be aged; `None` for one that stays fresh, and for a directory.
+    /// How it is to be aged; `None` if it stays fresh, and for a directory.
     #[must_use]
     pub fn ageing(&self) -> Option<Ageing> {
         let Location::Scratch(scratch) = &self.location else { return None };
@@ -126,7 +124,7 @@ impl TargetSpec {
         Some(Ageing::of(rounds, scratch.fill_percent.unwrap_or(Ageing::FILL_PERCENT)))
     }
 
-    /// Has a scratch target on a device aged that says nothing of it itself.
+    /// Ages a scratch target on a device for `rounds` rounds, unless it specifies its own.
     pub fn age_unless_said(&mut self, rounds: u32) {
         if let Location::Scratch(scratch) = &mut self.location
             && !scratch.file_system.lives_in_memory()
@@ -136,7 +134,7 @@ impl TargetSpec {
     }
 }
 
-/// Why a target's text was not understood, or asks for what cannot be.
+/// Why a target's text was not understood, or asks for something impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -148,10 +146,10 @@ pub enum SpecError {
     UnknownFileSystem {
         /// The name as given.
         given: String,
-        /// The known name that is most like it, if one is.
+        /// The most similar known name, if there is one.
         suggestion: String,
     },
-    /// Something of that name is there, and cannot be looked at.
+    /// Something of that name exists, but cannot be accessed.
     #[error(
         "`{given}` is no file system that fsprism makes, and what has that name here cannot be \
          looked at ({why}): give another directory, or make this one accessible"
@@ -159,10 +157,10 @@ pub enum SpecError {
     Unseen {
         /// The name as given.
         given: String,
-        /// What the kernel says.
+        /// The kernel's error.
         why: String,
     },
-    /// A file system that is known and not made.
+    /// A file system that is known but cannot be made.
     #[error("fsprism does not make {given}: {why}; {instead}")]
     NotMade {
         /// The name as given.
@@ -172,15 +170,15 @@ pub enum SpecError {
         /// What to do instead, as a clause.
         instead: &'static str,
     },
-    /// An option that no target has.
+    /// An option that does not exist.
     #[error("a target has no option `{given}`{suggestion}")]
     UnknownOption {
         /// The option as given.
         given: String,
-        /// The known option that is most like it.
+        /// The most similar known option.
         suggestion: String,
     },
-    /// An option said twice.
+    /// An option given twice.
     #[error("the option `{key}=` appears twice in `{target}`; leave one out")]
     RepeatedOption {
         /// The option.
@@ -188,7 +186,7 @@ pub enum SpecError {
         /// The target's text.
         target: String,
     },
-    /// A size or rate that is not one.
+    /// A size or rate that is not a number.
     #[error("`{key}={value}` is not a size; write a whole number, optionally with k, m, g or t")]
     BadSize {
         /// The option.
@@ -196,13 +194,13 @@ pub enum SpecError {
         /// The value as given.
         value: String,
     },
-    /// A way of making an image that there is not.
+    /// An unknown value of `image=`.
     #[error("`image={value}` is not a known value; write `image=allocated`, or leave it out")]
     BadImage {
         /// The value as given.
         value: String,
     },
-    /// A size or rate of nothing.
+    /// A size or rate of 0.
     #[error("`{key}={value}` leaves nothing to measure; give `{key}=` a value above 0")]
     Zero {
         /// The option.
@@ -210,7 +208,7 @@ pub enum SpecError {
         /// The value as given.
         value: String,
     },
-    /// Less than a page of read-ahead, or a part of one.
+    /// A read-ahead that is not a whole number of pages.
     #[error(
         "`{key}={value}` is not a whole number of pages; write 0 or a multiple of {page_bytes} \
         bytes"
@@ -220,20 +218,20 @@ pub enum SpecError {
         key: &'static str,
         /// The value as given.
         value: String,
-        /// The kernel's page.
+        /// The kernel's page size.
         page_bytes: u64,
     },
-    /// A number of rounds that is none, or too many.
+    /// Not a number of rounds, or too many.
     #[error("`{key}={value}` is not a valid number of rounds; write a whole number up to {most}")]
     BadRounds {
         /// The option.
         key: &'static str,
         /// The value as given.
         value: String,
-        /// The most.
+        /// The maximum.
         most: u32,
     },
-    /// A share that is none, or leaves no room to work in.
+    /// A share that is not valid, or leaves no room to work in.
     #[error("`{key}={value}` is not a valid share of the space; write 10% to 95%")]
     BadShare {
         /// The option.
@@ -247,7 +245,7 @@ pub enum SpecError {
         /// The option.
         key: &'static str,
     },
-    /// An option that does nothing for this kind of target.
+    /// An option that has no effect on this kind of target.
     #[error("`{key}=` does not apply to {place}: {reason}; leave it out")]
     NotForThis {
         /// The option.
@@ -257,7 +255,7 @@ pub enum SpecError {
         /// Why.
         reason: &'static str,
     },
-    /// An option for mkfs or mount that names a device or a file of somebody's.
+    /// An option for mkfs or mount that names another device or file.
     #[error(
         "`{key}=` must not name another device or file, as `{word}` does, because fsprism formats \
         and mounts only its own image or the device named with device=; leave it out"
@@ -265,7 +263,7 @@ pub enum SpecError {
     NamesADevice {
         /// The option.
         key: &'static str,
-        /// The word in it.
+        /// The word that does.
         word: String,
     },
     /// A label that reports could not show.
@@ -279,7 +277,7 @@ pub enum SpecError {
         /// The target's text.
         target: String,
     },
-    /// Two targets of one label.
+    /// Two targets with the same label.
     #[error("two targets are labelled `{label}`; put a label before one of them: `other={target}`")]
     DuplicateLabel {
         /// The label.
@@ -289,7 +287,7 @@ pub enum SpecError {
     },
 }
 
-/// Reads a size: a whole number of bytes, or of the powers of 1024 that k, m, g and t stand for.
+/// Parses a size: a whole number of bytes, or of the powers of 1024 denoted by k, m, g and t.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<u64> {
     let (digits, shift) = match text.char_indices().next_back()? {
@@ -337,11 +335,11 @@ impl FromStr for TargetSpec {
 }
 
 impl TargetSpec {
-    /// Its text without its label: what the target is, whatever it is called.
+    /// Its text without the label: what the target is, whatever its label.
     #[must_use]
     pub fn specification(&self) -> String {
         let mut text = match &self.location {
-            // A dot in front keeps a relative path from being taken for a file system.
+            // A leading dot keeps a relative path from being read as a file system.
             Location::Directory(path) if path.is_relative() && !path.starts_with(".") => {
                 format!("./{}", path.display())
             }
@@ -375,7 +373,8 @@ fn is_called_as_library(location: &Location) -> bool {
     }
 }
 
-/// Whether a name is that of a directory; why not, unless there is simply none of that name.
+/// Checks that a name is that of a directory. The error says why not, unless nothing has that name
+/// or it is not a directory.
 fn look_at(path: &str) -> Result<(), Option<SpecError>> {
     match std::fs::metadata(path) {
         Ok(seen) if seen.is_dir() => Ok(()),
@@ -389,7 +388,7 @@ fn look_at(path: &str) -> Result<(), Option<SpecError>> {
     }
 }
 
-/// Why a name is that of no file system that can be made.
+/// Why a name is not that of a file system that can be made.
 fn no_file_system(name: &str) -> SpecError {
     let given = name.to_owned();
     if let Some(NotMade { why, instead, .. }) = not_made(name) {
@@ -411,7 +410,7 @@ fn split_label(text: &str) -> Result<(Option<&str>, &str), SpecError> {
         return Ok((None, text));
     }
     match text.split_once('=') {
-        // What stands before the sign is an option's key, or a path.
+        // What comes before the sign is an option's key, or a path.
         Some((before, _)) if before.contains([':', '/']) => Ok((None, text)),
         Some((label, rest)) if !label.is_empty() && label.chars().all(is_label_char) => {
             Ok((Some(label), rest))
@@ -423,7 +422,7 @@ fn split_label(text: &str) -> Result<(Option<&str>, &str), SpecError> {
     }
 }
 
-/// The path, and the conditions that stand behind it.
+/// The path, and the conditions after it.
 fn split_path(text: &str) -> (&str, &str) {
     if Path::new(text).is_dir() {
         return (text, "");

@@ -1,4 +1,4 @@
-//! The `key=value,...` part of a target's text: splitting it, and what each key may stand on.
+//! The `key=value,...` part of a target's text: how it is split, and which targets take which key.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,15 +8,15 @@ use crate::spec::{Conditions, Location, ScratchSpec, SpecError, TargetSpec, pars
 use file_system::{FileSystem, Storage};
 use textual::nearest;
 
-/// Nobody waits for more: a round takes seconds.
+/// Nobody would wait for more: a round takes seconds.
 const ROUNDS_MAX: u32 = 1000;
 
-/// Values of `image=`: blocks of the host's file system are taken as they are written first, or all
-/// of them before.
+/// Values of `image=`: blocks of the host's file system are allocated when first written, or all of
+/// them in advance.
 const SPARSE: &str = "sparse";
 const ALLOCATED: &str = "allocated";
 
-/// A key that a target's text may hold.
+/// A key that a target's text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Size,
@@ -72,7 +72,7 @@ impl Key {
         }
     }
 
-    /// The key that `text` begins with, if an equals sign follows it.
+    /// The key that `text` begins with, if it is followed by an equals sign.
     pub(crate) fn at_start_of(text: &str) -> Option<Self> {
         let (name, _) = text.split_once('=')?;
         Self::ALL.into_iter().find(|key| key.name() == name)
@@ -91,7 +91,7 @@ impl Key {
     }
 }
 
-/// Keys with their values, in the order given, none of them twice.
+/// Keys with their values, in the order given, without repetitions.
 #[derive(Debug, Default)]
 pub(crate) struct Options(Vec<(Key, String)>);
 
@@ -131,7 +131,7 @@ impl Options {
         }
     }
 
-    /// The options that say what `spec` says.
+    /// The options that express `spec`.
     pub(crate) fn of(spec: &TargetSpec) -> Self {
         let Conditions {
             memory_bytes,
@@ -224,7 +224,8 @@ impl Options {
         })
     }
 
-    /// A directory lies on what is there already: it takes conditions and nothing else.
+    /// A directory is on a file system that already exists, so it takes conditions and nothing
+    /// else.
     pub(crate) fn refuse_beside_conditions(&self) -> Result<(), SpecError> {
         let reason = "it would affect everyone who reads from that device";
         self.refuse(|key| key == Key::ReadAhead, "a directory", reason)?;
@@ -232,14 +233,14 @@ impl Options {
         self.refuse(|key| !key.is_condition(), "a directory", reason)
     }
 
-    /// mkfs and mount take devices beside the one that we give them, which nobody has checked.
+    /// Refuses further devices that mkfs and mount could take, which nobody has checked.
     fn refuse_other_devices(&self) -> Result<(), SpecError> {
         let mkfs = self.value(Key::Mkfs).unwrap_or_default();
         let mount = self.value(Key::Mount).unwrap_or_default();
-        // A word without a slash is no path: mkfs is started where no device lies.
+        // A word without a slash is not a path: mkfs runs in a directory without devices.
         let words = || mkfs.split_whitespace();
         let is_path = |word: &&str| word.contains('/') || names_a_device(word) || has_name(word);
-        // Two words in a row that are no options: the second is a device, or a size for one.
+        // A word that is not an option and does not follow one is a device, or a size for one.
         let stray = words().zip(std::iter::once("").chain(words()));
         let stray =
             stray.filter(|(word, before)| !word.starts_with('-') && !before.starts_with('-'));
@@ -302,7 +303,7 @@ impl Options {
         }
     }
 
-    /// Unlike limits it may be 0, which switches read-ahead off.
+    /// Unlike limits, this may be 0, which turns read-ahead off.
     fn read_ahead_bytes(&self) -> Result<Option<u64>, SpecError> {
         let Some(text) = self.value(Key::ReadAhead) else { return Ok(None) };
         let (key, value) = (Key::ReadAhead.name(), text.to_owned());

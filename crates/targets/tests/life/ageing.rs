@@ -1,4 +1,4 @@
-//! Aged file systems: their free space lies in fragments, the same for the same seed.
+//! Aged file systems: their free space is fragmented, in the same way for the same seed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use targets::{Target, TargetError, Workshop};
 use super::support::{make_or_skip, spec, workshop};
 
 const SEED: u64 = 11;
-/// The benchmarks' files are as large where nothing else is said.
+/// The default size of the benchmarks' files.
 const FILE_BYTES: usize = 64 << 20;
 
 fn aged(workshop: &Workshop, text: &str, seed: u64) -> Option<Target> {
@@ -21,7 +21,7 @@ fn aged(workshop: &Workshop, text: &str, seed: u64) -> Option<Target> {
     Some(target)
 }
 
-/// The pieces of a file that is written now, in one go.
+/// Writes a file in one go and returns how many pieces it is in.
 fn pieces(target: &Target) -> usize {
     let path = target.root().join("new");
     fs::write(&path, vec![1; FILE_BYTES]).expect("there is room");

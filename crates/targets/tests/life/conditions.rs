@@ -16,7 +16,7 @@ fn own_groups() -> String {
     fs::read_to_string("/proc/self/cgroup").expect("/proc is mounted")
 }
 
-/// This process' group in a version 1 hierarchy, if the machine has that.
+/// This process's group in a version 1 hierarchy, if the machine has one.
 fn version_one_group(controller: &str) -> Option<PathBuf> {
     let groups = own_groups();
     let line = groups.lines().find_map(|line| line.split_once(&format!(":{controller}:")))?;
@@ -64,7 +64,7 @@ pub(crate) fn dirty_pages_of_a_group_are_counted() {
     let before = group();
     fs::write(target.root().join("file"), vec![1; WRITTEN]).expect("there is room");
     let after = group();
-    // Some of it may be on its way or written already, and the kernel's sums lag behind.
+    // Some of it may still be on its way or already written, and the kernel's sums lag behind.
     let came = after.active_file_bytes + after.inactive_file_bytes;
     assert!(came >= WRITTEN as u64 / 2, "{before:?} {after:?}");
     target.sync().expect("the device is sound");
@@ -119,7 +119,7 @@ pub(crate) fn a_directory_takes_conditions() {
     assert_eq!(own_groups(), before);
 }
 
-/// What a slow device still has to deliver cannot be evicted before it has come.
+/// Pages that a slow device still has to deliver cannot be evicted until they have arrived.
 pub(crate) fn pages_on_their_way_are_evicted() {
     let workshop = workshop();
     let target = workshop.make(&spec("ext4:size=256m,read_bps=1m")).expect("root");

@@ -1,4 +1,4 @@
-//! Block devices that the user names. Loop devices with named images stand for disks.
+//! Block devices named by the user. Loop devices with named images stand in for disks.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, symlink};
@@ -88,8 +88,8 @@ pub(crate) fn named_is_formatted() {
     workshop.close().expect("nothing is left");
 }
 
-/// A link that leads elsewhere by the next block, or another node in the place of the one that was
-/// named, makes no difference: what was checked is what is formatted.
+/// It makes no difference if a link leads elsewhere by the next block, or if the named node is
+/// replaced by another: what was checked is what is formatted.
 pub(crate) fn what_was_checked_is_formatted_whatever_is_at_its_path() {
     let disk = Disk::new("disk", &[]);
     let other = Disk::new("other", b"precious");
@@ -131,14 +131,14 @@ pub(crate) fn what_was_checked_is_formatted_whatever_is_at_its_path() {
     workshop.close().expect("nothing is left");
 }
 
-/// While a link flips between two, only the one that may be destroyed is ever written.
+/// While a link flips between two devices, only the one that may be destroyed is ever written.
 pub(crate) fn a_link_that_flips_destroys_nothing() {
     let disk = Disk::new("disk", &[]);
     let other = Disk::new("other", b"precious");
     let path = super::support::scratch().join("flips");
     symlink(&disk.device, &path).expect("the place can be written");
     let workshop = workshop_that_may_destroy(&disk);
-    // A process of its own: a workshop wants to be alone in this one.
+    // In a process of its own: a workshop must be alone in this one.
     let script = "while :; do ln -sfn \"$1\" \"$3\"; ln -sfn \"$2\" \"$3\"; done";
     let mut flipping = std::process::Command::new("sh")
         .args(["-c", script, "flip", &disk.device, &other.device])
@@ -148,7 +148,7 @@ pub(crate) fn a_link_that_flips_destroys_nothing() {
         .expect("sh");
     let spec = spec(&format!("ext4:device={}", path.display()));
     let made = (0..20).filter(|_| workshop.make(&spec).is_ok()).count();
-    // With the command that it is at.
+    // Together with the command that it is running.
     kill_process_group(Pid::from_child(&flipping), Signal::KILL).expect("it flips");
     flipping.wait().expect("it was killed");
     fs::remove_file(&path).expect("ours");
@@ -157,7 +157,7 @@ pub(crate) fn a_link_that_flips_destroys_nothing() {
     workshop.close().expect("nothing is left");
 }
 
-/// A name without a slash stands for a device where fsprism was started in its directory.
+/// A name without a slash would stand for a device if fsprism had been started in its directory.
 pub(crate) fn a_name_in_mkfs_is_no_device() {
     let disk = Disk::new("disk", b"precious");
     let workshop = workshop();
@@ -167,7 +167,7 @@ pub(crate) fn a_name_in_mkfs_is_no_device() {
     assert!(matches!(error, TargetError::Mkfs { .. }), "{error}");
     assert!(disk.content().starts_with(b"precious\0"), "not a byte may change");
     fs::remove_file("stick").expect("ours");
-    // A file that mkfs makes goes with the directory that it works in, which has little room.
+    // A file that mkfs makes goes with the directory that it runs in, which has little room.
     if let Err(error) = workshop.make(&spec("ext4:mkfs=-z undo")) {
         assert!(matches!(error, TargetError::Mkfs { .. }), "{error}");
     }
@@ -191,12 +191,12 @@ pub(crate) fn in_use_is_refused() {
     assert_eq!(fs::read_to_string(mount_point.join("precious")).expect("mounted"), "kept");
     unmount(&mount_point, UnmountFlags::empty()).expect("nothing is open");
     fs::remove_dir(&mount_point).expect("it is ours");
-    // A loop device takes no exclusive use of what it lies on.
+    // A loop device does not claim what it is on exclusively.
     let upper = run("losetup", &["-f", "--show", &disk.device]);
     let error = refusal(&workshop, &format!("ext4:device={}", disk.device));
     run("losetup", &["-d", &upper]);
     assert!(matches!(device_error(error), DeviceError::InUse { .. }), "another lies on it");
-    // Nor does a second one of the same image.
+    // Nor does a second one on the same image.
     let image = disk.image.to_str().expect("plain");
     let twin = run("losetup", &["-f", "--show", "-o", "1048576", image]);
     let error = refusal(&workshop, &format!("ext4:device={}", disk.device));
@@ -205,7 +205,7 @@ pub(crate) fn in_use_is_refused() {
     drop(workshop.make(&spec(&format!("ext4:device={}", disk.device))).expect("it is free now"));
 }
 
-/// A loop device can be opened exclusively whatever it shows.
+/// A loop device can be opened exclusively, whatever it shows.
 pub(crate) fn one_that_shows_another_in_use_is_refused() {
     let disk = Disk::new("disk", &[]);
     run("mkfs.ext4", &["-q", &disk.device]);
@@ -231,7 +231,7 @@ pub(crate) fn one_that_shows_another_in_use_is_refused() {
     run("losetup", &["-d", &second]);
 }
 
-/// A buffer that begins at a multiple of 4096 bytes, as direct reads ask.
+/// A buffer aligned to 4096 bytes, as direct reads require.
 #[repr(align(4096))]
 struct Block([u8; 4096]);
 
@@ -275,7 +275,7 @@ pub(crate) fn memory_has_none() {
     assert!(matches!(error, OpenDeviceError::NoDevice { .. }), "{error}");
 }
 
-/// What lies below somebody's directory is not ours, whoever we are.
+/// What is below a user's directory is not ours, whoever we are.
 pub(crate) fn below_a_directory_is_not_written() {
     let workshop = workshop();
     let directory = super::support::scratch().join("somebodys");

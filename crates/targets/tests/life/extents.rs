@@ -1,4 +1,4 @@
-//! Where files lie, held against what lies there.
+//! Where files are on the device, checked against what is there.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -11,7 +11,7 @@ use super::support::{make_or_skip, workshop};
 const FILE_BYTES: usize = 4 << 20;
 const BLOCK: [u8; 4096] = [1; 4096];
 const BLOCK_BYTES: u64 = BLOCK.len() as u64;
-/// More than the kernel is asked for at a time.
+/// More than the kernel is asked for in one call.
 const PIECES: u64 = 300;
 
 fn of(target: &Target, name: &str) -> Extents {
@@ -22,13 +22,13 @@ fn of(target: &Target, name: &str) -> Extents {
 pub(crate) fn are_told(text: &str) {
     let workshop = workshop();
     let Some(target) = make_or_skip(&workshop, text) else { return };
-    // Each page differs, so that each is at its own place.
+    // All pages differ, so that each is recognised at its place.
     let content: Vec<u8> = (0..FILE_BYTES / 8).flat_map(usize::to_le_bytes).collect();
     fs::write(target.root().join("whole"), &content).expect("there is room");
     let whole = of(&target, "whole");
     assert_eq!(whole.placed_bytes(), FILE_BYTES as u64, "nothing is delayed any more: {whole:?}");
     assert!(whole.runs() >= 1 && whole.runs() <= 8, "the file system is empty: {whole:?}");
-    // A btrfs address is not the device's.
+    // An address in btrfs is not an address on the device.
     if target.facts().file_system != "btrfs" {
         let device = File::open(&target.facts().source).expect("root");
         for extent in whole.list() {
@@ -42,7 +42,7 @@ pub(crate) fn are_told(text: &str) {
     assert_eq!(of(&target, "empty").count(), 0);
 }
 
-/// Every other block of a file: each piece alone, with a hole behind it.
+/// Writes every other block of a file: each piece is alone, followed by a hole.
 fn pieces(target: &Target) {
     let file = File::create(target.root().join("pieces")).expect("there is room");
     File::create(target.root().join("empty")).expect("there is room");
@@ -51,7 +51,7 @@ fn pieces(target: &Target) {
         file.write_all_at(&BLOCK, at).expect("there is room");
     }
     let told = of(target, "pieces");
-    // XFS sets space aside behind the end of a growing file, which comes to lie in the holes.
+    // XFS preallocates space past the end of a growing file, which ends up in the holes.
     let written: Vec<_> = told.list().iter().filter(|one| !one.flags.is_unwritten()).collect();
     assert_eq!(written.len() as u64, PIECES, "one for each, none twice");
     for (piece, extent) in (0..).zip(written) {

@@ -1,4 +1,4 @@
-//! Filled file systems: as much of their space is used as was asked for, anew each time.
+//! Filled file systems: as much of their space is used as was asked for, each time they are made.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ const SEED: u64 = 11;
 /// How far off the share may be, in percent.
 const MARGIN: f64 = 1.0;
 
-/// What is used of what users can have, in percent.
+/// How much is used of what users can use, in percent.
 fn share(target: &Target) -> f64 {
     let room = rustix::fs::statvfs(target.root()).expect("it is mounted");
     let used = room.f_blocks - room.f_bfree;
@@ -37,7 +37,7 @@ fn listing(root: &Path) -> Vec<(String, u64)> {
     found
 }
 
-/// What is used where the images lie, by whomever: shown, not judged.
+/// How much is used where the images are, by anybody: printed, not checked.
 fn host_bytes(directory: &Path) -> u64 {
     let room = rustix::fs::statvfs(directory).expect("it is there");
     (room.f_blocks - room.f_bfree) * room.f_frsize
@@ -71,7 +71,7 @@ pub(crate) fn takes_its_share(text: &str, percent: u32) {
     }
 }
 
-/// A volume of the usual size, in a scratch directory that could not hold what is reserved.
+/// A volume of the usual size, in a scratch directory too small for what is reserved.
 pub(crate) fn of_64_gib_takes_no_room(file_system: &str) {
     let room_bytes = 6 << 30;
     let surroundings = Surroundings { scratch: scratch(), room_bytes, ..Default::default() };
@@ -88,7 +88,7 @@ pub(crate) fn of_64_gib_takes_no_room(file_system: &str) {
     assert!((share - 50.0).abs() < MARGIN, "{share}");
     let space = target.space().expect("it says");
     assert!(space.total_bytes > 60 << 30, "{space:?}");
-    // What is reserved is not held against the image's room in the scratch directory.
+    // Reserved space does not count against the image's room in the scratch directory.
     assert!(space.free_bytes > 1 << 30, "{space:?}");
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn is_stopped() {
     }
 }
 
-/// ext4 without extents reserves nothing, which only its driver knows.
+/// ext4 without extents cannot reserve space, which only its driver knows.
 pub(crate) fn needs_room_where_it_is_written() {
     let surroundings =
         Surroundings { scratch: scratch(), room_bytes: 6 << 30, ..Default::default() };

@@ -1,4 +1,4 @@
-//! In folios of which order a file lies, on real file systems.
+//! The orders of the folios of a file, on real file systems.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -23,8 +23,8 @@ pub(crate) fn of_memory_are_told() {
     assert_eq!(looked_at(&path).pages_by_order, [(0, FILE_PAGES)].into());
 }
 
-/// What is read without read-ahead lies in single pages on every kernel; what is read in larger
-/// pieces lies in folios as large as the file system has.
+/// Files read without read-ahead are in single pages on every kernel; files read in larger pieces
+/// are in folios as large as the file system supports.
 pub(crate) fn are_told(text: &str) {
     let workshop = workshop();
     let Some(target) = make_or_skip(&workshop, text) else { return };
@@ -38,7 +38,7 @@ pub(crate) fn are_told(text: &str) {
     let page = vec![0; rustix::param::page_size()];
     let file = File::open(&path).expect("it was written");
     fadvise(&file, 0, None, Advice::Random).expect("a plain file");
-    // Two pages out of three: the others do not come because somebody looks.
+    // Two pages out of three: looking must not bring in the others.
     let wanted = (0..FILE_PAGES).filter(|page| page % 3 > 0);
     let of_single_pages = undisturbed(&path, wanted.clone().count() as u64, || {
         wanted.clone().for_each(|number| read(&file, page.len(), number));
@@ -61,8 +61,8 @@ pub(crate) fn are_told(text: &str) {
     }
 }
 
-/// What is seen after reading in; of several tries the first in which so many pages are there. A
-/// kernel that reclaims early (DAMON) may take some meanwhile, and those are read again.
+/// What is seen after reading in: the first of several tries in which this many pages are there. A
+/// kernel that reclaims early (DAMON) may evict some meanwhile, and those are read again.
 fn undisturbed(path: &Path, pages: u64, read_in: impl Fn()) -> FolioOrders {
     const TRIES: u32 = 5;
     let tries = (0..TRIES).map(|_| {

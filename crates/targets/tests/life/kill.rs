@@ -1,7 +1,7 @@
 //! Sudden death: a process that makes targets is killed at each of its steps.
 //!
-//! The process says each step on its standard output and waits for an answer, so that the kill
-//! comes at a known step; then the guardian's end is awaited, and the machine looked at.
+//! The process announces each step on its standard output and waits for an answer, so that it is
+//! killed at a known step; then the test waits for the guardian to end and examines the machine.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ use targets::{Step, Surroundings, TargetSpec, Workshop};
 
 use super::support::{Place, leftovers, loop_devices, spec, wait_for_end};
 
-/// Says a step and waits until the watcher answers.
+/// Announces a step and waits until the watcher answers.
 fn pause(step: &str) {
     println!("{step}");
     std::io::stdin().read_exact(&mut [0]).expect("the watcher answers");
@@ -62,7 +62,7 @@ pub(crate) fn take_steps(place: &Path) {
     pause("closed");
 }
 
-/// A process in `take_steps`, its guardian known.
+/// A process in `take_steps`, with its guardian.
 struct Victim {
     child: Child,
     guardian: Pid,
@@ -87,7 +87,7 @@ impl Victim {
         Self { child, guardian, guardian_fd, steps }
     }
 
-    /// Lets it take its next step; `None` at its end.
+    /// Lets it take its next step; `None` when it has ended.
     fn next_step(&mut self) -> Option<String> {
         self.child.stdin.as_mut().expect("piped").write_all(b".").expect("it waits");
         self.steps.next().map(|step| step.expect("plain text"))
@@ -109,7 +109,7 @@ impl Victim {
 
 impl Drop for Victim {
     fn drop(&mut self) {
-        // When a check has failed, it must not wait for answers for ever.
+        // If a check has failed, it must not wait for answers forever.
         let _dead_already = self.child.kill();
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn at_every_step() {
     }
 }
 
-/// A mkfs that holds the device and never ends stands for one that is slow.
+/// A mkfs that keeps the device open and never ends stands in for a slow one.
 pub(crate) fn while_formatting() {
     let place = Place::new();
     let tools = Place::new();
@@ -167,7 +167,7 @@ pub(crate) fn while_formatting() {
     victim.child.stdin.as_mut().expect("piped").write_all(b".").expect("it waits");
     let device = fs::read_to_string(&fifo).expect("mkfs comes so far");
     assert_eq!(loop_devices(place.path()), [device.trim().trim_start_matches("/dev/")]);
-    // Not its group: mkfs must die because its parent did.
+    // Not its process group: mkfs must die because its parent did.
     kill_process(Pid::from_child(&victim.child), Signal::KILL).expect("it lives");
     victim.child.wait().expect("it is ours");
     wait_for_end(&victim.guardian_fd);
@@ -187,8 +187,8 @@ pub(crate) fn guardian_ignores_signals() {
     assert_nothing_is_left(pid, &place, "written");
 }
 
-/// The guardian keeps no terminal, output or private mount namespace alive; of directories,
-/// only that in which the work directory lies which it is to remove.
+/// The guardian keeps no terminal, output or private mount namespace alive; the only directory it
+/// keeps open is the one that contains the work directory it has to remove.
 fn assert_holds_little(guardian: Pid, place: &Place) {
     let around = place.path().join("directory");
     let proc = format!("/proc/{}", guardian.as_raw_nonzero());
@@ -217,7 +217,7 @@ pub(crate) fn leftovers_are_swept() {
     wait_for_end(&victim.guardian_fd);
     let dead = victim.kill();
     let left = leftovers(dead, place.path());
-    // The mount area and two groups, or one in the unified hierarchy; and in the directory, work.
+    // The mount area and two groups, or one in the unified hierarchy; and the work directory.
     assert!(left.len() >= 2, "{left:?}");
     assert!(fs::read_dir(place.path().join("directory")).expect("there").next().is_some());
 
@@ -233,7 +233,7 @@ pub(crate) fn leftovers_are_swept() {
         fs::remove_dir_all(directory.join(name)).expect("the place is ours");
     }
     let mut left = leftovers(dead, place.path());
-    // The place also holds the images of the living.
+    // The place also has the images of live processes.
     left.retain(|name| !loop_devices(place.path()).contains(name));
     assert_eq!(left, [directory.display().to_string()], "nothing of the dead");
     let pid = next.kill();

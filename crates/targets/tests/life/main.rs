@@ -1,8 +1,8 @@
 //! Targets on real file systems, from making to removal and to sudden death.
 //!
-//! A workshop wants a process with one thread, and death must be somebody else's to watch. So
-//! this program starts itself once per case (`--case NAME`), and looks afterwards at what the
-//! case's process left on the machine: nothing.
+//! A workshop needs a process with one thread, and a death must be watched from another process. So
+//! this program starts itself once per case (`--case NAME`), and afterwards checks what the case's
+//! process has left on the machine: nothing.
 
 mod ageing;
 mod conditions;
@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 
 use support::{Place, leftovers};
 
-/// A case's name and what its own process runs.
+/// A case's name, and what its process runs.
 type Case = (&'static str, fn());
 
 const CASES: &[Case] = &[
@@ -177,7 +177,7 @@ fn main() -> ExitCode {
         eprintln!("skipped: life: it makes file systems and mounts them, which needs root");
         return ExitCode::SUCCESS;
     }
-    // Whoever measures beside this throws out what is looked at here.
+    // Anyone measuring at the same time would evict what is looked at here.
     let _turn = machine::turn::Turn::wait().expect("the lock can be opened");
     let mut failed = 0;
     for (name, _) in CASES.iter().filter(|(name, _)| wanted(name)) {
@@ -201,7 +201,7 @@ fn report(name: &str, outcome: Result<(), String>) -> u32 {
     0
 }
 
-/// Runs a case in a process of its own and looks at what that leaves.
+/// Runs a case in a process of its own and checks what that leaves behind.
 fn run_apart(name: &str) -> Result<(), String> {
     let place = Place::new();
     let mut child = Command::new(std::env::current_exe().expect("this program has a file"))

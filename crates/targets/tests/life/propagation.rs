@@ -1,6 +1,7 @@
-//! The host's mounts and ours: what users unmount goes for us too, what we mount they never see.
+//! The host's mounts and ours: what users unmount goes away for us too, and they never see what we
+//! mount.
 //!
-//! A mount namespace made for the case, in which everything is shared, stands for the host.
+//! A mount namespace made for the case, with everything shared, stands in for the host.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,7 +24,7 @@ fn mounts_of(process: &str) -> String {
     fs::read_to_string(format!("/proc/{process}/mountinfo")).expect("it lives")
 }
 
-/// The host: mounts a stick, starts a guest that makes a target, unmounts the stick.
+/// As the host: mounts a stick, starts a guest that makes a target, unmounts the stick.
 pub(crate) fn as_host(place: &Path) {
     let stick = place.join("stick");
     fs::create_dir(&stick).expect("the place can be written");

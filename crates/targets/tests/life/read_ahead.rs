@@ -1,4 +1,4 @@
-//! How far the kernel reads ahead: as told, and as it was once the target is gone.
+//! How far the kernel reads ahead: as set, and as before once the target is gone.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -13,22 +13,22 @@ use targets::{Surroundings, Target, Workshop};
 
 use super::support::{Disk, make_or_skip, spec, surroundings, wait_for_end, workshop};
 
-/// Pages read one by one, from the first on.
+/// Pages read one by one, starting with the first.
 const READ_PAGES: u64 = 256;
-/// A value that no kernel sets by itself.
+/// A value that no kernel sets on its own.
 const THEIRS_KIB: &str = "1236";
 
-/// How often is read again where the kernel took pages away meanwhile.
+/// How often to read again if the kernel has evicted pages meanwhile.
 const TRIES: u32 = 5;
 
-/// Pages that came unasked while the beginning of a file was read. A kernel that is short of memory
-/// takes some of those away that were just read, which then says nothing.
+/// Pages that read-ahead brought in while the beginning of a file was read. If the kernel is short
+/// of memory and has evicted some of the pages just read, the result means nothing.
 fn pages_ahead(target: &Target) -> u64 {
     let ahead = (0..TRIES).find_map(|_| pages_there(target).checked_sub(READ_PAGES));
     ahead.expect("of five times, the kernel lets what was read stay once")
 }
 
-/// Pages that are there once the beginning of a file was read.
+/// Pages that are there after the beginning of a file has been read.
 fn pages_there(target: &Target) -> u64 {
     let page_bytes = rustix::param::page_size() as u64;
     let path = target.root().join("file");
@@ -115,18 +115,18 @@ pub(crate) fn is_put_back_after_death() {
     let disk = Disk::new("disk", &[]);
     let setting = theirs(&disk);
     let guardian = die("--die-with-read-ahead", &disk);
-    // It may have ended already.
+    // It may already have ended.
     if let Ok(guardian) = pidfd_open(guardian, PidfdFlags::empty()) {
         wait_for_end(&guardian);
     }
     assert_eq!(value(&setting), THEIRS_KIB);
 }
 
-/// Of a process and its guardian, both killed, the next one puts right what they left.
+/// If a process and its guardian are both killed, the next process restores what they left changed.
 pub(crate) fn is_put_back_by_the_next() {
     let disk = Disk::new("disk", &[]);
     let setting = theirs(&disk);
-    // Should another test's workshop come before ours, that does it.
+    // If another test's workshop comes before ours, that one does it.
     die("--die-unguarded", &disk);
     let workshop = workshop_on(&disk.device);
     assert_eq!(value(&setting), THEIRS_KIB);
@@ -136,7 +136,7 @@ pub(crate) fn is_put_back_by_the_next() {
     assert_eq!(value(&setting), "256", "it is put back once");
 }
 
-/// Has a process set the disk's read-ahead and die: its guardian.
+/// Makes a process set the disk's read-ahead and die. Returns its guardian.
 fn die(how: &str, disk: &Disk) -> Pid {
     let mut child = Command::new(std::env::current_exe().expect("it has a file"));
     child.args([how, &disk.device]).stdout(Stdio::piped());

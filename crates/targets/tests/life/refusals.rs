@@ -1,4 +1,4 @@
-//! What cannot be made, said before anything is made; and tools that fail half-way.
+//! Targets that cannot be made are refused before anything is made; and tools that fail halfway.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -58,7 +58,7 @@ pub(crate) fn failing_tools_leave_nothing() {
     workshop.close().expect("nothing is left");
 }
 
-/// A target in use is detached, and goes with its last user.
+/// A target in use is detached, and disappears with its last user.
 fn busy_is_reported(mut target: Target) {
     let path = target.root().join("file");
     fs::write(&path, "x").expect("there is room");
@@ -84,7 +84,7 @@ pub(crate) fn plain_users_have_directories() {
     let directory = scratch().join("theirs");
     fs::create_dir(&directory).expect("the place can be written");
     std::os::unix::fs::chown(&directory, Some(NOBODY), Some(NOBODY)).expect("root");
-    // The program's own file may lie where only root looks.
+    // The program's own file may be where only root can read.
     let program = scratch().join("program");
     fs::copy(std::env::current_exe().expect("it has a file"), &program).expect("there is room");
     let mut child = Command::new(&program);
@@ -94,7 +94,7 @@ pub(crate) fn plain_users_have_directories() {
     fs::remove_dir(&directory).expect("the work directory is gone from it");
 }
 
-/// Whoever owns the directory that root measures in can put anything at the work directory's path.
+/// The owner of the directory that root measures in can put anything at the work directory's path.
 pub(crate) fn what_others_put_at_its_path_is_left_alone() {
     const NOBODY: u32 = 65534;
     let (directory, theirs) = (scratch().join("owned"), scratch().join("theirs"));
@@ -138,7 +138,7 @@ pub(crate) fn as_plain_user(directory: &Path) {
     a_file_of_others_is_not_looked_at();
 }
 
-/// The kernel would say that all of it is in memory.
+/// The kernel would report all of it as being in memory.
 fn a_file_of_others_is_not_looked_at() {
     let theirs = fs::File::open("/etc/passwd").expect("everybody may read it");
     let error = resident_pages(&theirs, 0..u64::MAX).expect_err("it is root's");

@@ -1,4 +1,4 @@
-//! Which pages of a file are in memory, told by two system calls that must agree.
+//! Which pages of a file are in memory, according to two system calls that must agree.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -10,9 +10,9 @@ use targets::cache::residency::{ResidencyWatch, residency_in};
 use super::support::{make_or_skip, workshop};
 
 const FILE_PAGES: u64 = 4096;
-/// Pages whose neighbours read-ahead brings along.
+/// Pages to read; read-ahead brings in their neighbours.
 const READ: [u64; 6] = [0, 1, 700, 2000, 3333, 4095];
-/// Until what was read ahead has come: the device is never this slow.
+/// The most looks to take until read-ahead has arrived: no device is that slow.
 const LOOKS_MAX: u32 = 1_000_000;
 
 pub(crate) fn pages_are_told(text: &str) {
@@ -33,7 +33,7 @@ pub(crate) fn pages_are_told(text: &str) {
         file.read_exact_at(&mut [0], page * page_bytes).expect("it is there");
     }
     let whole = || residency_in(&file, 0..u64::MAX).expect("Linux 6.5");
-    // cachestat also counts what is still to come.
+    // cachestat also counts pages that have not arrived yet.
     let settled =
         (0..LOOKS_MAX).any(|_| watch.look().expect("mapped").count() == whole().resident_pages);
     assert!(settled, "{:?} of {:?}", watch.map().count(), whole());

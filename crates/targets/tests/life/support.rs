@@ -1,4 +1,4 @@
-//! A place for each case, and a look at what a process has left on the machine.
+//! A place for each case, and a check of what a process has left on the machine.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -48,7 +48,7 @@ pub(crate) fn spec(text: &str) -> TargetSpec {
     text.parse().expect(text)
 }
 
-/// Makes a target, or says why it cannot be made on this machine.
+/// Makes a target, or prints why it cannot be made on this machine.
 pub(crate) fn make_or_skip(workshop: &Workshop, text: &str) -> Option<Target> {
     if let Err(unavailable) = availability(&spec(text), &surroundings()) {
         eprintln!("skipped: {text}: {unavailable}");
@@ -61,7 +61,7 @@ pub(crate) fn refusal(workshop: &Workshop, text: &str) -> TargetError {
     workshop.make(&spec(text)).expect_err(text)
 }
 
-/// Everything on this machine that carries the process' name or lies in its place.
+/// Everything on this machine that carries the process's name or is in its place.
 pub(crate) fn leftovers(pid: u32, place: &Path) -> Vec<String> {
     let name = format!("fsprism-{pid}-");
     let mut left = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn leftovers(pid: u32, place: &Path) -> Vec<String> {
     left
 }
 
-/// The loop devices whose image lies, or lay, in `place`.
+/// The loop devices whose image is, or was, in `place`.
 pub(crate) fn loop_devices(place: &Path) -> Vec<String> {
     let devices = fs::read_dir("/sys/block").expect("/sys is mounted").flatten();
     let bound = devices.filter(|device| {
@@ -102,20 +102,20 @@ fn cgroups(directory: &Path, visit: &mut impl FnMut(&Path)) {
     }
 }
 
-/// Waits until the process that `pidfd` stands for is dead, whoever its parent is.
+/// Waits until the process of `pidfd` is dead, whoever its parent is.
 pub(crate) fn wait_for_end(pidfd: impl AsFd) {
     use rustix::event::{PollFd, PollFlags, poll};
     poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None).expect("a process can be waited for");
 }
 
-/// Runs a program that must succeed and gives what it printed.
+/// Runs a program that must succeed and returns its output.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().expect(program);
     assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
     String::from_utf8(output.stdout).expect("plain text").trim().to_owned()
 }
 
-/// A loop device that stands for a user's disk, with a named image.
+/// A loop device that stands in for a user's disk, with a named image.
 pub(crate) struct Disk {
     pub(crate) device: String,
     pub(crate) image: PathBuf,
@@ -130,7 +130,7 @@ impl Disk {
         Self { device, image }
     }
 
-    /// What lies on it now.
+    /// Its current content.
     pub(crate) fn content(&self) -> Vec<u8> {
         run("blockdev", &["--flushbufs", &self.device]);
         fs::read(&self.image).expect("it is ours")

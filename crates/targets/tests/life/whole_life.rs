@@ -1,4 +1,4 @@
-//! The whole life of a target of each kind, with its cache made cold and warm on the way.
+//! The whole life of a target of each kind, making its cache cold and warm on the way.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,7 +16,7 @@ fn content() -> Vec<u8> {
     (0..FILE_BYTES).map(|at| u8::try_from(at / 4096 % 251).expect("below 251")).collect()
 }
 
-/// Writes a file and checks that all of it is in memory, then written.
+/// Writes a file and checks that all of it is in memory, and then that it is written.
 fn write(target: &Target) -> File {
     let path = target.root().join("file");
     fs::write(&path, content()).expect("there is room");
@@ -104,8 +104,8 @@ fn cache_cycle(target: &Target) {
     assert!(read_in(&paths).is_full());
 }
 
-/// What is in memory after reading files in, of several tries the first in which all of them is: a
-/// kernel that reclaims early (DAMON) may take some meanwhile, and those are read again.
+/// What is in memory after reading files in: the first of several tries in which all of them are. A
+/// kernel that reclaims early (DAMON) may evict some meanwhile, and those are read again.
 fn read_in<P: AsRef<Path>>(paths: &[P]) -> cache_state::Residency {
     const TRIES: u32 = 5;
     let read = || cache_state::read_in_all(paths).expect("plain files");
@@ -113,7 +113,7 @@ fn read_in<P: AsRef<Path>>(paths: &[P]) -> cache_state::Residency {
     tries.find(cache_state::Residency::is_full).unwrap_or_else(read)
 }
 
-/// The overlay's own inodes have no pages: those of the files below must be counted.
+/// The overlay's own inodes have no pages, so those of the files below must be counted.
 pub(crate) fn an_overlay_is_counted() {
     let workshop = workshop();
     let mut target = workshop.make(&spec("ext4:size=128m")).expect("ext4 is everywhere");
@@ -196,7 +196,7 @@ pub(crate) fn a_mount_inside_keeps_its_content() {
     let mut target = workshop.make(&spec(directory.to_str().expect("plain"))).expect("a directory");
     let inside = target.root().join("mounted");
     fs::create_dir(&inside).expect("there is room");
-    // The same file system: its device number tells nothing.
+    // On the same file system, so that its device number does not give it away.
     rustix::mount::mount_bind(&theirs, &inside).expect("root");
     let error = target.close().expect_err("somebody's mount is inside");
     assert!(matches!(error, TargetError::Io { .. }), "{error}");
@@ -211,7 +211,7 @@ pub(crate) fn images_share_room() {
     let workshop = workshop();
     let free = rustix::fs::statvfs(scratch()).expect("there");
     let free = free.f_bavail * free.f_frsize;
-    // One that is to be aged is filled; others need room for what will be written.
+    // A volume that is to be aged is filled; others only need room for what will be written.
     let sparse = format!("ext4:size={}m", (free / 5 * 3) >> 20);
     let both = [&sparse, &format!("b={sparse}")].map(|text| workshop.make(&spec(text)));
     drop(both.map(|made| made.expect("neither takes its size")));
@@ -233,7 +233,7 @@ pub(crate) fn images_share_room() {
     assert_eq!(shared.image_bytes, shared.image_bytes.min(2 << 30), "all are of one size");
     workshop.close().expect("nothing is left");
 
-    // What may be written is the share of the scratch directory, whatever the size of the volume.
+    // Only its share of the scratch directory can be written, whatever the size of the volume.
     let room_bytes = 4 << 30;
     let workshop = Workshop::open(Surroundings { room_bytes, ..surroundings() }).expect("root");
     let target = workshop.make(&spec("ext4:size=32g")).expect("it is sparse");
@@ -281,8 +281,8 @@ pub(crate) fn targets_may_outlive_the_workshop() {
     write(&target);
 }
 
-/// Neither mkfs nor the file system gives blocks of an allocated image back, or leaves any that is
-/// only set aside; and a file system made anew does not either.
+/// Neither mkfs nor the file system gives back blocks of an allocated image, or leaves any that are
+/// only reserved; nor does a file system that is remade.
 pub(crate) fn an_allocated_image_stays_so(file_system: &str) {
     let workshop = workshop();
     let text = format!("{file_system}:size=320m,image=allocated");
@@ -312,7 +312,7 @@ pub(crate) fn an_allocated_image_stays_so(file_system: &str) {
     close(target, workshop);
 }
 
-/// A volume can be made again, smaller and larger, on the same device.
+/// A volume can be remade, smaller and larger, on the same device.
 pub(crate) fn a_volume_changes_its_size() {
     let workshop = workshop();
     let mut memory = workshop.make(&spec("tmpfs:size=64m")).expect("memory is there");

@@ -1,23 +1,24 @@
 //! The block device below a target, opened beside its file system.
 //!
 //! Reads and writes bypass the page cache (`O_DIRECT`), so offsets, lengths and addresses of
-//! buffers are multiples of [`OpenDevice::logical_block_bytes`]. It is opened for reading only, but
-//! where it holds nothing that is not ours and that is asked for.
+//! buffers must be multiples of [`OpenDevice::logical_block_bytes`]. It is opened read-only, unless
+//! writing is asked for and everything on it is ours.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::conditions::read_ahead::btrfs_devices;
-use crate::facts::{DeviceNumbers, TargetFacts};
+use crate::btrfs::btrfs_devices;
+use crate::device_numbers::DeviceNumbers;
+use crate::facts::TargetFacts;
 use file_system::{Devices, FileSystem};
 
 /// Why the device below a target cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenDeviceError {
-    /// Files live in memory, on another machine, or below another file system.
+    /// The files are in memory, on another machine, or on another file system.
     #[error("{label} is not on a block device; choose a target on a device, such as ext4")]
     NoDevice {
         /// The target's label.
@@ -29,7 +30,7 @@ pub enum OpenDeviceError {
         /// The target's label.
         label: String,
     },
-    /// The device has no node through which it could be opened.
+    /// There is no node through which the device could be opened.
     #[error("the block device {device} of {label} has no node in /dev; mount a devtmpfs there")]
     NoNode {
         /// The target's label.
@@ -37,7 +38,7 @@ pub enum OpenDeviceError {
         /// The device.
         device: DeviceNumbers,
     },
-    /// What lies there is somebody else's.
+    /// The file system there was made by somebody else.
     #[error(
         "fsprism did not make the file system of {label} and does not write to its device; give a \
         scratch target, such as ext4"
@@ -46,14 +47,14 @@ pub enum OpenDeviceError {
         /// The target's label.
         label: String,
     },
-    /// The kernel does not let it be written while it is mounted.
+    /// The kernel does not allow writing to it while it is mounted.
     #[error("{path} cannot be written while its file system is mounted: {source}; run as root, on \
         a kernel that allows writes to mounted devices (bdev_allow_write_mounted)",
         path = path.display())]
     NotWritable {
         /// The device's node.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel refused.
@@ -62,13 +63,13 @@ pub enum OpenDeviceError {
     Io {
         /// The device's node.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
 
-/// The block device below a target. While it is open a loop device stays bound: drop it before the
-/// target is closed.
+/// The block device below a target. A loop device stays bound while this is open, so drop it before
+/// closing the target.
 #[derive(Debug)]
 pub struct OpenDevice {
     file: File,
@@ -79,7 +80,7 @@ pub struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// The device, for direct reads, and for direct writes if it was opened for them.
+    /// The device, for direct reads, and for direct writes if opened for them.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
@@ -109,15 +110,15 @@ impl OpenDevice {
         self.physical_block_bytes
     }
 
-    /// Opens the device on which a target lies, of which `facts` are known.
+    /// Opens the device below the target that `facts` describe.
     pub(crate) fn below(facts: &TargetFacts) -> Result<Self, OpenDeviceError> {
         let path = Self::path_below(facts)?;
         Self::open(File::options().read(true), &path)
             .map_err(|source| OpenDeviceError::Io { path, source })
     }
 
-    /// As [`OpenDevice::below`], for writes too. `made_on` is what the file system was made on:
-    /// what is mounted must still be that.
+    /// Like [`OpenDevice::below`], but also for writes. `made_on` is what the file system was made
+    /// on, which must still be what is mounted.
     pub(crate) fn below_for_writes(
         facts: &TargetFacts,
         made_on: &Path,
@@ -130,7 +131,7 @@ impl OpenDevice {
             .map_err(|source| OpenDeviceError::NotWritable { path, source })
     }
 
-    /// The node of the one device below.
+    /// The node of the device below, which must be the only one.
     fn path_below(facts: &TargetFacts) -> Result<PathBuf, OpenDeviceError> {
         let label = || facts.label.clone();
         let device = facts.device.ok_or_else(|| OpenDeviceError::NoDevice { label: label() })?;
@@ -162,7 +163,7 @@ impl OpenDevice {
     }
 }
 
-/// A node of the device: what is mounted, else the one that the kernel names.
+/// A node of the device: what is mounted, or else the one that the kernel names.
 fn node_of(device: DeviceNumbers, mounted: &Path) -> Option<PathBuf> {
     match DeviceNumbers::of_file(mounted) == Some(device) {
         true => Some(mounted.to_owned()),

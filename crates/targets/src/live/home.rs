@@ -1,4 +1,4 @@
-//! What lies below a target: somebody's directory, or a file system of ours on memory or a device.
+//! What is below a target: a user's directory, or a file system of ours in memory or on a device.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::availability::Unavailable;
 use crate::error::TargetError;
 use crate::guardian::Kind;
 use crate::guardian::owner::{Leftover, sweep};
@@ -13,13 +14,14 @@ use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, NotBound, make_image, never_in_place, write_holes};
-use crate::spec::{ScratchSpec, Unavailable};
-use crate::workshop::Shop;
+use crate::scratch::source::Source;
+use crate::shop::Shop;
+use crate::spec::ScratchSpec;
 
 /// What is below a target.
 #[derive(Debug)]
 pub(crate) enum Home {
-    /// A work directory of ours inside somebody's directory.
+    /// A work directory of ours inside a user's directory.
     Directory(WorkDirectory),
     /// A file system of ours.
     Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
@@ -29,28 +31,9 @@ pub(crate) enum Home {
     Removed,
 }
 
-/// What a scratch file system is made on.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Memory,
-    Image(Arc<LoopDevice>),
-    Device(Arc<NamedDevice>),
-}
-
-impl Source {
-    /// What mount(8) would be given.
-    pub(crate) fn path(&self) -> PathBuf {
-        match self {
-            Self::Memory => PathBuf::from("fsprism"),
-            Self::Image(image) => image.path(),
-            Self::Device(device) => device.node().to_owned(),
-        }
-    }
-}
-
 pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
     sweep(directory, Leftover::WorkDirectory);
-    // The guardian's own directory is another: the path must hold there too.
+    // The path must be absolute, because the guardian has another working directory.
     let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
     let top =
         top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
@@ -60,8 +43,8 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
             if shop.can_mount() && others_can_change(&top) {
                 let mount_point = shop.new_mount_point("directory");
                 let bound = mount_point.and_then(|mount_point| work.bind_at(&mount_point));
-                // A container's mounts may be locked together, so that none can be cloned. Root
-                // then works at the path, as other users do.
+                // A container's mounts may be locked together so that none can be cloned. Root then
+                // works at the path itself, as other users do.
                 let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::InvalidInput;
                 if let Err(source) = bound
                     && !is_refused(&source)
@@ -73,7 +56,7 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
             Ok(Home::Directory(work))
         }
         Err(source) => {
-            // Where something has the name already, that is not ours to remove.
+            // If something already has the name, it is not ours to remove.
             if source.kind() == io::ErrorKind::AlreadyExists {
                 let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
             }
@@ -90,7 +73,7 @@ pub(crate) fn make_scratch(
 ) -> Result<Home, TargetError> {
     if scratch.file_system.is_called_as_library() {
         let size_bytes = shop.surroundings.image_bytes_of(scratch);
-        return Ok(Home::Arena(Arena::make(shop, size_bytes)?));
+        return Ok(Home::Arena(Arena::make(&shop.new_name(), size_bytes, &shop.guardian)?));
     }
     let directory = &shop.surroundings.scratch;
     let failed = |source: io::Error| match Errno::from_io_error(&source) {

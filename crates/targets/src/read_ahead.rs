@@ -1,23 +1,18 @@
-//! How far the kernel reads ahead in the files of a file system, and setting that.
+//! How far the kernel reads ahead in the files of a file system, and how to set that.
 //!
-//! A file takes its read-ahead, when it is opened, from the backing device information of its
-//! super block (`file_ra_state_init` in mm/readahead.c). For file systems on one block device that
-//! is the disk's, `/sys/class/bdi/MAJOR:MINOR`, a partition's disk's too (`setup_bdev_super` in
-//! fs/super.c). Btrfs makes one of its own for every mounted file system (`btrfs_fill_super`), to
-//! which `/sys/fs/btrfs/UUID/bdi` leads; FUSE on a block device does (`MAJOR:MINOR-fuseblk`), and
-//! so do FUSE and NFS without one, under the anonymous number of the file system.
-//!
-//! A disk's setting stays after the file system is gone. Kernels that clear a loop device set its
-//! limits anew and with them the read-ahead (seen on Linux 6.18); that is not relied on: what was
-//! there is restored before the file system is unmounted; by the guardian should we die; and by the
-//! next run should it have died too, which finds a note of it beside our mount area.
+//! When a file is opened, it takes its read-ahead from the backing device information of its super
+//! block (`file_ra_state_init` in mm/readahead.c). For file systems on one block device that is the
+//! disk's, `/sys/class/bdi/MAJOR:MINOR`, even on a partition (`setup_bdev_super` in fs/super.c).
+//! Btrfs makes one for every mounted file system (`btrfs_fill_super`), to which
+//! `/sys/fs/btrfs/UUID/bdi` links. So do FUSE on a block device (`MAJOR:MINOR-fuseblk`), and FUSE
+//! and NFS without one, under the anonymous number of the file system.
 
 use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, readlinkat, statat};
@@ -26,25 +21,24 @@ use rustix::process::geteuid;
 
 use file_system::{Devices, FileSystem};
 
-use crate::facts::DeviceNumbers;
-use crate::guardian::{Guardian, Kind};
-use crate::guardian::{removal, work_directory};
+use crate::btrfs::mounted_btrfs;
+use crate::device_numbers::DeviceNumbers;
+use crate::removal;
 use machine::describe::Sources;
 use machine::describe::mounts::entry_of;
 
-const SETTINGS: &str = "/sys/class/bdi";
-const BTRFS: &str = "/sys/fs/btrfs";
+pub(crate) const SETTINGS: &str = "/sys/class/bdi";
 const FILE: &str = "read_ahead_kb";
 
-/// The setting that governs a file system.
+/// The setting that applies to a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadAhead {
-    /// Holds a number of KiB.
+    /// Contains a number of KiB.
     file: PathBuf,
 }
 
 impl ReadAhead {
-    /// The setting that governs the file system at `root`, if there is one that can be seen.
+    /// The setting that applies to the file system at `root`, if one is visible.
     pub(crate) fn of(root: &Path) -> io::Result<Option<Self>> {
         let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
         let disk = shown.whole_disk();
@@ -63,122 +57,51 @@ impl ReadAhead {
         Ok(DeviceNumbers::of_file(&mount.source).and_then(Self::of_btrfs))
     }
 
-    /// That of the btrfs of which `device` is one.
+    /// The setting of the btrfs that `device` belongs to.
     fn of_btrfs(device: DeviceNumbers) -> Option<Self> {
         let (directory, _) = mounted_btrfs(device)?;
-        // The link goes when the file system does; its end is another's never.
+        // The link disappears with the file system; what it leads to never becomes another's.
         let file = directory.join("bdi").canonicalize().ok()?.join(FILE);
         Some(Self { file })
     }
 
-    /// How far, in bytes.
+    /// The read-ahead, in bytes.
     pub(crate) fn bytes(&self) -> io::Result<u64> {
         let text = fs::read_to_string(&self.file)?;
         let kib = text.trim().parse::<u64>().ok().and_then(|kib| kib.checked_mul(1024));
         kib.ok_or_else(|| self.failure(&format!("it contains {:?}", text.trim())))
     }
 
-    fn set(&self, bytes: u64) -> io::Result<()> {
+    pub(crate) fn set(&self, bytes: u64) -> io::Result<()> {
         fs::write(&self.file, (bytes / 1024).to_string())
             .map_err(|error| self.failure(&error.to_string()))
     }
 
-    fn failure(&self, why: &str) -> io::Error {
+    pub(crate) fn failure(&self, why: &str) -> io::Error {
         io::Error::other(format!("{}: {why}", self.file.display()))
     }
 
-    /// What a note leads to: the setting, our value, and the one to give it again.
-    fn noted(&self, ours_bytes: u64, before_bytes: u64) -> PathBuf {
+    /// What a note contains: the setting, our value, and the value to restore.
+    pub(crate) fn noted(&self, ours_bytes: u64, before_bytes: u64) -> PathBuf {
         let kib = |bytes: u64| (bytes / 1024).to_string();
         self.file.join(kib(ours_bytes)).join(kib(before_bytes))
     }
 }
 
-/// On how many devices the mounted btrfs lies of which `device` is one.
-pub(crate) fn btrfs_devices(device: DeviceNumbers) -> Option<usize> {
-    mounted_btrfs(device).map(|(_, devices)| devices.len())
-}
-
-/// The directory of sysfs and the devices of the mounted btrfs of which `device` is one.
-fn mounted_btrfs(device: DeviceNumbers) -> Option<(PathBuf, Vec<DeviceNumbers>)> {
-    let devices_of = |directory: &Path| -> Vec<DeviceNumbers> {
-        let entries = fs::read_dir(directory.join("devices")).into_iter().flatten().flatten();
-        let numbers = entries.filter_map(|entry| fs::read_to_string(entry.path().join("dev")).ok());
-        numbers.filter_map(|text| DeviceNumbers::parse(text.trim())).collect()
-    };
-    let mounted = fs::read_dir(BTRFS).ok()?.flatten().map(|entry| entry.path());
-    mounted
-        .map(|directory| (devices_of(&directory), directory))
-        .find_map(|(devices, directory)| devices.contains(&device).then_some((directory, devices)))
-}
-
-/// A setting that is ours until it is restored.
-#[derive(Debug)]
-pub(crate) struct ReadAheadInForce {
-    setting: ReadAhead,
-    bytes: u64,
-    before_bytes: u64,
-    /// Leads to the setting and its value before, for whoever finds that we have died.
-    note: PathBuf,
-}
-
-impl ReadAheadInForce {
-    /// Sets the read-ahead of the file system at `root` and reads it back. What it was is noted in
-    /// `note` first, a path where nothing is.
-    pub(crate) fn set(
-        root: &Path,
-        bytes: u64,
-        guardian: &Guardian,
-        note: PathBuf,
-    ) -> io::Result<Self> {
-        let setting = ReadAhead::of(root)?.ok_or_else(|| {
-            io::Error::other(format!(
-                "no setting in {SETTINGS} governs this file system; leave read_ahead= out"
-            ))
-        })?;
-        let before_bytes = setting.bytes()?;
-        guardian.add(Kind::ReadAhead, &note)?;
-        symlink(setting.noted(bytes, before_bytes), &note)?;
-        let in_force = Self { setting, bytes, before_bytes, note };
-        let set = in_force.setting.set(bytes).and_then(|()| in_force.setting.bytes());
-        let refusal = match set {
-            Ok(read_back) if read_back == bytes => return Ok(in_force),
-            Ok(read_back) => in_force.setting.failure(&format!(
-                "the kernel set {read_back} bytes instead of read_ahead={bytes}"
-            )),
-            Err(error) => error,
-        };
-        let _already_failing = in_force.restore(guardian);
-        Err(refusal)
-    }
-
-    /// What is in force, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Puts back what was there.
-    pub(crate) fn restore(self, guardian: &Guardian) -> io::Result<()> {
-        self.setting.set(self.before_bytes)?;
-        fs::remove_file(&self.note)?;
-        guardian.remove(Kind::ReadAhead, &self.note)
-    }
-}
-
-/// What [`ReadAhead::noted`] says: the setting's file, our value, the one before.
+/// Parses what [`ReadAhead::noted`] makes: the setting's file, our value and the former one.
 fn of_note(path: &Path) -> Option<(&Path, u64, u64)> {
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u64>().ok();
     let with_ours = path.parent()?;
     let setting = with_ours.parent()?;
     let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
-    // The one below SETTINGS is a link to the other.
+    // The file below SETTINGS is reached by a link to the one below /sys/devices.
     let is_setting = setting.starts_with(SETTINGS) || setting.starts_with("/sys/devices");
     let is_one = plain && is_setting && setting.ends_with(FILE);
     is_one.then_some((setting, number(with_ours)?, number(path)?))
 }
 
-/// Puts back what a note of that name in `parent` leads to, if it is one of this user's, and takes
-/// it away. One that is gone needs nothing.
+/// Restores the setting that the note of this name in `parent` describes, if the note belongs to
+/// this user, and removes the note. Does nothing if it is already gone.
 pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     let stat = match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(()),
@@ -195,24 +118,26 @@ pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     removal::unlink_in(&parent, name, AtFlags::empty())
 }
 
-/// As [`put_back`], of a note at that path.
+/// Like [`put_back`], for a note at this path.
 pub(crate) fn put_back_at(note: &Path) -> io::Result<()> {
-    let (parent, name) = work_directory::parent_of(note)?;
+    let (parent, name) = removal::parent_of(note)?;
     put_back(parent, &name)
 }
 
-/// Gives a setting its former value, if it still has ours; one that is gone needs none.
+/// Restores a setting's former value if it still has ours. Does nothing if the setting is gone.
 fn restore((setting, ours, before): (&Path, u64, u64)) -> io::Result<()> {
     match fs::read_to_string(setting) {
         Ok(now) if now.trim() == ours.to_string() => fs::write(setting, before.to_string()),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        // Somebody else has set it since.
+        // Somebody else has changed it since, or it is gone.
         _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
-//! Whether a target can be made here, found out before anything is made.
+//! Whether a target can be made here, determined before anything is made.
 //!
-//! A default survey lists what is unavailable as skipped, with why; an explicit wish is an error.
+//! In a default survey, unavailable targets are listed as skipped, with the reason. A target that
+//! was asked for explicitly is an error instead.
 
 use std::fs;
 use std::io;
@@ -14,13 +15,14 @@ use rustix::process::geteuid;
 use textual::size;
 
 use crate::conditions::hierarchy::{Controller, Hierarchy};
+use crate::memory::memory_available_bytes;
 use crate::scratch::arena::{self, ARENAS};
 use crate::scratch::device::{DeviceError, NamedDevice};
 use crate::scratch::mkfs::try_modprobe;
 use crate::spec::{Conditions, Location, ScratchSpec, TargetSpec};
 use crate::surroundings::{Surroundings, largest_file};
 
-/// A directory with less than this is no place to measure.
+/// A directory with less free space than this is not worth measuring in.
 const LEAST_FREE_BYTES: u64 = 64 << 20;
 /// The number of `CAP_SYS_ADMIN`.
 const SYS_ADMIN: u32 = 21;
@@ -29,7 +31,7 @@ const SYS_ADMIN: u32 = 21;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// Mounting is root's.
+    /// Only root may mount.
     #[error(
         "making and mounting {file_system} needs root; run as root (sudo), or give a directory on \
         a mounted file system instead"
@@ -38,7 +40,7 @@ pub enum Unavailable {
         /// The file system.
         file_system: FileSystem,
     },
-    /// Root has not what it takes to mount, as in most containers.
+    /// This root lacks the capability to mount, as in most containers.
     #[error(
         "{file_system} cannot be mounted here, because this process is root without CAP_SYS_ADMIN; \
         start its container with --cap-add SYS_ADMIN (file systems on devices also need \
@@ -49,7 +51,7 @@ pub enum Unavailable {
         /// The file system.
         file_system: FileSystem,
     },
-    /// It lies on a device, and only root outside of user namespaces mounts those.
+    /// The file system is on a device, and only root outside user namespaces may mount those.
     #[error(
         "{file_system} cannot be mounted here, because this process is root only in a user \
         namespace; run as root outside it, or give a directory on a mounted file system instead"
@@ -67,7 +69,7 @@ pub enum Unavailable {
         /// The file system.
         file_system: FileSystem,
     },
-    /// Nothing to format with.
+    /// mkfs for it is not installed.
     #[error("{program} is not installed; install it with `apt install {package}`")]
     MkfsMissing {
         /// The program.
@@ -78,13 +80,13 @@ pub enum Unavailable {
     /// The kernel has no loop devices.
     #[error("/dev/loop-control does not exist; load it with `modprobe loop`, or give device=")]
     NoLoopDevices,
-    /// The scratch directory is no directory that can be written.
+    /// The scratch directory is not a writable directory.
     #[error("images cannot be made in {directory}: {source}; name another directory with \
         --scratch", directory = directory.display())]
     Scratch {
         /// The scratch directory.
         directory: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The image would not fit.
@@ -94,27 +96,27 @@ pub enum Unavailable {
     ScratchFull {
         /// The scratch directory.
         directory: PathBuf,
-        /// What the image may come to take.
+        /// The most that the image may take.
         needed_bytes: u64,
-        /// What is free, without what other images may come to take.
+        /// What is free, less what other images may still take.
         free_bytes: u64,
     },
-    /// What is to be written to fill the image would not fit.
+    /// What must be written to fill the image would not fit.
     #[error("{file_system} {why}, so an image with filled={percent}% may take {needed_bytes} \
         bytes, but {directory} has {free_bytes} bytes free beside the other images; give a smaller \
         filled= or size=, or another directory with --scratch", directory = directory.display())]
     NoRoomToFill {
         /// The file system.
         file_system: FileSystem,
-        /// Why it is written.
+        /// Why filling it means writing.
         why: &'static str,
         /// The share to fill.
         percent: u32,
-        /// What the image may come to take.
+        /// The most that the image may take.
         needed_bytes: u64,
         /// The scratch directory.
         directory: PathBuf,
-        /// What is free, without what other images may come to take.
+        /// What is free, less what other images may still take.
         free_bytes: u64,
     },
     /// Even the smallest image would not fit.
@@ -124,21 +126,21 @@ pub enum Unavailable {
     NoRoomForLeast {
         /// The file system.
         file_system: FileSystem,
-        /// The least image size.
+        /// The smallest image size.
         least_bytes: u64,
         /// The scratch directory.
         directory: PathBuf,
-        /// What each image may have of it.
+        /// How much of it each image may take.
         room_bytes: u64,
     },
-    /// A file may not be as large as the image.
+    /// A file cannot be as large as the image.
     #[error("an image of {size_bytes} bytes is larger than a file in {directory} can be; give a \
         smaller size= or another directory with --scratch, or raise the file size limit \
         (ulimit -f)", directory = directory.display())]
     ImageTooLarge {
         /// The scratch directory.
         directory: PathBuf,
-        /// What the image was to have.
+        /// The size that the image was to have.
         size_bytes: u64,
     },
     /// The tmpfs would not fit in memory.
@@ -163,10 +165,10 @@ pub enum Unavailable {
         /// What is available.
         free_bytes: u64,
     },
-    /// There is no shared memory that could hold an arena.
+    /// There is no shared memory in which an arena could be made.
     #[error("arenas cannot be made in {ARENAS}: {source}; mount a tmpfs there")]
     NoSharedMemory {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// mkfs would refuse the size.
@@ -174,19 +176,19 @@ pub enum Unavailable {
     TooSmall {
         /// The file system.
         file_system: FileSystem,
-        /// The least image size.
+        /// The smallest image size.
         least_bytes: u64,
     },
     /// The named device must not, or cannot, be formatted.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A limit was asked for, and there is no control group that could set it.
+    /// A limit was asked for, but there is no control group to set it.
     #[error(
         "{option} cannot be set: {source} (none is mounted there, or something is mounted over it, \
         as in some containers); leave {option} out"
     )]
     NoControlGroup {
-        /// The option, or options, that ask for it.
+        /// The option or options that ask for the limit.
         option: &'static str,
         /// What was found instead.
         source: io::Error,
@@ -197,7 +199,7 @@ pub enum Unavailable {
         /// The path.
         path: PathBuf,
     },
-    /// The path is that of a device, and no file system is named that could be made on it.
+    /// The path is a device, and no file system to make on it was named.
     #[error("{path} is a block device, not a directory; to make a file system on it, give \
         FS:device={path} (such as ext4:device={path}) with --destroy-data {path}, which destroys \
         its data; otherwise, give the directory where it is mounted", path = path.display())]
@@ -205,7 +207,7 @@ pub enum Unavailable {
         /// The path.
         path: PathBuf,
     },
-    /// The path is not a directory's.
+    /// The path is not a directory.
     #[error("{path} is not a directory; give the directory it is in", path = path.display())]
     NotADirectory {
         /// The path.
@@ -217,10 +219,10 @@ pub enum Unavailable {
     NotWritable {
         /// The path.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// Too little room in a directory.
+    /// The directory has too little free space.
     #[error("{path} has {free_bytes} bytes free, but {LEAST_FREE_BYTES} are needed; give a \
         directory with more space", path = path.display())]
     Full {
@@ -244,17 +246,16 @@ impl Unavailable {
     }
 }
 
-/// Whether `spec` can be made here. Loads the kernel's module where that is missing; changes
-/// nothing else.
+/// Whether `spec` can be made here. Loads the kernel module if it is missing; changes nothing else.
 ///
 /// # Errors
-/// The first thing that is in the way.
+/// The first obstacle found.
 pub fn availability(spec: &TargetSpec, surroundings: &Surroundings) -> Result<(), Unavailable> {
     check(spec, surroundings, 0).map(drop)
 }
 
-/// As [`availability`], where other images may still come to take `promised_bytes` of the scratch
-/// directory. Gives the device that may be formatted, if one is named.
+/// Like [`availability`], when other images may still take `promised_bytes` of the scratch
+/// directory. Returns the device that may be formatted, if one is named.
 pub(crate) fn check(
     spec: &TargetSpec,
     surroundings: &Surroundings,
@@ -296,8 +297,8 @@ pub(crate) fn check(
     }
 }
 
-/// Whether the control groups that would set the limits can be seen; whether they can be written is
-/// seen when they are made.
+/// Checks that the control groups for the limits are visible. Whether they can be written turns out
+/// when they are made.
 fn check_conditions(wanted: &Conditions) -> Result<(), Unavailable> {
     let is_wanted = [
         (wanted.memory_bytes.is_some(), Controller::Memory, "memory="),
@@ -314,7 +315,7 @@ fn check_conditions(wanted: &Conditions) -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// Whether this process may mount, which root in a container may often not.
+/// Whether this process may mount, which root in a container often may not.
 pub(crate) fn may_mount() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -322,7 +323,7 @@ pub(crate) fn may_mount() -> bool {
     capabilities.unwrap_or_default() >> SYS_ADMIN & 1 == 1
 }
 
-/// Whether users here are not those of the whole machine (`man 7 user_namespaces`).
+/// Whether the user IDs here are not those of the whole machine (`man 7 user_namespaces`).
 fn is_in_user_namespace() -> bool {
     const ALL: [&str; 3] = ["0", "0", "4294967295"];
     let map = fs::read_to_string("/proc/self/uid_map");
@@ -350,7 +351,7 @@ fn check_directory(path: &Path) -> Result<(), Unavailable> {
         source: errno.into(),
     })?;
     let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
-    // ramfs counts no blocks at all.
+    // ramfs does not count blocks.
     if room.f_blocks > 0 && free_bytes < LEAST_FREE_BYTES {
         return Err(Unavailable::Full { path: path_buf(), free_bytes });
     }
@@ -384,7 +385,7 @@ fn check_room(
         return Ok(());
     }
     let least_bytes = file_system.mkfs.as_ref().map_or(0, |mkfs| mkfs.least_bytes);
-    // With options of their own, users may know how to make smaller ones.
+    // With mkfs options of their own, users may know how to make smaller ones.
     if scratch.mkfs.is_none() && needed_bytes < least_bytes {
         return Err(match scratch.size_bytes {
             Some(_) => Unavailable::TooSmall { file_system, least_bytes },
@@ -437,16 +438,6 @@ fn check_room(
     }
 }
 
-/// What the kernel would give to programs without swapping.
-pub(crate) fn memory_available_bytes() -> u64 {
-    let table = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    let bytes = kib.unwrap_or_default() * 1024;
-    // Whoever takes more than a control group allows is killed.
-    machine::describe::memory_left_in_groups().map_or(bytes, |left| left.min(bytes))
-}
-
 fn kernel_has(file_system: FileSystem) -> bool {
     let listed = || {
         let list = fs::read_to_string("/proc/filesystems").unwrap_or_default();
@@ -473,8 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_tables_are_understood() {
+    fn the_kernels_table_is_understood() {
         assert!(kernel_has("tmpfs".parse().unwrap()));
-        assert!(memory_available_bytes() > 0);
     }
 }

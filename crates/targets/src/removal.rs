@@ -1,8 +1,8 @@
-//! Removing directories of ours without ever touching what is not ours.
+//! Removes our directories without ever touching what is not ours.
 //!
 //! A tree is walked by descriptors: no symbolic link is followed and no mount point is entered
-//! (`openat2` with `RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV`; where a container's filter refuses that
-//! call, `O_NOFOLLOW` name by name, and a look at whether the directory is a mount's root), so that
+//! (`openat2` with `RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV`; if a container's filter refuses that
+//! call, `O_NOFOLLOW` name by name, and a check whether the directory is a mount's root). So
 //! whatever was linked or mounted inside, or put in the tree's place, keeps its content.
 
 use std::ffi::{CStr, CString, OsStr};
@@ -20,16 +20,16 @@ use rustix::io::Errno;
 
 use crate::filtered::is_refused;
 
-/// Names taken from a directory at a time: bounds memory, whatever the directory holds.
+/// Names read from a directory at a time: bounds memory, however large the directory.
 const NAMES_AT_A_TIME: usize = 4096;
-/// Each level holds a descriptor; no tree of ours is deeper.
+/// Each level keeps a descriptor open; none of our trees is deeper.
 const LEVELS: usize = 200;
 
 /// How directories are opened.
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Removes an empty directory, a cgroup too; one that is gone already is removed.
+/// Removes an empty directory or a cgroup. Succeeds if it is already gone.
 pub(crate) fn remove_empty(path: &Path) -> io::Result<()> {
     let removed = match fs::remove_dir(path) {
         Err(error) if is_refused(&error) => Ok(unlinkat(CWD, path, AtFlags::REMOVEDIR)?),
@@ -38,36 +38,45 @@ pub(crate) fn remove_empty(path: &Path) -> io::Result<()> {
     gone_is_fine(removed)
 }
 
-/// Removes a file; one that is gone already is removed.
+/// Removes a file. Succeeds if it is already gone.
 pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
     gone_is_fine(fs::remove_file(path))
 }
 
 /// Removes a cgroup in which no process is left.
 pub(crate) fn remove_cgroup(path: &Path) -> io::Result<()> {
-    // Pages still charged would keep a v1 memory group alive in the kernel, invisible, after its
-    // directory is gone. Other kinds of group have no such file.
+    // Pages still charged would keep a v1 memory group alive in the kernel, invisibly, after its
+    // directory is gone. Other kinds of group do not have this file.
     let _absent_elsewhere = fs::write(path.join("memory.force_empty"), "0");
     remove_empty(path)
 }
 
-/// Removes the directory of that name in `parent`, and all in it that lies on the same mount; one
-/// that is gone already is removed.
+/// Opens the directory that contains a path, and returns it with the path's name in it.
+pub(crate) fn parent_of(path: &Path) -> io::Result<(OwnedFd, CString)> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = openat(CWD, parent, DIRECTORY, Mode::empty())?;
+    Ok((parent, CString::new(name.as_encoded_bytes())?))
+}
+
+/// Removes the directory of that name in `parent`, with everything in it that is on the same mount.
+/// Succeeds if it is already gone.
 pub(crate) fn remove_tree(parent: impl AsFd, name: &CStr) -> io::Result<()> {
     gone_is_fine(remove_directory(parent, name, LEVELS))
 }
 
-/// Removes all in a directory that lies on the same mount.
+/// Removes everything in a directory that is on the same mount.
 pub(crate) fn empty(directory: &OwnedFd) -> io::Result<()> {
     empty_levels(directory, LEVELS)
 }
 
-/// Whether nothing lies in a directory.
+/// Whether a directory is empty.
 pub(crate) fn is_empty(directory: &OwnedFd) -> io::Result<bool> {
     Ok(some_entries(directory)?.is_empty())
 }
 
-/// Removes a name in a directory; by another call where this one is refused.
+/// Removes a name in a directory, falling back to another system call if this one is refused.
 pub(crate) fn unlink_in(parent: impl AsFd, name: &CStr, flags: AtFlags) -> io::Result<()> {
     let refused = match unlinkat(&parent, name, flags).map_err(io::Error::from) {
         Err(error) if is_refused(&error) => error,
@@ -93,24 +102,24 @@ fn remove_directory(parent: impl AsFd, name: &CStr, levels: usize) -> io::Result
     unlink_in(&parent, name, AtFlags::REMOVEDIR)
 }
 
-/// Opens a directory in `parent` that lies on the same mount and is no link.
+/// Opens a directory in `parent` that is on the same mount and is not a link.
 fn open_directory(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
     match openat2(&parent, name, DIRECTORY, Mode::empty(), resolve) {
-        // Kernels before 5.6, and filters of system calls.
+        // Kernels before 5.6, and system call filters.
         Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(parent, name),
         opened => Ok(opened?),
     }
 }
 
-/// The same without `openat2`.
+/// Like [`open_directory`], without `openat2`.
 fn open_step_by_step(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
     if name.to_bytes().contains(&b'/') || matches!(name.to_bytes(), b"." | b"..") {
         return Err(Errno::XDEV.into());
     }
     let directory = openat(&parent, name, DIRECTORY, Mode::empty())?;
-    // A mount of the same file system has the same device; only the kernel tells it apart, from
-    // Linux 5.8 on.
+    // A mount of the same file system has the same device number; only the kernel can tell it
+    // apart, since Linux 5.8.
     let seen = statx(&directory, c"", AtFlags::EMPTY_PATH, StatxFlags::empty());
     let is_mounted = seen.is_ok_and(|seen| {
         (seen.stx_attributes_mask & seen.stx_attributes).contains(StatxAttributes::MOUNT_ROOT)
@@ -186,7 +195,7 @@ mod tests {
         for other in [c"link", c"file", c"..", c"plain/.", c"gone"] {
             open_step_by_step(&parent, other).expect_err("it is no directory of ours");
         }
-        // Memory is mounted there on every Linux.
+        // Every Linux has a tmpfs mounted there.
         let devices = File::open("/dev").expect("there are devices");
         open_step_by_step(&devices, c"shm").expect_err("it is a mount");
         fs::remove_dir_all(&place).expect("it is ours");
