@@ -268,8 +268,8 @@ fn operations_help() -> String {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of footprint")]
 pub(crate) struct TracingOptions {
-    #[arg(help = operations_help(), id = "operations", long = "op", alias = "benchmark", value_name = "OPERATION",
-        value_delimiter = ',', value_parser = given::operation)]
+    #[arg(help = operations_help(), id = "operations", long = "op", alias = "benchmark",
+        value_name = "OPERATION", value_delimiter = ',', value_parser = given::operation)]
     pub(crate) operations: Vec<TracedCall>,
     /// Executions of each operation before the traced ones
     #[arg(long, value_name = "N", default_value_t = WARM_UP,

@@ -85,7 +85,7 @@ fn zsh_and_fish_take_their_scripts() {
     let zsh = written(&place, "completions zsh", "zsh");
     let text = fs::read_to_string(&zsh).expect("it was written");
     assert!(text.contains("_fsprism_targets() {\n"), "{text}");
-    assert!(text.contains("survey:_fsprism_targets'") && text.contains("_files -/"), "{text}");
+    assert!(text.contains("shm:_fsprism_targets'") && text.contains("_files -/"), "{text}");
     assert!(text.contains("'survey/io:cold reads"), "{text}");
     let fish = written(&place, "completions fish", "fish");
     let text = fs::read_to_string(&fish).expect("it was written");
