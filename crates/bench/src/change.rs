@@ -1,6 +1,6 @@
 //! How many runs it takes to see a change of known size: runs of the same command are randomly
-//! assigned to two sides, and every figure of the second is made worse by that amount. Without a
-//! change: how often a gate would have ruled it out.
+//! assigned to two sides, and every figure of the second is made worse by that amount. With
+//! no change, how often a gate would have ruled one out.
 
 use std::path::{Path, PathBuf};
 

@@ -17,7 +17,7 @@ const OLDEST: (u32, u32) = (6, 2);
 /// - `cryptomgr.notests`, `initcall_blacklist`: tests of algorithms and certificates that no guest
 ///   uses take half of the boot.
 /// - `tsc=reliable`, `lpj`: the clock counts instructions, so there is nothing to calibrate.
-/// - `noreplace-smp` keeps locked instructions as they are on a machine with several processors.
+/// - `noreplace-smp` keeps locked instructions the way they are with several processors.
 /// - `rodata=off` skips the check of all of the kernel's pages; no instruction depends on it.
 /// - `panic=-1` reboots, which makes QEMU exit.
 const ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps mitigations=off \

@@ -13,8 +13,8 @@ use super::has;
 /// The number of turns in which steps are counted.
 const TURNS: usize = 6;
 const TURN: Duration = Duration::from_secs(1);
-/// How long the guest runs first, to be executing its kernel's code. Without an init process it
-/// loops there forever.
+/// How long to let the guest run before stepping. It only ever executes its kernel's code: without
+/// an init process it loops there forever.
 const BOOTING: Duration = Duration::from_secs(5);
 
 /// A process that is killed when this is dropped.

@@ -132,7 +132,7 @@ pub(crate) fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
     mounts::mount_of(&Sources::default(), path.as_ref())
 }
 
-/// How much dirty data the kernel keeps and for how long, as currently configured.
+/// How much dirty data the kernel keeps, and for how long, as currently configured.
 #[must_use]
 pub fn dirty_limits() -> DirtyLimits {
     system::dirty_limits(&Reader::new(&Sources::default()))

@@ -93,8 +93,8 @@ impl ProcessTimesReader {
                 Some(used_ns) if used_ns >= known.used_ns => known.used_ns = used_ns,
                 _ => {
                     ended.push(id);
-                    // Counted here one last time; from the next reading on it is part of
-                    // `self.ended`.
+                    // What it had used still counts: `forget` adds it to `self.ended`, except for
+                    // other programs.
                 }
             }
             match known.owner {
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn programs_of_others_are_told_from_own_ones_and_the_kernels() {
         let mut reader = ProcessTimesReader::new();
-        // Its parent exits at once, so that it is no descendant of this process.
+        // Its parent exits at once, so that it is not a descendant of this process.
         let mut parent = Shell::new("sh -c 'while :; do :; done' >&2 & echo $!");
         let orphan = Orphan(parent.line().parse().expect("a process id"));
         let _ = parent.0.wait();
