@@ -1,8 +1,9 @@
-//! Cells through other eyes: the figures that runs of fsprism print, beside those of a loop written
-//! by hand and of fio, on files of the same size on the same file system in the same state.
+//! Cross-checks cells: the figures that runs of fsprism print, next to those of a hand-written loop
+//! and of fio, on files of the same size on the same file system in the same state.
 //!
-//! Nothing of the engine is used here, and fsprism is run as users run it. A round is the loop and
-//! fio, fsprism, the loop and fio again, so that a drift of the machine hits all alike.
+//! None of the engine is used here, and fsprism is run as users run it. A round is the loop and
+//! fio, fsprism, then the loop and fio again, so that drift of the machine affects all of them
+//! alike.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -22,14 +23,14 @@ use serde_json::{Value, json};
 use crate::{fio, processes};
 
 const BOUND: &str = "0.95 to 1.05";
-/// How warm files are read in.
+/// The request size for reading files in.
 const READ_IN_BYTES: usize = 1 << 20;
-/// What operations are timed for at least, where they can go on.
+/// How much is transferred by the timed operations, if they can be repeated.
 const TIMED_BYTES: u64 = 256 << 20;
-/// What the device moves.
+/// How much is transferred with `O_DIRECT`.
 const DEVICE_BYTES: u64 = 32 << 20;
 const DEVICE_REQUESTS: (u64, u64) = (32, 256);
-/// Requests of `O_DIRECT` begin at multiples of this, in memory too.
+/// The alignment of `O_DIRECT` requests, both in the file and in memory.
 const ALIGNMENT: usize = 4096;
 
 pub(crate) const KIB: usize = 1024;
@@ -41,21 +42,21 @@ pub(crate) enum Order {
     Random,
 }
 
-/// What is done, and what it finds.
+/// The operation, and the state of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Reads of pages in memory.
     Read,
-    /// Writes to pages in memory, which have all been written since the last sync.
+    /// Writes to pages in memory, all of which have been written since the last sync.
     Write,
     /// First writes to clean pages in memory.
     WriteFirst,
-    /// Reads and writes past the page cache.
+    /// Reads and writes that bypass the page cache.
     ReadDirectly,
     WriteDirectly,
 }
 
-/// One cell, as fsprism calls it and as anybody would describe it.
+/// One cell: its name in fsprism, and what it does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) benchmark: &'static str,
@@ -64,7 +65,7 @@ pub(crate) struct Cell {
     pub(crate) request_bytes: usize,
 }
 
-/// A cell.
+/// Creates a cell.
 pub(crate) const fn cell(
     benchmark: &'static str,
     order: Order,
@@ -74,27 +75,27 @@ pub(crate) const fn cell(
     Cell { benchmark, order, does, request_bytes }
 }
 
-/// Where cells are measured, and how often.
+/// Where to measure cells, and how often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a> {
     pub(crate) work: &'a Path,
     /// Size of the data file.
     pub(crate) file_bytes: u64,
     pub(crate) rounds: u64,
-    /// Stands before the names of cells.
+    /// Prefix for the names of cells.
     pub(crate) prefix: &'a str,
 }
 
-/// What a round saw of a cell: nanoseconds per operation.
+/// A cell's results in one round, in nanoseconds per operation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     bare_ns: f64,
-    /// None where something disturbed all of its replicates.
+    /// `None` if all of its replicates were disturbed.
     fsprism_ns: Option<f64>,
     fio_ns: f64,
 }
 
-/// Two operations of the loop by hand: those that come first, which are not timed.
+/// The offsets of the hand-written loop's operations: those in `first` are untimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Offsets {
     first: Vec<u64>,
@@ -102,7 +103,7 @@ struct Offsets {
 }
 
 impl Beside<'_> {
-    /// The rows of a suite's cells: the loop by hand over fsprism, and over fio.
+    /// The rows for a suite's cells: the hand-written loop over fsprism, and over fio.
     pub(crate) fn rows(&self, suite: &str, cells: &[Cell]) -> anyhow::Result<Vec<Value>> {
         let fsprism = processes::binary()?;
         let data = self.work.join("data");
@@ -128,7 +129,7 @@ impl Beside<'_> {
                 |of: fn(&Seen) -> Option<f64>| -> Vec<f64> { seen.iter().filter_map(of).collect() };
             let by_hand = ratios(|seen| Some(seen.bare_ns / seen.fsprism_ns?));
             let what = format!("bare loop / fsprism, {}{}", self.prefix, cell.benchmark);
-            // The table comes at the end, and the end is far.
+            // The table is printed at the end, which takes a long time to reach.
             eprintln!("{what}: {by_hand:.2?}");
             rows.push(json!({ "what": what, "bound": BOUND, "ratios": by_hand }));
             let by_fio = ratios(|seen| Some(seen.bare_ns / seen.fio_ns));
@@ -149,8 +150,8 @@ impl Beside<'_> {
         Ok(file.sync_all()?)
     }
 
-    /// Writes the file over from its beginning. Where btrfs has written single pages elsewhere, the
-    /// next write to a clean page takes it twice as long as in a file that lies in one piece.
+    /// Rewrites the file from its beginning. If btrfs has relocated single pages, the next write to
+    /// a clean page takes it twice as long as in a contiguous file.
     fn rewrite(&self, data: &Path) -> anyhow::Result<()> {
         let file = OpenOptions::new().read(true).write(true).open(data)?;
         let mut bytes = vec![0; READ_IN_BYTES];
@@ -161,12 +162,12 @@ impl Beside<'_> {
         Ok(())
     }
 
-    /// The loop by hand, and fio, once for each cell.
+    /// Runs the hand-written loop, and fio, once for each cell.
     fn others(&self, cells: &[Cell], data: &Path, seed: u64) -> anyhow::Result<Vec<Seen>> {
         let one = |cell: &Cell| -> anyhow::Result<Seen> {
             self.make_state(cell, data)?;
-            // In a thread of its own, as with fio and fsprism: what waits for a device is woken on
-            // another processor there than a process of one thread.
+            // In a separate thread, as in fio and fsprism: after waiting for a device, it is woken
+            // on a different processor than a single-threaded process.
             let by_hand = || {
                 if !cell.is_direct() {
                     stay_here()?;
@@ -182,15 +183,15 @@ impl Beside<'_> {
         cells.iter().map(one).collect()
     }
 
-    /// Nothing to be written, and all in memory or nothing.
+    /// Makes the state: no dirty pages, and all of the file in memory or none of it.
     fn make_state(&self, cell: &Cell, data: &Path) -> anyhow::Result<()> {
         let file = File::open(data)?;
         if cell.does == Does::WriteFirst {
             self.rewrite(data)?;
         }
-        // All of the file system, as fsprism does. After `fsync` alone, btrfs puts off giving up
-        // the extents that were written over, and the next writes pay for it: five times their time
-        // for 1 MiB where the file had been written in random 4 KiB.
+        // The whole file system is synced, as fsprism does. After only `fsync`, btrfs delays
+        // freeing the extents that were overwritten, and the next writes pay for it: five times as
+        // long for 1 MiB if the file had been written in random 4 KiB.
         syncfs(&file)?;
         fadvise(&file, 0, None, Advice::DontNeed)?;
         if !cell.is_direct() {
@@ -202,7 +203,7 @@ impl Beside<'_> {
         Ok(())
     }
 
-    /// What a run of fsprism in a new directory below `work` says of each cell.
+    /// Each cell's figure in a run of fsprism, in a new directory below `work`.
     fn figures(
         &self,
         fsprism: &Path,
@@ -236,7 +237,8 @@ impl Beside<'_> {
     }
 }
 
-/// Keeps this thread on the processor that it is on, as fsprism's are that wait for no device.
+/// Pins this thread to its current processor, as fsprism does for threads that do not wait for a
+/// device.
 fn stay_here() -> anyhow::Result<()> {
     let mut processors = CpuSet::new();
     processors.set(sched_getcpu());
@@ -252,8 +254,8 @@ impl Cell {
         matches!(self.does, Does::Read | Does::ReadDirectly)
     }
 
-    /// Where its requests begin: those that fsprism declares to come first, and those that are
-    /// timed, or more where they can go on.
+    /// The offsets of its requests: the first ones as declared by fsprism, and the timed ones, of
+    /// which there are more than fsprism's if they can be repeated.
     fn offsets(&self, file_bytes: u64, seed: u64) -> Offsets {
         let bytes = self.request_bytes as u64;
         let pass = file_bytes / bytes;
@@ -291,7 +293,7 @@ impl Cell {
         all
     }
 
-    /// So many blocks, whether or not they were met before.
+    /// `count` blocks, possibly repeated.
     fn again_and_again(&self, pass: u64, count: u64, seed: u64) -> Vec<u64> {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
         let block = |index| match self.order {
@@ -301,7 +303,7 @@ impl Cell {
         (0..count).map(block).map(|block| block * self.request_bytes as u64).collect()
     }
 
-    /// The mean time of an operation, by a loop with nothing in it but the calls.
+    /// The mean time of an operation in a loop that contains only the call.
     fn by_hand(&self, data: &Path, offsets: &Offsets) -> anyhow::Result<f64> {
         let flags = if self.is_direct() { OFlags::DIRECT } else { OFlags::empty() };
         let file = OpenOptions::new()
@@ -324,8 +326,8 @@ impl Cell {
         Ok(took_ns / offsets.timed.len() as f64)
     }
 
-    /// The mean time of an operation as fio's psync engine has it, from submission to completion.
-    /// What comes first is a job before it.
+    /// The mean time of an operation in fio's psync engine, from submission to completion. The
+    /// untimed operations are a job that precedes the timed one.
     fn by_fio(&self, data: &Path, file_bytes: u64, seed: u64) -> anyhow::Result<f64> {
         let direction = match (self.order, self.reads()) {
             (Order::Sequential, true) => "read",
@@ -344,7 +346,7 @@ impl Cell {
             .arg(format!("--size={file_bytes}"))
             .arg(format!("--direct={}", u8::from(self.is_direct())))
             .arg(format!("--filename={}", data.display()));
-        // Requests past the cache come once: one job, or the second would begin anew.
+        // `O_DIRECT` requests are not repeated: a single job, since a second one would start over.
         let all = bytes(&first) + bytes(&timed);
         let jobs: &[(&str, usize, u64)] = match (self.is_direct(), first.is_empty()) {
             (true, _) | (_, true) => &[("timed", all, seed)],

@@ -1,7 +1,7 @@
-//! Does a figure depend on how long the run was?
+//! Does a figure depend on the duration of the run?
 //!
-//! Surveys of the default targets with short budgets and with a long one, one seed after the other:
-//! how often the interval of a short run holds the long run's figure, and how far apart both are.
+//! Surveys of the default targets with short budgets and with a long one, for several seeds: how
+//! often the interval of a short run contains the long run's figure, and how far apart they are.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ const SHORT: [&str; 2] = ["30s", "2m"];
 const LONG: &str = "10m";
 const SEEDS: u64 = 5;
 
-/// A figure and its interval, where it has one.
+/// A figure and its interval, if it has one.
 #[derive(Clone, Copy, Debug)]
 struct Figure {
     median: f64,
@@ -26,7 +26,7 @@ struct Figure {
 /// Figures by target and benchmark.
 type Figures = BTreeMap<(String, String), Figure>;
 
-/// What the runs of one short budget gave.
+/// The results of one short budget's runs.
 #[derive(Debug, Default)]
 struct Held {
     cells: u32,
@@ -37,7 +37,7 @@ struct Held {
     half_widths: Vec<f64>,
 }
 
-/// Runs them all and prints the table.
+/// Runs all surveys and prints the table.
 pub(crate) fn measure(seeds: Option<u64>) -> anyhow::Result<()> {
     let fsprism = processes::binary()?;
     let out = tempfile::tempdir()?;
@@ -79,7 +79,7 @@ fn figures(document: &Value) -> Option<Figures> {
 }
 
 impl Held {
-    /// Holds the figures of a short run beside those of a long one, where both have them.
+    /// Compares the figures of a short run with those of a long one, if both have them.
     fn add(&mut self, short: &Figures, long: &Figures) {
         for (key, figure) in short {
             let (Some(other), Some((low, high))) = (long.get(key), figure.interval) else {
@@ -110,7 +110,7 @@ impl Held {
     }
 }
 
-/// The value below which this share of all lies; 0 of none.
+/// The quantile at this share; 0 if there are no values.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
-//! How many runs see a change of known size: runs of one command are dealt to two sides at random,
-//! and every figure of the second is made worse by so much. With no change, how often a gate would
-//! have ruled one out.
+//! How many runs it takes to see a change of known size: runs of the same command are randomly
+//! assigned to two sides, and every figure of the second is made worse by that amount. With
+//! no change, how often a gate would have ruled one out.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const DEALS: u32 = 20;
 const SEED: u64 = 1;
 const LEVEL: f64 = 0.95;
 
-/// Prints the tables for the runs in a directory that `--runs` made.
+/// Prints the tables for the runs in a directory made by `--runs`.
 pub(crate) fn measure(directory: &Path) -> anyhow::Result<()> {
     let runs = read(directory)?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
@@ -59,7 +59,7 @@ pub(crate) fn measure(directory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Comparisons, and what became of them.
+/// The number of comparisons, and their outcomes.
 #[derive(Clone, Copy, Default)]
 struct Found {
     all: usize,
@@ -87,7 +87,7 @@ fn compared(runs: &[NamedRun], first_side: usize) -> anyhow::Result<CompareDocum
     compare(runs, &how).context("the runs cannot be compared")
 }
 
-/// The same run with every figure worse.
+/// The same run with every figure made worse.
 fn worsened(run: &NamedRun, change: f64) -> NamedRun {
     let mut run = run.clone();
     let cells = &run.run.manifest.cells;

@@ -1,9 +1,9 @@
 //! The engine against bare loops.
 //!
-//! Where the code, the stack and the buffers of a process happen to lie makes one side or the
-//! other faster by several percent, in all rounds of that process alike. So every row is measured
-//! in several new processes, and the table holds the median over processes, with its interval, of
-//! the medians over each one's rounds.
+//! The memory layout of a process's code, stack and buffers makes one side or the other faster by
+//! several percent, in all rounds of that process alike. So every row is measured in several new
+//! processes, and the table has the median over processes, with its interval, of the medians over
+//! each one's rounds.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -19,23 +19,23 @@ use crate::harness_cost::{
 use crate::new_process;
 use crate::table::Table;
 
-/// The file of the acceptance figures: larger than the processor's caches.
+/// Size of the file for the acceptance figures: larger than the processor's caches.
 pub(crate) const FILE_BYTES: u64 = 256 << 20;
 /// The argument that asks for the rows of one process.
 pub(crate) const ONE_PROCESS: &str = "one-process";
 
 const PROCESSES: usize = 11;
-/// Rounds are a few milliseconds long, shorter than a scheduler's slice, and so many that the
-/// preempted ones do not reach the median.
+/// Rounds take a few milliseconds, less than a scheduler's time slice, and there are enough of them
+/// that those preempted do not affect the median.
 const ROUNDS: usize = 61;
 const OPERATIONS: u64 = 2_000;
-/// Of sequential operations, all threads together, in each of the two turns that a side has in a
-/// round: half of the file. Its parts are not equally fast, and each side has to meet all of them
-/// in the same pairs: with two threads, the first and the third quarter at the same time, and the
-/// second and the fourth. Else the slower thread, which is waited for, is slower on one side.
+/// Sequential operations of all threads together, in each of a side's two turns per round: half of
+/// the file. Its parts are not equally fast, and each side must access all of them in the same
+/// pairs: with two threads, the first and the third quarter at the same time, and the second and
+/// the fourth. Otherwise the slower thread, which is waited for, would be slower on one side.
 const TURN_OPERATIONS: u64 = FILE_BYTES / 4096 / 2;
 const TURN_ROUNDS: usize = 14;
-/// Of a replicate: about as long as those of a survey.
+/// Operations in a replicate: about as long as those of a survey.
 const REPLICATE_OPERATIONS: u64 = 50_000;
 const REPLICATE_ROUNDS: usize = 9;
 const FILES: u64 = 1_000_000;
@@ -54,8 +54,8 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
         };
         let text = |name: &str| processes[0][row][name].as_str().unwrap_or_default();
         table.ratios(text("what"), text("bound"), &column("elapsed"));
-        // Elapsed time is what a user waits for; processor time does not see preemption by
-        // others. Only where the two agree is either to be believed.
+        // Elapsed time is what users wait for; CPU time is not affected by preemption. Trust either
+        // only if the two agree.
         let processor = column("processor");
         if !processor.is_empty() {
             table.ratios("  the same in processor time", text("bound"), &processor);
@@ -64,7 +64,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a new process does: measures every row once and prints them.
+/// The work of a new process: measures every row once and prints them.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
     let rows = match SystemClock::calibrate().0 {
         SystemClock::Tsc(clock) => rows(work, &clock)?,

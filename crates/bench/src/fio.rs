@@ -1,4 +1,4 @@
-//! fio's psync engine on the same kind of file, against the same bare loop; and how fio is run.
+//! fio's psync engine on the same kind of file, against the same bare loop; and how to run fio.
 
 use std::path::Path;
 use std::process::Command;
@@ -47,12 +47,12 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Operations per time.
+/// The rate of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Rate {
-    /// Per second.
+    /// Per second of elapsed time.
     pub(crate) per_s: f64,
-    /// Per second of processor time; in fio's own report that of its threads alone, without those
+    /// Per second of CPU time; as reported by fio, that only includes its own threads, not those
     /// that work for it in the kernel.
     pub(crate) per_processor_s: f64,
 }
@@ -64,7 +64,7 @@ impl std::ops::AddAssign for Rate {
     }
 }
 
-/// What fio is to do in one thread to 4 KiB requests of one file.
+/// A job for fio, in a single thread with 4 KiB requests to one file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job<'a> {
     /// Its `--ioengine`.
@@ -73,22 +73,22 @@ pub(crate) struct Job<'a> {
     pub(crate) direction: &'a str,
     /// The file, which exists.
     pub(crate) data: &'a Path,
-    /// How long it goes on.
+    /// How long it runs.
     pub(crate) length: Length,
-    /// Options beside these.
+    /// Additional options.
     pub(crate) options: &'a [&'a str],
 }
 
-/// When fio ends.
+/// When fio stops.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Length {
     /// After this time.
     Time(Duration),
-    /// After so many operations.
+    /// After this many operations.
     Operations(u64),
 }
 
-/// How fast one run of fio is.
+/// The rate of one run of fio.
 pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
     let length = match job.length {
         Length::Time(turn) => vec!["--time_based".to_owned(), runtime(turn)],
@@ -112,7 +112,7 @@ pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
     let side = if job.direction.ends_with("read") { "read" } else { "write" };
     let job = &value["jobs"][0];
     let figure = |value: &Value| value.as_f64().context("fio's output lacks a figure");
-    // Percentages of the job's run time, in milliseconds.
+    // CPU usage is in percent of the job's run time, which is in milliseconds.
     let processor_percent = figure(&job["usr_cpu"])? + figure(&job["sys_cpu"])?;
     let processor_s = processor_percent / 100.0 * figure(&job["job_runtime"])? / 1e3;
     Ok(Rate {
@@ -121,7 +121,7 @@ pub(crate) fn rate(job: &Job<'_>) -> anyhow::Result<Rate> {
     })
 }
 
-/// What fio printed, in front of which it may put messages.
+/// Parses fio's output, which may start with messages.
 pub(crate) fn document(output: &[u8]) -> anyhow::Result<Value> {
     let text = String::from_utf8_lossy(output);
     let document = text.find('{').map_or("", |start| &text[start..]);

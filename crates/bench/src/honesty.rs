@@ -1,7 +1,7 @@
-//! Does a survey call differences real that are not, and does it see those that are?
+//! Does a survey call differences real that are not, and does it detect real ones?
 //!
-//! A/A: the same file system under two labels, again and again; every difference called real is
-//! false. A/B: the same with one label's device throttled; every cold read must be told apart.
+//! A/A: the same file system under two labels, many times; every difference called real is false.
+//! A/B: the same with the device of one label throttled; every cold read must be told apart.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,20 +16,20 @@ const RUNS: u32 = 20;
 const BUDGET: &str = "30s";
 const SIGNIFICANT: f64 = 0.05;
 
-/// One experiment, counted over its runs.
+/// The counts of one experiment over its runs.
 #[derive(Debug, Default)]
 struct Count {
     comparisons: u32,
-    /// Called real: p adjusted for the comparisons of the run at most 5 %.
+    /// Called real: p, adjusted for the number of comparisons in the run, is at most 5 %.
     real: u32,
-    /// p of the single comparison at most 5 %: what calibration predicts is 5 %.
+    /// p of the individual comparison is at most 5 %; if calibrated, 5 % of A/A comparisons.
     significant: u32,
     too_few_blocks: u32,
-    /// Benchmarks by how often their comparison was called real.
+    /// For each benchmark, how often its comparison was called real, and in how many runs.
     real_by_benchmark: BTreeMap<String, (u32, u32)>,
 }
 
-/// How often what is measured, and for how long each time.
+/// How many runs there are, and for how long each.
 #[derive(Clone, Debug)]
 struct Plan {
     runs: u32,
@@ -37,7 +37,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// As the words behind the experiment's name say: a budget, then a number of runs.
+    /// Parses the arguments after the experiment's name: a budget, then a number of runs.
     fn of_words(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let budget = words.next().unwrap_or_else(|| BUDGET.to_owned());
         let runs = words.next().map_or(Ok(RUNS), |runs| runs.parse());
@@ -45,13 +45,13 @@ impl Plan {
     }
 }
 
-/// The experiment of that name, as the words behind it on the command line plan it.
+/// Runs the experiment with this name, as planned by the arguments after it.
 pub(crate) fn measure(name: &str) -> anyhow::Result<()> {
     let plan = Plan::of_words(std::env::args().skip(2))?;
     if name == "same" { same(&plan) } else { throttled(&plan) }
 }
 
-/// A/A: how often a difference is called real where there is none.
+/// A/A: how often a difference is called real although there is none.
 fn same(plan: &Plan) -> anyhow::Result<()> {
     let count = experiment("A/A", "survey", ["a=ext4", "b=ext4"], plan)?;
     let Plan { runs, budget } = plan;
@@ -59,7 +59,7 @@ fn same(plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A/B: how often a difference is seen that is there.
+/// A/B: how often a real difference is detected.
 fn throttled(plan: &Plan) -> anyhow::Result<()> {
     let targets = ["plain=ext4", "throttled=ext4:read_bps=10m"];
     let count = experiment("A/B", "survey/io", targets, plan)?;

@@ -1,10 +1,10 @@
-//! The engine's I/O paths, with all their recording, against fio's engines of the same kind; and
-//! characters through stdio, for which fio has none, against a bare loop.
+//! The engine's I/O paths, with everything they record, against the corresponding engines of fio;
+//! and characters through stdio, which fio does not have, against a bare loop.
 //!
-//! Both sides have the same file, request size and advice, choose their own random places, time
-//! each operation and keep a histogram, and run wherever the kernel puts them. The engine's rate is
-//! its operations divided by its whole elapsed time, untimed parts and all, as fio's is. Rounds are
-//! ours, fio's, ours.
+//! Both sides have the same file, request size and advice, choose their own random offsets, time
+//! each operation, keep a histogram, and run wherever the kernel schedules them. The engine's rate
+//! is the number of operations divided by the whole elapsed time, including untimed parts, as in
+//! fio. Rounds are ours, fio's, ours.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -21,9 +21,9 @@ use crate::fio::{self, Job, Length, Rate};
 use crate::harness_cost::{Ratios, characters_to_bare};
 use crate::table::Table;
 
-/// Of a pair.
+/// Rounds of a pair.
 const ROUNDS: usize = 8;
-/// Of stdio: 101 rounds of some milliseconds.
+/// Rounds of stdio: 101, of a few milliseconds each.
 const CHARACTER_ROUNDS: usize = 101;
 const CHARACTER_OPERATIONS: u64 = 200;
 
@@ -75,7 +75,7 @@ fn engine_to_fio<C: Clock>(
     job: &Job<'_>,
     clock: &C,
 ) -> anyhow::Result<Ratios> {
-    // As many as fio, so that as large a share of them meets pages for the first time.
+    // As many as in fio, so that the share of pages accessed for the first time is the same.
     let workload = Workload { operations_per_thread: fio::OPERATIONS, ..workload.clone() };
     let mut ratios = Ratios::default();
     for round in 0..ROUNDS as u64 {
@@ -89,7 +89,7 @@ fn engine_to_fio<C: Clock>(
     Ok(ratios)
 }
 
-/// How fast the operations of a whole replicate are.
+/// The rate of operations in a whole replicate.
 fn engine_rate<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
@@ -108,7 +108,7 @@ fn engine_rate<C: Clock>(
     })
 }
 
-/// The processor time that all threads of this process have used.
+/// The CPU time used by all threads of this process.
 fn processor_ns() -> i64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec * 1_000_000_000 + time.tv_nsec

@@ -1,12 +1,13 @@
-//! `make bench`: what the harness itself costs, as ratios against bare loops and fio.
+//! `make bench`: the cost of the harness itself, as ratios to bare loops and fio.
 //!
 //! Every pair is interleaved, round by round, in one process or by one script, so that drift of the
-//! machine hits both sides; the table gives the median with its exact 95 % interval. The first
-//! argument, if any, is a directory on a tmpfs to work in; the words `same` and `throttled` (each
-//! with a budget and a number of runs behind it, if others are wanted), `budget` and `order` run
-//! the experiments of `docs/honesty.md` in its place, and `twelve`, `warm`, `statistics`,
-//! `io-paths`, `io_uring`, `footprints`, `densefs` and `bonnie` measure those rows alone. Where a
-//! program that fsprism is compared with is missing, nothing is measured, and the exit status is 2.
+//! machine affects both sides; the table gives the median with its exact 95 % interval. The first
+//! argument, if any, is a directory on a tmpfs to work in. Instead of a directory, the words `same`
+//! and `throttled` (each optionally followed by a budget and a number of runs), `budget` and
+//! `order` run the experiments of `docs/honesty.md`, `change` with a directory of runs measures how
+//! many runs see a change, and `twelve`, `warm`, `statistics`, `io-paths`, `io_uring`,
+//! `footprints`, `densefs` and `bonnie` measure only those rows. If a program that fsprism is
+//! compared with is missing, nothing is measured, and the exit status is 2.
 
 mod beside;
 mod bonnie;
@@ -106,7 +107,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The programs that the rows of an argument compare with; a directory, or none, asks for all.
+/// The programs that the rows of an argument are compared with; a directory, or no argument, asks
+/// for all rows.
 fn peers_of(word: Option<&str>) -> &'static [&'static str] {
     match word {
         Some("twelve" | "warm" | "io-paths" | "io_uring") => &["fio"],
@@ -136,7 +138,7 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok()
 }
 
-/// Prints some of the rows alone, which are measured in a directory of their own.
+/// Measures some of the rows in a separate directory, and prints just these.
 fn alone(
     parent: &Path,
     measure: impl FnOnce(&mut Table, &Path) -> anyhow::Result<()>,

@@ -1,5 +1,5 @@
-//! Rows that a new process measures: what a process was given by luck, such as the salt of a hash
-//! or the layout of its memory, then differs from round to round.
+//! Rows that are measured in a new process, so that its accidental properties, such as the salt of
+//! a hash or its memory layout, differ from round to round.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use targets::{Surroundings, TargetSpec, Workshop, availability};
 
 use crate::table::Table;
 
-/// The rows that this program prints when it is started again with `word`, to work in `work`.
+/// Starts this program again with `word`, to work in `work`, and returns the rows that it prints.
 pub(crate) fn rows(word: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
     let output = Command::new(std::env::current_exe()?)
         .arg(word)
@@ -22,8 +22,8 @@ pub(crate) fn rows(word: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
     serde_json::from_slice(&output.stdout).context("a process of its own wrote no rows")
 }
 
-/// The rows that `measure` makes at the root of a new target whose image lies in `scratch`; or why
-/// there can be no such target. Called before a process has a second thread.
+/// The rows that `measure` returns for the root of a new target whose image is in `scratch`, or why
+/// there cannot be such a target. Called while the process is single-threaded.
 pub(crate) fn on_target(
     text: &str,
     scratch: PathBuf,

@@ -1,8 +1,8 @@
-//! Does the order of benchmarks within a block change what they give?
+//! Does the order of benchmarks within a block change the results?
 //!
-//! The same benchmarks of one file system in the order of their declaration, backwards and in
-//! random order, run after run in turn; the ratios of their figures are those of the states that
-//! one benchmark leaves to the next.
+//! Runs the same benchmarks on one file system in the order of declaration, in reverse and in
+//! random order, alternating. If figures differ, the cause is the state that one benchmark leaves
+//! to the next.
 
 use std::process::{Command, Stdio};
 
@@ -14,7 +14,7 @@ use crate::table::Table;
 
 const ROUNDS: u64 = 12;
 const SUITES: [&str; 2] = ["survey/in-memory", "survey/caching"];
-/// The first is what the others are held against.
+/// The others are compared with the first.
 const ORDERS: [&str; 3] = ["random", "declared", "reversed"];
 
 /// Prints the ratios of all cells.
@@ -43,7 +43,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What one run says of each benchmark.
+/// Each benchmark's figure in one run.
 fn figures(suite: &str, order: &str, seed: u64) -> anyhow::Result<Vec<(String, f64)>> {
     let out = tempfile::tempdir()?;
     let output = Command::new(processes::binary()?)

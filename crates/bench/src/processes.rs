@@ -53,14 +53,14 @@ fn survey(table: &mut Table, fsprism: &PathBuf) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The most memory that a process has had resident so far.
+/// The peak resident memory of a process so far.
 fn peak_resident_kib(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// The fsprism beside this program.
+/// The fsprism binary next to this program.
 pub(crate) fn binary() -> anyhow::Result<PathBuf> {
     let beside = std::env::current_exe()?.with_file_name("fsprism");
     anyhow::ensure!(beside.exists(), "{} is not built: use make bench", beside.display());

@@ -1,8 +1,8 @@
 //! The statistics against SciPy and ruptures, on the same series.
 //!
-//! The peers run in Python, each call in a process of its own that times the call alone. Ours and
-//! theirs take turns. ruptures may need very long for the whole series: it is stopped after
-//! [`PATIENCE`], and the row then says how many times faster at least.
+//! The peers run in Python, each call in a separate process that only times the call. Ours and
+//! theirs alternate. ruptures may take very long for the whole series: it is stopped after
+//! [`PATIENCE`], and the row then has a lower bound of the ratio.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/statistics.py")
 const PATIENCE: Duration = Duration::from_secs(120);
 const ROUNDS: usize = 6;
 const SERIES: usize = 100_000;
-/// Values between two changes of the series.
+/// The number of values between two changes of the series.
 const SEGMENT: usize = 1_000;
 const VALUES: usize = 10_000;
 const RESAMPLES: u32 = 10_000;
@@ -43,7 +43,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     peer.bootstrap(table, &values, "bca")
 }
 
-/// The Python that has what the script needs: that of `scripts/setup bench`, or any.
+/// A Python that has what the script needs: the one from `scripts/setup bench`, or any.
 fn python() -> Option<PathBuf> {
     let ours = std::env::current_exe().ok()?.parent()?.parent()?.join("peers/bin/python");
     [ours, "python3".into()].into_iter().find(|python| {
@@ -101,7 +101,7 @@ impl Peer<'_> {
         Ok(path)
     }
 
-    /// Nothing where it takes longer than [`PATIENCE`].
+    /// `None` if it takes longer than [`PATIENCE`].
     fn seconds(&self, what: &str, file: &Path) -> anyhow::Result<Option<f64>> {
         let mut child = Command::new(&self.python)
             .args(["-W", "ignore", SCRIPT, what])
@@ -129,7 +129,7 @@ fn ours_bootstrap(values: &[f64], method: &str) -> anyhow::Result<f64> {
     let method = if method == "bca" { Method::Bca } else { Method::Percentile };
     let how = Resampling { resamples: RESAMPLES, seed: 1, level: 0.95, method };
     let began = Instant::now();
-    // Sorting is part of the work, as it is of theirs.
+    // Sorting is part of the work, as it is in SciPy.
     let sample = Sample::new(values)?;
     std::hint::black_box(bootstrap::median(&sample, &how)?);
     Ok(began.elapsed().as_secs_f64())
@@ -159,7 +159,8 @@ fn two_factors(table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A series whose mean changes by a few deviations every [`SEGMENT`] values, and its deviation too.
+/// A series whose mean changes by a few standard deviations every [`SEGMENT`] values, and so does
+/// the standard deviation.
 fn changing_series() -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut level = |place: usize| {

@@ -1,4 +1,4 @@
-//! The table: one row per comparison, as Markdown that reads well as plain text too.
+//! The table: one row per comparison, as Markdown that is also readable as plain text.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Adds the ratios of one comparison, and prints the row at once for whoever waits.
+    /// Adds the ratios of one comparison, and prints the row at once.
     pub(crate) fn ratios(&mut self, what: &str, bound: &str, ratios: &[f64]) {
         self.row(what, in_words(ratios, |ratio| format!("{ratio:.3}")), bound);
     }
@@ -28,7 +28,7 @@ impl Table {
         self.row(what, in_words(times_ns, |time| format!("{time:.0} ns")), bound);
     }
 
-    /// Adds rates per second, in millions where they are large.
+    /// Adds rates per second, in millions if they are large.
     pub(crate) fn per_second(&mut self, what: &str, bound: &str, rates: &[f64]) {
         let show = |rate: f64| match rate {
             large if large >= 1e6 => format!("{:.1} M/s", large / 1e6),
@@ -37,7 +37,7 @@ impl Table {
         self.row(what, in_words(rates, show), bound);
     }
 
-    /// Adds a row in words.
+    /// Adds a row with a figure in words.
     pub(crate) fn row(&mut self, what: &str, figure: String, bound: &str) {
         eprintln!("{what}: {figure} ({bound})");
         self.rows.push([what.to_owned(), figure, bound.to_owned()]);
@@ -63,7 +63,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// The median with its interval, or without where there are too few rounds.
+/// The median with its interval, or without one if there are too few rounds.
 fn in_words(values: &[f64], show: impl Fn(f64) -> String) -> String {
     let Ok(sample) = Sample::new(values) else { return "nothing measured".to_owned() };
     let median = show(sample.median());

@@ -1,4 +1,4 @@
-//! Twelve cells of one file system beside a loop by hand and fio.
+//! Twelve cells of one file system next to a hand-written loop and fio.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const ROUNDS: u64 = 16;
 /// The size of fsprism's data files.
 const FILE_BYTES: u64 = 64 << 20;
 
-/// What one run of fsprism measures, and which of it is looked at.
+/// The runs of fsprism: suite, and the cells that are examined.
 const RUNS: [(&str, &[Cell]); 3] = [
     (
         "survey/in-memory",
@@ -60,8 +60,8 @@ const RUNS: [(&str, &[Cell]); 3] = [
 
 /// The argument that asks for the rows of one process.
 pub(crate) const ONE_PROCESS: &str = "twelve-in-one-process";
-/// Where the image of the file system lies: in memory, for a disk that is shared with others is
-/// less steady than what is looked for.
+/// Where the file system's image is stored: in memory, since the speed of a disk that others use
+/// too varies by more than what is to be measured.
 const SCRATCH: &str = "/dev/shm";
 const TARGET: &str = "ext4:size=1g";
 
@@ -71,8 +71,8 @@ pub(crate) fn measure(table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a new process does: measures every row on a file system of its own, and prints them. Called
-/// before it has a second thread.
+/// The work of a new process: measures every row on a new file system, and prints them. Called
+/// while it is single-threaded.
 pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
     let rows = new_process::on_target(TARGET, scratch.to_owned(), rows)?.unwrap_or_else(|why| {
         let what = "bare loop / fsprism, twelve cells";

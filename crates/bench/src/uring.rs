@@ -1,11 +1,11 @@
 //! The engine's io_uring path against fio's, with the same settings on the same file.
 //!
-//! Both keep 32 reads of 4 KiB in flight at random places of one file, submit all that is free with
-//! one system call, take all completions that there are and wait for at least one (fio:
-//! `iodepth_batch_submit` and `iodepth_batch_complete_max` of the depth,
+//! Both keep 32 reads of 4 KiB in flight at random offsets of one file, submit all free entries
+//! with one system call, reap all available completions and wait for at least one (fio:
+//! `iodepth_batch_submit` and `iodepth_batch_complete_max` equal to the depth,
 //! `iodepth_batch_complete_min=1`), with registered files and buffers, on the same processor, for
 //! the same time, and record every latency. Each round is a new process with new file systems, in
-//! which they take turns: ours, fio, fio, ours, and again.
+//! which they alternate: ours, fio, fio, ours, and again.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,13 +32,13 @@ pub(crate) const ONE_PROCESS: &str = "one-process-of-io_uring";
 const ROUNDS: usize = 11;
 const DEPTH: u32 = 32;
 const TURN: Duration = Duration::from_millis(500);
-/// Times that both come first and last, in one process.
+/// How many times each is both first and last, in one process.
 const REPEATS: u64 = 2;
-/// More than any machine does in a turn; the engine's most.
+/// More than any machine completes in a turn; the engine's maximum.
 const OPERATIONS: u64 = 1 << 32;
 const BOUND: &str = ">= 1.0";
 
-/// Adds the rows of io_uring, where there is one, and fio.
+/// Adds the rows of io_uring, if it is available.
 pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let what = format!("engine / fio, io_uring, random read 4 KiB, depth {DEPTH}");
     if let Err(refusal) = io_uring_availability() {
@@ -70,8 +70,8 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a new process does: measures every row once and prints them. Called before it has a second
-/// thread.
+/// The work of a new process: measures every row once and prints them. Called while it is
+/// single-threaded.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
     let [ext4, cached] = ["ext4 on a loop device, O_DIRECT", "ext4, page cache"];
     let on_ext4 = |root: &Path| {
@@ -88,12 +88,13 @@ pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who works on requests beside the thread that submits them. fio does not report the processor
-/// time of the kernel's workers, so where there are some there is nothing to compare.
+/// What works on requests apart from the submitting thread. fio does not report the CPU time of the
+/// kernel's workers, so if there are any, there is nothing to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Workers {
     None,
-    /// tmpfs cannot say at once that a page is not there, so every request goes to a worker.
+    /// tmpfs cannot tell without blocking whether a page is missing, so every request goes to a
+    /// worker.
     Kernel,
 }
 
@@ -110,7 +111,7 @@ fn row(
     let spec = FileSetSpec { read_files: file, ..FileSetSpec::default() };
     let file_set = FileSet::create(&root, &spec, 1, &AtomicBool::new(false))?;
     let data = file_set.data_file(Role::Read, 0);
-    // So that nothing is written back while it is read.
+    // So that there is no writeback during the reads.
     std::fs::File::open(&data)?.sync_all()?;
     let ours = |seed| match SystemClock::calibrate().0 {
         SystemClock::Tsc(clock) => our_rate(&file_set, buffering, seed, &clock),
@@ -160,7 +161,7 @@ fn our_rate<C: Clock>(
     Ok(Rate { per_s: outcome.rate_per_s, per_processor_s })
 }
 
-/// The processor time that this process has used.
+/// The CPU time used by this process.
 fn processor_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
@@ -186,7 +187,7 @@ fn fio_rate(data: &Path, buffering: Buffering) -> anyhow::Result<Rate> {
     })
 }
 
-/// The processor that the engine's first thread stays on.
+/// The processor that the engine's first thread is pinned to.
 fn first_processor() -> anyhow::Result<usize> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));

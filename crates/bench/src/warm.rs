@@ -1,5 +1,5 @@
-//! Every warm cell of a survey beside a loop by hand and fio in the same state, on each file
-//! system, with small files and with large ones.
+//! Every warm cell of a survey next to a hand-written loop and fio in the same state, on each file
+//! system, with small and with large files.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::new_process;
 use crate::table::Table;
 
 const ROUNDS: u64 = 8;
-/// As many as an interval takes.
+/// The minimum for an interval.
 const ROUNDS_OF_LARGE: u64 = 6;
 const LARGE_BYTES: u64 = 64 << 20;
 const SIZES: [(u64, &str); 2] = [(64 << 20, "64 MiB"), (256 << 20, "256 MiB")];
@@ -26,7 +26,7 @@ const CELLS: [Cell; 8] = [
     cell("random-write-4k-warm", Order::Random, Does::Write, 4 * KIB),
     cell("random-write-1m-warm", Order::Random, Does::Write, MIB),
 ];
-/// Of file systems whose pages are clean once they have been written back.
+/// Additional cells for file systems whose pages are clean after they have been written back.
 const CLEAN: [Cell; 2] = [
     cell("random-write-4k-clean", Order::Random, Does::WriteFirst, 4 * KIB),
     cell("random-write-1m-clean", Order::Random, Does::WriteFirst, MIB),
@@ -34,7 +34,7 @@ const CLEAN: [Cell; 2] = [
 
 /// The argument that asks for the rows of one process.
 pub(crate) const ONE_PROCESS: &str = "warm-in-one-process";
-/// Where images lie: in memory, as those of the twelve.
+/// Where images are stored: in memory, like those of the twelve cells.
 const SCRATCH: &str = "/dev/shm";
 const TARGETS: [&str; 4] = ["tmpfs:size=2g", "ext4:size=2g", "xfs:size=2g", "btrfs:size=2g"];
 
@@ -44,8 +44,8 @@ pub(crate) fn measure(table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a new process does: measures every row on file systems of its own, and prints them. Called
-/// before it has a second thread.
+/// The work of a new process: measures every row on new file systems, and prints them. Called while
+/// it is single-threaded.
 pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for text in TARGETS {
@@ -65,7 +65,7 @@ fn of_target(name: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
     let cells = [&CELLS, clean].concat();
     let of_size = |&(file_bytes, size): &(u64, &str)| {
         let prefix = format!("{name}, {size}, ");
-        // Of large files on btrfs, a round takes minutes.
+        // With large files on btrfs, a round takes minutes.
         let rounds = if file_bytes > LARGE_BYTES { ROUNDS_OF_LARGE } else { ROUNDS };
         Beside { work, file_bytes, rounds, prefix: &prefix }.rows(SUITE, &cells)
     };

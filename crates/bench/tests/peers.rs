@@ -1,4 +1,4 @@
-//! What is compared with is there, or nothing is measured.
+//! If a program to compare with is missing, nothing is measured.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! One access of a processor to memory.
+//! One memory access of a processor.
 
 use serde::Serialize;
 
@@ -26,13 +26,13 @@ pub struct Access {
     pub purpose: Purpose,
     /// The address of its first byte.
     pub address: u64,
-    /// How many bytes. An access of none touches nothing and counts nowhere; bytes beyond the end
-    /// of the address space are cut off.
+    /// The number of bytes. An access of zero bytes touches nothing and is not counted; bytes
+    /// beyond the end of the address space are cut off.
     pub bytes: u32,
 }
 
 impl Access {
-    /// The address of its last byte; `None` where it has none.
+    /// The address of its last byte; `None` if it has no bytes.
     pub(crate) fn last_byte(&self) -> Option<u64> {
         let beyond_first = u64::from(self.bytes.checked_sub(1)?);
         Some(self.address.saturating_add(beyond_first))

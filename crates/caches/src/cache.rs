@@ -1,9 +1,9 @@
-//! One cache: which lines it holds, which of them are dirty.
+//! One cache: which lines it holds, and which of them are dirty.
 //!
-//! A way is one word: the line's number above two bits. A line's number fits, for lines have eight
-//! bytes at least. Under LRU the words of a set stand in the order of their use, which is both the
-//! memory of the policy and what makes the common case, the line used last, the first that is
-//! looked at.
+//! A way is one word: the line number, shifted left by two flag bits. The line number always fits,
+//! since lines have at least eight bytes. Under LRU the words of a set are kept in order of use,
+//! which both serves as the state of the policy and means that the common case, the line used last,
+//! is the first to be checked.
 
 use crate::geometry::Geometry;
 use crate::policy::{Memory, draw, point_away, pointed_at};
@@ -12,7 +12,7 @@ const VALID: u64 = 1;
 const DIRTY: u64 = 2;
 const LINE_SHIFT: u32 = 2;
 
-/// Whether what happens to a line leaves it other than what lies below.
+/// Whether a line differs from its copy in the level below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Clean,
@@ -31,20 +31,20 @@ impl State {
         if word & DIRTY == 0 { Self::Clean } else { Self::Dirty }
     }
 
-    /// Dirty where either is.
+    /// Dirty if either is.
     pub(crate) fn or(self, other: Self) -> Self {
         if self == Self::Dirty { self } else { other }
     }
 }
 
-/// A line that had to leave.
+/// A line that was evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
     pub(crate) line: u64,
     pub(crate) state: State,
 }
 
-/// Makes the way the first, and moves those before it one on.
+/// Moves a way to the front, shifting those before it back by one.
 #[inline]
 fn move_to_front(words: &mut [u64], way: usize) {
     if way > 0 {
@@ -59,7 +59,8 @@ pub(crate) struct Cache {
     words: Vec<u64>,
     ways: usize,
     sets: u64,
-    /// The set is the line's number under this mask; where the sets are no power of two, `None`.
+    /// The set is the line number and this mask; `None` if the number of sets is not a power of
+    /// two.
     mask: Option<u64>,
     memory: Memory,
 }
@@ -84,7 +85,8 @@ impl Cache {
         usize::try_from(set).expect("a geometry's sets fit into memory")
     }
 
-    /// Uses a line, and makes it dirty where `state` says so; whether it is there.
+    /// Uses a line, if it is there, and makes it dirty if `state` says so. Returns whether it is
+    /// there.
     #[inline]
     pub(crate) fn touch(&mut self, line: u64, state: State) -> bool {
         let set = self.set_of(line);
@@ -102,8 +104,8 @@ impl Cache {
         true
     }
 
-    /// Brings a line in that is not there, as the one used last. An empty way is taken first, the
-    /// lowest of several; else one leaves.
+    /// Inserts a line that is not there, as the most recently used. It takes the lowest empty way
+    /// if there is one; otherwise a line is evicted.
     pub(crate) fn insert(&mut self, line: u64, state: State) -> Option<Victim> {
         let set = self.set_of(line);
         let words = &mut self.words[set * self.ways..][..self.ways];
@@ -122,7 +124,7 @@ impl Cache {
         (old & VALID != 0).then(|| Victim { line: old >> LINE_SHIFT, state: State::of(old) })
     }
 
-    /// Throws a line out, and says what it was; the policy's memory stays as it is.
+    /// Removes a line and returns its state. The policy's state is not changed.
     pub(crate) fn invalidate(&mut self, line: u64) -> Option<State> {
         let set = self.set_of(line);
         let words = &mut self.words[set * self.ways..][..self.ways];
@@ -131,7 +133,7 @@ impl Cache {
         Some(State::of(std::mem::take(word)))
     }
 
-    /// How many lines it holds, and how many of them are dirty.
+    /// The numbers of resident lines and of dirty lines.
     pub(crate) fn resident_and_dirty(&self) -> (u64, u64) {
         let count = |bits| self.words.iter().filter(|&word| word & bits == bits).count() as u64;
         (count(VALID), count(VALID | DIRTY))

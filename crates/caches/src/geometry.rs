@@ -4,18 +4,18 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Which line of a full set leaves.
+/// Which line is evicted from a full set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CachePolicy {
-    /// The one not used for the longest time.
+    /// The one that was used least recently.
     #[default]
     Lru,
-    /// The one that a binary tree of bits points at, each of which a use sets to point away
-    /// (Al-Zoubi, Milenkovic & Milenkovic, "Performance evaluation of cache replacement policies
-    /// for the SPEC CPU2000 benchmark suite", ACM-SE 2004, section 2).
+    /// The one that a binary tree of bits points to; each use sets the bits on its path to point
+    /// away (Al-Zoubi, Milenkovic & Milenkovic, "Performance evaluation of cache replacement
+    /// policies for the SPEC CPU2000 benchmark suite", ACM-SE 2004, section 2).
     TreePlru,
-    /// Any, all with the same probability.
+    /// Any line, all with the same probability.
     Random {
         /// The seed of the choice: the same seed and stream give the same misses.
         seed: u64,
@@ -32,44 +32,45 @@ impl fmt::Display for CachePolicy {
     }
 }
 
-/// The shape of a cache as somebody gives it.
+/// The shape of a cache as specified by a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Bytes of data that it holds.
+    /// Capacity in bytes.
     pub size_bytes: u64,
-    /// Bytes of a line: a power of two from 8 to 65,536.
+    /// Line size in bytes: a power of two from 8 to 65,536.
     pub line_bytes: u32,
-    /// Lines of a set; 0 makes the cache fully associative.
+    /// Lines per set; 0 makes the cache fully associative.
     pub ways: u32,
-    /// Which line of a full set leaves.
+    /// Which line is evicted from a full set.
     pub policy: CachePolicy,
 }
 
-/// A shape that a cache can have.
+/// A valid shape.
 ///
-/// The number of sets need not be a power of two: last levels put together from slices have other
-/// numbers, and the set is then the line's number modulo theirs.
+/// The number of sets need not be a power of two: last-level caches composed of slices often have
+/// other numbers of sets. The set is then the line number modulo the number of sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     shape: Shape,
     sets: u64,
 }
 
-/// The most lines of one cache: 2 GiB with lines of 64 bytes. Each takes 8 bytes of memory here.
+/// The maximum number of lines of a cache: 2 GiB with 64-byte lines. Each takes 8 bytes of memory
+/// in the simulation.
 const LINES_MAX: u64 = 1 << 25;
-/// The most ways of a tree whose bits are one word.
+/// The maximum number of ways of a tree whose bits are in one word.
 const TREE_WAYS_MAX: u32 = 64;
 const LINE_BYTES_MIN: u32 = 8;
 const LINE_BYTES_MAX: u32 = 1 << 16;
 
-/// Why a cache cannot have this shape.
+/// Why a shape is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// The line's size.
+    /// The line size is not valid.
     #[error("{0} is not a valid line size: give a power of two from 8 to 65536, such as 64")]
     Line(u32),
-    /// The cache's size.
+    /// The size is not valid.
     #[error(
         "{size_bytes} is not a valid size: give a whole number of {line_bytes}-byte lines, at \
          least one"
@@ -77,13 +78,13 @@ pub enum CacheError {
     Size {
         /// The size given.
         size_bytes: u64,
-        /// The line's size.
+        /// The line size.
         line_bytes: u32,
     },
-    /// More lines than this simulates.
+    /// There are more lines than this crate simulates.
     #[error("{0} lines are too many: the limit is 33554432, so give a smaller size")]
     Lines(u64),
-    /// The ways do not divide the lines.
+    /// The number of lines is not a multiple of the number of ways.
     #[error(
         "{lines} lines do not divide into sets of {ways}: give a number of ways that divides them"
     )]
@@ -93,17 +94,17 @@ pub enum CacheError {
         /// The ways given.
         ways: u32,
     },
-    /// A tree needs a power of two.
+    /// The number of ways is not a power of two, or is too large for a tree.
     #[error("tree-PLRU cannot have {0} ways: give a power of two up to 64, or use LRU")]
     Tree(u32),
 }
 
 impl Geometry {
-    /// Checks a shape.
+    /// Validates a shape.
     ///
     /// # Errors
     ///
-    /// A sentence that says what to change where no cache has that shape.
+    /// If the shape is not valid; the message says what to change.
     pub fn new(shape: Shape) -> Result<Self, CacheError> {
         let Shape { size_bytes, line_bytes, ways, policy } = shape;
         let fits = (LINE_BYTES_MIN..=LINE_BYTES_MAX).contains(&line_bytes);
@@ -129,31 +130,31 @@ impl Geometry {
         Ok(Self { shape: Shape { ways, ..shape }, sets: lines / u64::from(ways) })
     }
 
-    /// Bytes of data that the cache holds.
+    /// Capacity in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.shape.size_bytes
     }
 
-    /// Bytes of a line, a power of two.
+    /// Line size in bytes, a power of two.
     #[must_use]
     pub fn line_bytes(&self) -> u32 {
         self.shape.line_bytes
     }
 
-    /// Lines of a set, never 0.
+    /// Lines per set, never 0.
     #[must_use]
     pub fn ways(&self) -> u32 {
         self.shape.ways
     }
 
-    /// How many sets there are.
+    /// The number of sets.
     #[must_use]
     pub fn sets(&self) -> u64 {
         self.sets
     }
 
-    /// Which line of a full set leaves.
+    /// Which line is evicted from a full set.
     #[must_use]
     pub fn policy(&self) -> CachePolicy {
         self.shape.policy

@@ -1,4 +1,4 @@
-//! Which caches there are, and how they lie below each other, validated once.
+//! Which caches there are and how they are stacked, validated once.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::geometry::Geometry;
 /// The first level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// One cache for instructions and one for data.
+    /// Separate caches for instructions and data.
     Split {
-        /// The cache of instructions, `l1i`.
+        /// The instruction cache, `l1i`.
         instruction: Geometry,
-        /// The cache of data, `l1d`.
+        /// The data cache, `l1d`.
         data: Geometry,
     },
     /// One cache for both, `l1`.
     Unified(Geometry),
-    /// A cache of data, `l1d`; fetches are left out, and counted as such.
+    /// Only a data cache, `l1d`; fetches are skipped, and counted as such.
     Data(Geometry),
 }
 
-/// What becomes of the lines above when a line leaves a level.
+/// What happens to the lines above when a line leaves a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inclusion {
@@ -42,30 +42,30 @@ impl fmt::Display for Inclusion {
     }
 }
 
-/// A level below the first, which holds instructions and data.
+/// A level below the first. It holds both instructions and data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lower {
     /// Its shape.
     pub geometry: Geometry,
-    /// What becomes of the lines above.
+    /// What happens to the lines above when a line leaves this level.
     pub inclusion: Inclusion,
 }
 
-/// Caches that can lie below each other.
+/// A valid stack of caches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
     first: First,
     lower: Vec<Lower>,
 }
 
-/// The most levels: none is known with more.
+/// The maximum number of levels; no known processor has more.
 const LEVELS_MAX: usize = 8;
 
-/// Why caches cannot lie below each other.
+/// Why caches cannot be stacked like this.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HierarchyError {
-    /// A line below is shorter than one above.
+    /// A level has shorter lines than one above.
     #[error(
         "{name} has lines of {line_bytes} bytes below lines of {above_bytes}: give it lines at \
          least as long as those above"
@@ -73,22 +73,22 @@ pub enum HierarchyError {
     ShorterLine {
         /// The lower level.
         name: String,
-        /// Its line.
+        /// Its line size.
         line_bytes: u32,
-        /// The longest line above.
+        /// The longest line size above.
         above_bytes: u32,
     },
-    /// More levels than there are.
+    /// There are too many levels.
     #[error("{0} levels are too many: give at most 8")]
     Levels(usize),
 }
 
 impl Hierarchy {
-    /// Checks that the caches can lie below each other, the first of `lower` next to `first`.
+    /// Checks that the caches can be stacked, with the first of `lower` next to `first`.
     ///
     /// # Errors
     ///
-    /// A sentence that says what to change where they cannot.
+    /// If they cannot; the message says what to change.
     pub fn new(first: First, lower: Vec<Lower>) -> Result<Self, HierarchyError> {
         let levels = lower.len() + 1;
         if levels > LEVELS_MAX {
@@ -120,7 +120,7 @@ impl Hierarchy {
         &self.lower
     }
 
-    /// The caches of the first level by name, instructions before data.
+    /// The first level's caches with their names, instructions before data.
     pub(crate) fn first_level(&self) -> Vec<(&'static str, Geometry)> {
         match self.first {
             First::Split { instruction, data } => vec![("l1i", instruction), ("l1d", data)],
@@ -130,7 +130,7 @@ impl Hierarchy {
     }
 }
 
-/// The name of the lower level at `index`, from `l2` on.
+/// The name of the lower level at `index`: `l2` and so on.
 pub(crate) fn lower_name(index: usize) -> String {
     format!("l{}", index + 2)
 }

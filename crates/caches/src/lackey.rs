@@ -1,32 +1,32 @@
-//! Accesses as valgrind's lackey prints them (`--tool=lackey --trace-mem=yes`).
+//! Accesses as printed by valgrind's lackey (`--tool=lackey --trace-mem=yes`).
 //!
 //! `I  04001000,3` is a fetch of three bytes, ` L 1ffefff8,8` a load, ` S ...` a store, ` M ...` a
-//! load and then a store of the same bytes. Addresses are hexadecimal, sizes decimal. Lines of
-//! valgrind's own, `==1234== ...`, and empty ones are passed over. Blanks may be any number.
+//! load followed by a store of the same bytes. Addresses are hexadecimal, sizes decimal. Valgrind's
+//! own lines, `==1234== ...`, and empty lines are skipped. There may be any number of blanks.
 
 use std::io::{self, BufRead, Read};
 
 use crate::access::{Access, Purpose};
 
-/// Bytes of the longest line that is read: valgrind's own may be long, but not without end.
+/// The maximum line length: valgrind's own lines may be long, but not without limit.
 const LINE_MAX_BYTES: usize = 4096;
 
-/// Why a text is no stream of accesses.
+/// Why a text is not a stream of accesses.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LackeyError {
-    /// A line is none of lackey's.
+    /// A line is not in lackey's format.
     #[error(
         "line {number}: `{line}` is not an access: give lines such as `I  04001000,3` or ` L \
          1ffefff8,8`, as written by valgrind --tool=lackey --trace-mem=yes --log-file=FILE"
     )]
     Line {
-        /// The line's number, from 1.
+        /// The line number, from 1.
         number: u64,
         /// The beginning of the line.
         line: String,
     },
-    /// There is not one access.
+    /// There are no accesses.
     #[error("it contains no accesses: run lackey with --trace-mem=yes")]
     Empty,
     /// It cannot be read.
@@ -34,13 +34,13 @@ pub enum LackeyError {
     Read(#[from] io::Error),
 }
 
-/// Reads accesses to the end and gives them to `take`, a line at a time: memory stays the same
-/// whatever the length.
+/// Reads accesses up to the end and passes them to `take`, one line at a time: memory use does not
+/// depend on the length.
 ///
 /// # Errors
 ///
-/// [`LackeyError`] at the first line that is no access, with those before it taken; and at the end
-/// where there was none.
+/// [`LackeyError`] at the first line that is not an access, after `take` has been called for those
+/// before it, and at the end if there were none.
 pub fn read(mut text: impl BufRead, mut take: impl FnMut(Access)) -> Result<(), LackeyError> {
     let mut line = Vec::new();
     let (mut number, mut accesses) = (0, 0_u64);
@@ -76,9 +76,9 @@ fn refused(number: u64, line: &[u8]) -> LackeyError {
     LackeyError::Line { number, line: printable.take(SHOWN).collect() }
 }
 
-/// What a line says.
+/// The content of a line.
 enum Line {
-    /// Nothing about accesses.
+    /// Not an access; skipped.
     Passed,
     /// An access.
     One(Access),
@@ -105,7 +105,7 @@ fn parse(line: &[u8]) -> Option<Line> {
     }
 }
 
-/// A number of digits alone.
+/// A number consisting only of digits.
 fn number(digits: &[u8], radix: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;

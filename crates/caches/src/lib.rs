@@ -1,26 +1,26 @@
 //! Simulated processor caches, fed by a stream of accesses.
 //!
 //! A [`Simulation`] runs a stream through a [`Hierarchy`] of any shape and reports hits, misses and
-//! write-backs. A stream is [`synthetic`], the text that valgrind's [`lackey`] prints, or a trace
+//! write-backs. A stream is [`synthetic`], the text printed by valgrind's [`lackey`], or a trace
 //! that another crate walks through. [`naive`] is the four-line model with which a paper explains
 //! why a smaller footprint can make the next phase slower.
 //!
-//! Caches write back, and a store that misses brings its line in. The first level is split into
-//! instructions and data, or holds both, or data alone; all lower levels hold both. An access is
-//! looked up line by line in the first level; a line that misses is looked up in the next level
-//! and brought in from the lowest level up, so that each level on its way holds it.
+//! Caches are write-back and write-allocate. The first level is split into instructions and data,
+//! or unified, or data only; all lower levels are unified. An access is looked up line by line in
+//! the first level; a line that misses is looked up in the next level, and is then filled into
+//! every level that missed, from the bottom up.
 //!
-//! A dirty line that leaves a level is written back to the next one, which counts it as a use of
-//! the line and brings it in where it is missing (without reading the rest of a longer line from
-//! below). A level is one of two kinds:
+//! A dirty line that is evicted from a level is written back to the next one. There, this counts as
+//! a use of the line, and allocates it if it is missing (without reading the rest of a longer line
+//! from below). A level is of one of two kinds:
 //!
-//! - *non-inclusive non-exclusive*: lines of the levels above may stay there when they leave it.
-//! - *inclusive*, with back-invalidation: a line that leaves takes the lines above that lie within
-//!   with it; what was dirty of them is written back with it. Baer & Wang, "On the inclusion
+//! - *non-inclusive non-exclusive*: lines may stay in the levels above when they leave this one.
+//! - *inclusive*, with back-invalidation: when a line leaves, so do the lines above that are part
+//!   of it, and their dirty data is written back with it. Baer & Wang, "On the inclusion
 //!   properties for multi-level cache hierarchies", ISCA 1988.
 //!
-//! Memory is bounded by the caches' sizes, whatever the length of the stream. There is no clock and
-//! there are no threads: the same stream and seed give the same answer.
+//! Memory use is bounded by the caches' sizes, whatever the length of the stream. There is no clock
+//! and there are no threads: the same stream and seed give the same result.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! What a cache remembers to choose the way that leaves.
+//! The state that a cache keeps for choosing a victim.
 
 use crate::geometry::CachePolicy;
 use crate::random;
 
-/// The memory of a policy, over all sets.
+/// A policy's state for all sets.
 #[derive(Clone, Debug)]
 pub(crate) enum Memory {
-    /// None: the words of a set stand in the order of their use, the latest first.
+    /// None: the words of a set are in order of use, the most recent first.
     Lru,
     /// The bits of each set's tree.
     TreePlru(Vec<u64>),
@@ -24,10 +24,10 @@ impl Memory {
     }
 }
 
-/// Sets the bits on the way's path so that they point away from it.
+/// Sets the bits on a way's path so that they point away from it.
 ///
-/// The bits of a tree of `ways` leaves are numbered as in a heap, the root being 1; a bit of 0
-/// points at the lower half.
+/// The bits of a tree with `ways` leaves are numbered as in a heap, with the root at 1; a bit that
+/// is 0 points to the lower half.
 #[inline]
 pub(crate) fn point_away(tree: &mut u64, ways: usize, way: usize) {
     let mut node = ways + way;
@@ -39,7 +39,7 @@ pub(crate) fn point_away(tree: &mut u64, ways: usize, way: usize) {
     }
 }
 
-/// The way that the bits point at.
+/// The way that the bits point to.
 #[inline]
 pub(crate) fn pointed_at(tree: u64, ways: usize) -> usize {
     let mut node = 1;
@@ -49,7 +49,7 @@ pub(crate) fn pointed_at(tree: u64, ways: usize) -> usize {
     node - ways
 }
 
-/// The next choice among `ways`.
+/// The next random choice among `ways`.
 #[inline]
 pub(crate) fn draw(state: &mut u64, ways: usize) -> usize {
     usize::try_from(random::below(state, ways as u64)).expect("below ways")

@@ -1,9 +1,9 @@
-//! Choices that depend on a seed alone.
+//! Random choices that depend only on a seed.
 
-/// The next choice below `count`, all with the same probability to within `count` / 2^64.
+/// The next choice below `count`, uniform to within `count` / 2^64.
 ///
 /// `SplitMix64` (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014, figure 17) is written out here so that a seed means the same misses for ever.
+/// 2014, figure 17) is implemented here so that a seed gives the same misses forever.
 #[inline]
 pub(crate) fn below(state: &mut u64, count: u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -21,8 +21,8 @@ mod tests {
 
     #[test]
     fn choices_are_those_of_splitmix_and_spread_evenly() {
-        // The first outputs from 1234567 (Rosetta Code, "Pseudo-random numbers/Splitmix64"), each
-        // taken as a share of 2^64.
+        // The first outputs for seed 1234567 (Rosetta Code, "Pseudo-random numbers/Splitmix64"),
+        // each as a fraction of 2^64.
         let wanted = [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973];
         let mut state = 1_234_567;
         for number in wanted {

@@ -6,14 +6,14 @@ use crate::access::Purpose;
 use crate::geometry::CachePolicy;
 use crate::hierarchy::Inclusion;
 
-/// A figure for each purpose of access.
+/// A figure for each purpose of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PerPurpose<T> {
-    /// Of instructions.
+    /// For instruction fetches.
     pub fetches: T,
-    /// Of data read.
+    /// For data loads.
     pub loads: T,
-    /// Of data written.
+    /// For data stores.
     pub stores: T,
 }
 
@@ -38,74 +38,75 @@ impl<T> PerPurpose<T> {
 }
 
 impl PerPurpose<u64> {
-    /// Over all purposes.
+    /// The sum over all purposes.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.fetches + self.loads + self.stores
     }
 }
 
-/// What lookups of lines found.
+/// The outcomes of line lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lookups {
-    /// Lines that were there.
+    /// Lines that were in the cache.
     pub hits: u64,
     /// Lines that were not.
     pub misses: u64,
-    /// Accesses with a line that was not: less than `misses` by those of which several lines were
-    /// not. This is what cachegrind counts as misses.
+    /// Accesses with at least one missing line. This is less than `misses` if several lines of one
+    /// access were missing, and is what cachegrind counts as misses.
     pub accesses_missed: u64,
 }
 
 /// What one cache did in a region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LevelReport {
-    /// `l1i`, `l1d`, or `l1` where one holds both; then `l2` and so on.
+    /// `l1i`, `l1d`, or `l1` if it is unified; then `l2` and so on.
     pub name: String,
-    /// Bytes of data that it holds.
+    /// Capacity in bytes.
     pub size_bytes: u64,
-    /// Bytes of a line.
+    /// Line size in bytes.
     pub line_bytes: u32,
-    /// Lines of a set.
+    /// Lines per set.
     pub ways: u32,
-    /// Which line of a full set leaves.
+    /// Which line is evicted from a full set.
     pub policy: CachePolicy,
-    /// What becomes of the lines above; of a first level, which has none above, `non_inclusive`.
+    /// What happens to the lines above when a line leaves; `non_inclusive` for a first level, which
+    /// has none above.
     pub inclusion: Inclusion,
-    /// Lookups of lines, by what the access was for. Write-backs from above are none.
+    /// Line lookups, by the purpose of the access. Write-backs from above are not counted.
     pub lookups: PerPurpose<Lookups>,
-    /// Dirty lines that left it for the level below.
+    /// Dirty lines written back to the level below.
     pub write_backs: u64,
-    /// Lines that left because an inclusive level below lost them.
+    /// Lines removed because an inclusive level below evicted them.
     pub back_invalidations: u64,
-    /// Lines in it at the end of the region.
+    /// Lines in the cache at the end of the region.
     pub resident_lines: u64,
-    /// Bytes of its dirty lines at the end of the region: what somebody has yet to write back.
+    /// Bytes in dirty lines at the end of the region, still to be written back.
     pub dirty_bytes: u64,
 }
 
 impl LevelReport {
-    /// Lines that were there, over all purposes.
+    /// Hits for all purposes together.
     #[must_use]
     pub fn hits(&self) -> u64 {
         Purpose::ALL.iter().map(|&purpose| self.lookups.of(purpose).hits).sum()
     }
 
-    /// Lines that were not, over all purposes.
+    /// Misses for all purposes together.
     #[must_use]
     pub fn misses(&self) -> u64 {
         Purpose::ALL.iter().map(|&purpose| self.lookups.of(purpose).misses).sum()
     }
 }
 
-/// What a region of a stream did to all caches.
+/// What happened in all caches during a region of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Accesses.
+    /// The number of accesses.
     pub accesses: PerPurpose<u64>,
-    /// Those of them that touch more than one line of the first level.
+    /// How many of them touch more than one line of the first level.
     pub straddling: PerPurpose<u64>,
-    /// Fetches that were left out, since there is no cache of instructions.
+    /// Fetches that were skipped because there is no instruction cache.
     pub fetches_left_out: u64,
     /// The caches, from the first level down.
     pub levels: Vec<LevelReport>,

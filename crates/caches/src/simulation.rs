@@ -1,4 +1,4 @@
-//! The caches at work.
+//! The simulation itself.
 
 use crate::access::{Access, Purpose};
 use crate::cache::{Cache, State, Victim};
@@ -6,20 +6,20 @@ use crate::geometry::Geometry;
 use crate::hierarchy::{First, Hierarchy, Inclusion, lower_name};
 use crate::report::{LevelReport, Lookups, PerPurpose, Report};
 
-/// Caches, what they hold, and what they have counted since the region began.
+/// Caches, their contents, and the counts since the region began.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     levels: Vec<Level>,
-    /// Where instructions are looked up first; `None` where they are left out.
+    /// Where instructions are looked up first; `None` if they are skipped.
     instruction: Option<usize>,
     /// Where data is looked up first.
     data: usize,
-    /// How many caches the first level has; the next one lies below all of them.
+    /// How many caches the first level has; the next level is below all of them.
     first: usize,
     accesses: PerPurpose<u64>,
     straddling: PerPurpose<u64>,
     fetches_left_out: u64,
-    /// Lookups that missed, in all levels, in all regions.
+    /// Lookups that missed, in all levels and all regions.
     missed: u64,
 }
 
@@ -33,12 +33,12 @@ struct Level {
     counts: Counts,
 }
 
-/// What a level counts in a region.
+/// The counts of a level in a region.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     hits: PerPurpose<u64>,
     misses: PerPurpose<u64>,
-    /// Misses beyond the first of one access.
+    /// Misses other than the first of an access.
     further_misses: PerPurpose<u64>,
     write_backs: u64,
     back_invalidations: u64,
@@ -104,7 +104,7 @@ impl Simulation {
         }
     }
 
-    /// One access: all its lines are looked up, from the lowest address on.
+    /// Performs one access: all its lines are looked up, in ascending order.
     #[inline]
     pub fn access(&mut self, access: Access) {
         let Some(last_byte) = access.last_byte() else { return };
@@ -128,8 +128,8 @@ impl Simulation {
         }
     }
 
-    /// So many fetches, one after the other, which all lie within the line of an address in the
-    /// cache of instructions. What leaves next is the same as after the first of them.
+    /// Performs `fetches` successive fetches that are all within one line of the instruction cache.
+    /// What is evicted next is the same as after the first of them.
     #[inline]
     pub fn fetch_run(&mut self, address: u64, fetches: u64) {
         let Some(at) = self.instruction else {
@@ -143,30 +143,31 @@ impl Simulation {
         }
     }
 
-    /// The bytes of a line in the cache that instructions are looked up in first, if there is one.
+    /// The line size of the cache that instructions are looked up in first, if there is one.
     #[must_use]
     pub fn instruction_line_bytes(&self) -> Option<u32> {
         self.instruction.map(|at| self.levels[at].geometry.line_bytes())
     }
 
-    /// How many lookups have missed in each level, from the first down, since the region began.
+    /// The number of lookups that missed in each level, from the first down, since the region
+    /// began.
     pub fn misses(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().map(|level| level.counts.misses.total())
     }
 
-    /// How many lookups have missed in all levels, in all regions.
+    /// The number of lookups that missed in all levels and all regions.
     #[inline]
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// Empties all caches: their dirty lines are lost, and written back nowhere.
+    /// Empties all caches without writing back dirty lines.
     pub fn empty(&mut self) {
         self.levels.iter_mut().for_each(|level| level.cache = Cache::new(&level.geometry));
     }
 
-    /// Begins a region: counters are 0 again, the caches hold what they held.
+    /// Begins a region: resets all counters, but not the contents of the caches.
     pub fn begin_region(&mut self) {
         self.accesses = PerPurpose::default();
         self.straddling = PerPurpose::default();
@@ -174,7 +175,7 @@ impl Simulation {
         self.levels.iter_mut().for_each(|level| level.counts = Counts::default());
     }
 
-    /// What was counted since the region began, and what the caches hold now.
+    /// What has been counted since the region began, and the present contents of the caches.
     #[must_use]
     pub fn report(&self) -> Report {
         Report {
@@ -197,8 +198,8 @@ impl Simulation {
         }
     }
 
-    /// Looks a line up in a cache of the first level. A store leaves it dirty there, and clean in
-    /// the levels below until it is written back.
+    /// Looks up a line in a cache of the first level. A store makes it dirty only there; it stays
+    /// clean in the levels below until it is written back.
     #[inline]
     fn look_up(&mut self, at: usize, purpose: Purpose, line: u64) {
         let state = if purpose == Purpose::Store { State::Dirty } else { State::Clean };
@@ -210,7 +211,8 @@ impl Simulation {
         }
     }
 
-    /// Brings in a line that `at` misses, from the lowest level up that misses it too.
+    /// Fills a line that is missing from `at`, after filling it into the levels below that miss it
+    /// too.
     fn bring_in(&mut self, at: usize, purpose: Purpose, line: u64, state: State) {
         self.missed += 1;
         *self.levels[at].counts.misses.of_mut(purpose) += 1;
@@ -239,7 +241,7 @@ impl Simulation {
         }
     }
 
-    /// Writes a dirty line back that has left `from`.
+    /// Writes back a dirty line that was evicted from `from`.
     fn write_back(&mut self, from: usize, line: u64) {
         self.levels[from].counts.write_backs += 1;
         let Some(below) = self.below(from) else { return };
@@ -249,7 +251,8 @@ impl Simulation {
         }
     }
 
-    /// Throws out of all levels above `at` what lies within its line; dirty where any of it was.
+    /// Removes everything that is part of this line of `at` from all levels above. The result is
+    /// dirty if any of it was.
     fn invalidate_above(&mut self, at: usize, line: u64) -> State {
         let line_bits = self.levels[at].line_bits;
         let mut state = State::Clean;

@@ -1,4 +1,4 @@
-//! Streams made up: accesses in order, at random, or round and round.
+//! Synthetic streams: sequential, random, or looping accesses.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use crate::access::{Access, Purpose};
 /// The order of the addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// One after the other, and never back.
+    /// Ascending, without ever going back.
     Sequential,
-    /// One after the other through so many bytes, then from their start again.
+    /// Ascending through this many bytes, then from the start again.
     Loop(u64),
-    /// Any of so many bytes, each with the same probability, on multiples of the access' size.
+    /// Uniformly random within this many bytes, at multiples of the access size.
     Random(u64),
 }
 
@@ -20,51 +20,51 @@ pub enum Pattern {
 pub struct Stream {
     /// The order of the addresses.
     pub pattern: Pattern,
-    /// What all accesses are for.
+    /// The purpose of all accesses.
     pub purpose: Purpose,
 }
 
-/// How much of a stream.
+/// The length of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// How many accesses.
+    /// The number of accesses.
     pub accesses: u64,
-    /// Bytes of each.
+    /// The size of each in bytes.
     pub bytes: u32,
     /// The seed of random addresses.
     pub seed: u64,
 }
 
-/// Why there is no such stream.
+/// Why a stream is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The accesses have no bytes.
+    /// The accesses have a size of zero.
     #[error("accesses of 0 bytes touch nothing: give --bytes at least 1")]
     NoBytes,
-    /// Not one access fits.
+    /// Not even one access fits.
     #[error(
         "{stream}: an access of {bytes} bytes does not fit: give a larger size or a smaller --bytes"
     )]
     Small {
         /// The stream.
         stream: String,
-        /// Bytes of an access.
+        /// The access size in bytes.
         bytes: u32,
     },
-    /// Addresses run out.
+    /// The stream exceeds the address space.
     #[error(
         "{accesses} accesses of {bytes} bytes reach beyond all addresses: give a smaller --accesses"
     )]
     Addresses {
-        /// The accesses.
+        /// The number of accesses.
         accesses: u64,
-        /// Bytes of each.
+        /// The size of each in bytes.
         bytes: u32,
     },
 }
 
-/// Where streams begin: no address of the first page, as in a process.
+/// Where streams begin: well beyond the first page, as in a process.
 const BEGIN: u64 = 1 << 32;
 
 impl fmt::Display for Stream {
@@ -83,11 +83,11 @@ impl fmt::Display for Stream {
 }
 
 impl Stream {
-    /// The accesses, one after the other. All streams begin at the same address.
+    /// The accesses, in order. All streams begin at the same address.
     ///
     /// # Errors
     ///
-    /// A sentence that names the option to change.
+    /// If the stream is not valid; the message names the option to change.
     pub fn accesses(self, extent: Extent) -> Result<impl Iterator<Item = Access>, StreamError> {
         let Extent { accesses, bytes, mut seed } = extent;
         if bytes == 0 {

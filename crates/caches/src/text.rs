@@ -1,4 +1,4 @@
-//! A report for people.
+//! A report as text.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::access::Purpose;
 use crate::report::{LevelReport, Report};
 
 impl Report {
-    /// The report as tables, of at most 100 columns unless figures are beyond a billion.
+    /// The report as tables, at most 100 columns wide unless figures exceed a billion.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -90,7 +90,7 @@ fn plural(purpose: Purpose) -> &'static str {
     }
 }
 
-/// A share in percent with two digits behind the point.
+/// A share in percent with two decimals.
 fn share(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 10_000 / u128::from(whole);
     #[expect(clippy::cast_precision_loss, reason = "at most 10,000")]
@@ -98,7 +98,7 @@ fn share(part: u64, whole: u64) -> String {
     percent(share)
 }
 
-/// A size in the largest unit that gives a whole number.
+/// A size in the largest unit in which it is a whole number.
 fn size(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let whole = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));

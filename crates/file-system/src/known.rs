@@ -1,4 +1,4 @@
-//! The file systems that are known, found by name.
+//! The known file systems, found by name.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,35 +11,34 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::row::{Feature, Row, Storage};
 use crate::table::ROWS;
 
-/// A file system of which something is known. Its facts are those of its [`Row`], to which it
-/// dereferences.
+/// A known file system. It dereferences to its [`Row`], which has the facts.
 #[derive(Clone, Copy)]
 pub struct FileSystem(&'static Row);
 
-/// What the label of a target ends with if a library reaches its files, however it was labelled:
-/// its figures hold no system call.
+/// Suffix of a target's label if its files are accessed through a library, however it was labelled:
+/// its figures do not include any system calls.
 pub const BY_LIBRARY: &str = " (by library call)";
 
-/// One more, that a test has invented.
+/// An additional file system, invented by a test.
 static ADDED: OnceLock<Row> = OnceLock::new();
 
-/// Makes one more file system known to this process: for a test that adds an invented one and looks
-/// for it everywhere. Only the first call does something.
+/// Makes an additional file system known to this process, for a test that invents one and looks for
+/// it everywhere. Only the first call has an effect.
 pub fn add(row: Row) {
     let _stays_the_first = ADDED.set(row);
 }
 
-/// There is no such row, or none that can be made.
+/// There is no such file system, or it cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownName;
 
 impl FileSystem {
-    /// All that fsprism can make, in the order in which help texts list them.
+    /// All file systems that fsprism can make, in the order of help texts.
     pub fn made() -> impl Iterator<Item = Self> {
         Self::all().filter(|file_system| file_system.can_be_made())
     }
 
-    /// Those that a survey measures where no target is named.
+    /// Those that a survey measures if no target is given.
     pub fn by_default() -> impl Iterator<Item = Self> {
         Self::all().filter(|file_system| file_system.by_default)
     }
@@ -54,14 +53,14 @@ impl FileSystem {
         ROWS.iter().chain(ADDED.get()).map(Self)
     }
 
-    /// The one that the kernel, or /proc/self/mounts, calls so; `fuse.sshfs` is fuse.
+    /// The file system with this name in the kernel, or in /proc/self/mounts; `fuse.sshfs` is fuse.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let kind = name.split_once('.').map_or(name, |(kind, _)| kind);
         Self::all().find(|known| known.name == kind)
     }
 
-    /// The one with this magic number, of those that have one in their row.
+    /// The file system with this magic number, if it has one in its row.
     #[must_use]
     pub fn with_magic(magic: u64) -> Option<Self> {
         Self::all().find(|known| known.magic == Some(magic))
@@ -73,13 +72,14 @@ impl FileSystem {
         self.mkfs.is_some() || self.lives_in_memory()
     }
 
-    /// Whether the pages in memory are the only copy: nothing to format and no cold state.
+    /// Whether the pages in memory are the only copy, so that there is nothing to format, and no
+    /// cold state.
     #[must_use]
     pub fn lives_in_memory(self) -> bool {
         matches!(self.storage, Storage::Memory { .. } | Storage::Arena)
     }
 
-    /// Whether its files are reached by calls of a library: the kernel knows nothing of it.
+    /// Whether its files are accessed by library calls; the kernel does not know about it.
     #[must_use]
     pub fn is_called_as_library(self) -> bool {
         self.storage == Storage::Arena
@@ -137,7 +137,7 @@ impl fmt::Display for FileSystem {
 impl FromStr for FileSystem {
     type Err = UnknownName;
 
-    /// One that can be made, by its whole name.
+    /// A file system that can be made, by its full name.
     fn from_str(text: &str) -> Result<Self, UnknownName> {
         Self::made().find(|known| known.name == text).ok_or(UnknownName)
     }

@@ -1,6 +1,6 @@
-//! File systems that people ask for and fsprism does not make, with why, and what to do instead.
+//! File systems that people ask for but fsprism does not make, with the reason and an alternative.
 
-/// What to say of file systems that are not made.
+/// The explanation for file systems that are not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotMade {
     names: &'static [&'static str],
@@ -52,7 +52,7 @@ const NOT_MADE: &[NotMade] = &[
     },
 ];
 
-/// What to say of the file system of this name, if it is known and not made.
+/// The explanation for the file system with this name, if it is known and not made.
 #[must_use]
 pub fn not_made(name: &str) -> Option<NotMade> {
     let kind = name.split_once('.').map_or(name, |(kind, _)| kind);

@@ -1,35 +1,35 @@
-//! What a row says.
+//! The contents of a row.
 
-/// What is known of a file system.
+/// What is known about a file system.
 #[derive(Debug)]
 pub struct Row {
     /// The kernel's name, which is also the one on the command line.
     pub name: &'static str,
-    /// Whether a survey for which no target is named measures it.
+    /// Whether a survey measures it if no target is given.
     pub by_default: bool,
-    /// Where its files are.
+    /// Where its files are stored.
     pub storage: Storage,
-    /// How it is made on a device; `None` of one that has none, or that fsprism does not make.
+    /// How it is made on a device; `None` if it has none, or is not made by fsprism.
     pub mkfs: Option<Mkfs>,
     /// The modules that a guest loads for it.
     pub modules: Modules,
-    /// The mount option that keeps it from discarding, where it would on its own.
+    /// The mount option that prevents discards, if it would otherwise issue them by itself.
     pub mounted_without_discard: Option<&'static str>,
     /// What it cannot do, and why.
     pub lacks: &'static [Lack],
-    /// Which devices can hold its files.
+    /// Which devices may hold its files.
     pub devices: Devices,
-    /// Whether `FIEMAP` tells addresses of its own instead of those of the device.
+    /// Whether `FIEMAP` reports addresses in its own address space instead of the device's.
     pub has_own_addresses: bool,
-    /// What direct I/O is aligned to where statx(2) does not say it.
+    /// The alignment of direct I/O, if statx(2) does not report it.
     pub direct_unit: DirectUnit,
-    /// What statfs(2) calls it (`linux/magic.h`, and their own headers), where images that lie on
-    /// it are looked at.
+    /// Its magic number in statfs(2) (`linux/magic.h`, and headers of the file systems), if images
+    /// stored on it are examined.
     pub magic: Option<u64>,
 }
 
 impl Row {
-    /// What most have in common, but for the name.
+    /// The most common values, without a name.
     pub const PLAIN: Self = Self {
         name: "",
         by_default: false,
@@ -45,24 +45,24 @@ impl Row {
     };
 }
 
-/// Where the files of a file system are.
+/// Where a file system's files are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// On a device.
     Device,
-    /// Their pages in memory are the only copy.
+    /// In memory; the pages are the only copy.
     Memory {
         /// The mount option that limits its size in bytes, if there is one.
         size_option: Option<&'static str>,
     },
-    /// In an arena, a file in shared memory which a library maps: what is in it is reached by calls
-    /// of that library, not of the kernel.
+    /// In an arena, which is a file in shared memory that a library maps: its contents are accessed
+    /// by calling that library, not the kernel.
     Arena,
     /// On another file system.
     FileSystem,
-    /// With a process on this machine that serves them.
+    /// In a process on this machine that serves them.
     Process,
-    /// With another machine.
+    /// On another machine.
     Network,
 }
 
@@ -71,24 +71,24 @@ pub enum Storage {
 pub struct Mkfs {
     /// The program.
     pub program: &'static str,
-    /// Debian's package with it.
+    /// The Debian package that contains it.
     pub package: &'static str,
-    /// The option that makes the program tell its version and do nothing else.
+    /// The option that makes the program print its version and exit.
     pub version_option: &'static str,
-    /// Options before the user's.
+    /// Options that precede the user's.
     pub options: &'static [&'static str],
-    /// Words behind the device.
+    /// Arguments that follow the device.
     pub behind_device: &'static [&'static str],
-    /// Options that keep it from discarding the device's blocks, where it would.
+    /// Options that prevent it from discarding the device's blocks, if it would do so.
     pub without_discard: &'static [&'static str],
-    /// Extended options as `mke2fs` has them.
+    /// Extended options of `mke2fs`.
     pub extended: Option<MkeOptions>,
-    /// The smallest device that the program takes with default options, rounded up for some room.
+    /// The smallest device that the program accepts with default options, rounded up to be safe.
     pub least_bytes: u64,
 }
 
 impl Mkfs {
-    /// A program that takes a device alone, of 64 MiB or more.
+    /// A program that needs only the device as an argument, which must have at least 64 MiB.
     #[must_use]
     pub const fn of(program: &'static str, package: &'static str) -> Self {
         Self {
@@ -104,73 +104,75 @@ impl Mkfs {
     }
 }
 
-/// Options for the `-E` of `mke2fs`, which heeds only the last one.
+/// Options for `-E` of `mke2fs`, which only honours the last `-E`.
 #[derive(Debug)]
 pub struct MkeOptions {
-    /// What is always said, unless the user's options hold [`Self::unless`].
+    /// Always given, unless the user's options contain [`Self::unless`].
     pub always: &'static str,
-    /// The user's own word on the same.
+    /// Indicates that the user has set the same options.
     pub unless: &'static str,
-    /// What keeps it from discarding.
+    /// Prevents it from discarding.
     pub without_discard: &'static str,
 }
 
 /// The modules of a file system.
 #[derive(Debug)]
 pub struct Modules {
-    /// The first of these that a kernel has; if there are none here, no kernel has it as a module.
+    /// The first of these that the kernel has is loaded; if this is empty, no kernel has it as a
+    /// module.
     pub any_of: &'static [&'static str],
-    /// These too, where the kernel has them: character sets that names are translated by.
+    /// Also loaded if the kernel has them: character sets for translating names.
     pub further: &'static [&'static str],
 }
 
 /// Something that a file system may be unable to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// Several names for a file, and names that stand for paths.
+    /// Hard links and symbolic links.
     Links,
     /// Files whose pages are not in memory.
     ColdFiles,
-    /// To say which pages of a file are in memory.
+    /// Reporting which pages of a file are in memory.
     Residency,
-    /// I/O on the device's blocks where a file's data lie, behind the file system's back.
+    /// I/O to the device blocks that hold a file's data, bypassing the file system.
     WritesBelow,
     /// Direct I/O.
     DirectIo,
-    /// Images whose blocks stay where they are when they are written again.
+    /// Images whose blocks stay in place when they are overwritten.
     SteadyImages,
-    /// Files that take room only where something was written.
+    /// Files that use space only where something has been written.
     SparseFiles,
-    /// Space that files take without having been written, by fallocate(2).
+    /// Allocating space without writing it, by fallocate(2).
     Reservation,
 }
 
 /// One feature that a file system lacks.
 #[derive(Debug)]
 pub struct Lack {
-    /// Which.
+    /// The feature.
     pub feature: Feature,
     /// Why, as a clause that follows the file system's name: `does not support links`.
     pub why: &'static str,
 }
 
-/// Which devices can hold the files of a file system.
+/// Which devices may hold the files of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Devices {
-    /// The one it is mounted from.
+    /// The device that it is mounted from.
     One,
-    /// Any of a pool, which sysfs lists below `/sys/fs/btrfs`, as it does its read-ahead.
+    /// Any device of a pool; sysfs lists them below `/sys/fs/btrfs`, and has the pool's read-ahead
+    /// there too.
     Pool,
-    /// Another one too, if a mount option that begins so names it.
+    /// An additional device, if it is named by a mount option with this prefix.
     Named(&'static str),
 }
 
-/// What offsets, sizes and memory of direct I/O are multiples of.
+/// What the offsets, sizes and memory addresses of direct I/O must be multiples of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectUnit {
     /// The device's logical block.
     LogicalBlock,
-    /// The file system's own sector, which statfs(2) tells.
+    /// The file system's own sector, which statfs(2) reports.
     Sector,
     /// Nothing.
     Byte,

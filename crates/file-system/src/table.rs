@@ -1,13 +1,13 @@
 //! The rows, in the order in which help texts list the file systems.
 //!
-//! `scripts/setup` takes programs and packages from here, by the lines with `Mkfs::of(`, `mke2fs(`
-//! and `by_default: true`.
+//! `scripts/setup` extracts programs and packages from this file, from the lines with `Mkfs::of(`,
+//! `mke2fs(` and `by_default: true`.
 
 use crate::row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};
 
 const MIB: u64 = 1 << 20;
 
-/// What Windows and the Macintosh called their characters.
+/// The character sets of Windows and the Macintosh.
 const CHARACTER_SETS: &[&str] = &["nls_cp437", "nls_ascii", "nls_utf8", "nls_iso8859_1"];
 
 const MEMORY_ALONE: Lack =
@@ -23,7 +23,7 @@ const COPIES_ON_WRITE: Lack =
 const NO_HOLES: Lack =
     Lack { feature: Feature::SparseFiles, why: "writes zeros where a file has holes" };
 
-/// `fat_fallocate` in fs/fat/file.c writes zeros, or gives the space back with the inode.
+/// `fat_fallocate` in fs/fat/file.c writes zeros, or releases the space along with the inode.
 const NO_RESERVATION: Lack =
     Lack { feature: Feature::Reservation, why: "cannot reserve space without writing it" };
 /// `f2fs_reserve_new_blocks` in fs/f2fs/data.c.
@@ -34,12 +34,12 @@ const ONLY_COUNTS: Lack = Lack {
 
 const PLAIN: Row = Row::PLAIN;
 
-/// `mke2fs`, by one of its names.
+/// `mke2fs`, under one of its names.
 const fn mke2fs(program: &'static str) -> Option<Mkfs> {
     Some(Mkfs {
         options: &["-F", "-q"],
         extended: Some(MkeOptions {
-            // Otherwise ext4 goes on writing its inode tables in the background while we measure.
+            // Otherwise ext4 writes its inode tables in the background while we measure.
             always: "lazy_itable_init=0,lazy_journal_init=0",
             unless: "lazy_",
             without_discard: "nodiscard",
@@ -52,7 +52,7 @@ const fn modules(any_of: &'static [&'static str]) -> Modules {
     Modules { any_of, further: &[] }
 }
 
-/// Every file system of which something is known.
+/// Every known file system.
 pub(crate) static ROWS: [Row; 22] = [
     Row {
         name: "tmpfs",
@@ -106,7 +106,7 @@ pub(crate) static ROWS: [Row; 22] = [
             ..Mkfs::of("mkfs.xfs", "xfsprogs")
         }),
         modules: modules(&["xfs"]),
-        // The files of a realtime section lie on a device of their own.
+        // The files of a realtime section are on a separate device.
         devices: Devices::Named("rtdev="),
         ..PLAIN
     },
@@ -124,7 +124,7 @@ pub(crate) static ROWS: [Row; 22] = [
         lacks: &[COPIES_ON_WRITE],
         devices: Devices::Pool,
         has_own_addresses: true,
-        // check_direct_IO in fs/btrfs/direct-io.c: offsets, sizes and memory by its sector.
+        // check_direct_IO in fs/btrfs/direct-io.c aligns offsets, sizes and memory to its sector.
         direct_unit: DirectUnit::Sector,
         magic: Some(0x9123_683e),
         ..PLAIN
@@ -145,7 +145,7 @@ pub(crate) static ROWS: [Row; 22] = [
     },
     Row {
         name: "vfat",
-        // It has no option for its version, but prints it above its help.
+        // It has no version option, but prints its version before its help.
         mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::of("mkfs.vfat", "dosfstools") }),
         modules: Modules { any_of: &["vfat"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
@@ -162,7 +162,7 @@ pub(crate) static ROWS: [Row; 22] = [
     },
     Row {
         name: "minix",
-        // Version 1 of it can have 64 MiB at most.
+        // Version 1 of it is limited to 64 MiB.
         mkfs: Some(Mkfs::of("mkfs.minix", "util-linux-extra")),
         modules: modules(&["minix"]),
         lacks: &[NO_RESERVATION],
@@ -173,7 +173,7 @@ pub(crate) static ROWS: [Row; 22] = [
         mkfs: Some(Mkfs {
             version_option: "--version",
             options: &["-f"],
-            // The whole device, whatever partitions were on it.
+            // Use the whole device, whatever partitions were on it.
             behind_device: &["0"],
             // Debian has no mkfs.hfs.
             ..Mkfs::of("hformat", "hfsutils")
@@ -183,7 +183,7 @@ pub(crate) static ROWS: [Row; 22] = [
         magic: Some(0x4244),
         ..PLAIN
     },
-    // From here on, those that are measured where they are found, and never made.
+    // The remaining ones are measured where they are mounted, but never made.
     Row { name: "msdos", lacks: &[NO_LINKS], ..PLAIN },
     Row { name: "nilfs2", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0x3434), ..PLAIN },
     Row { name: "bcachefs", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0xca45_1a4e), ..PLAIN },
@@ -199,7 +199,7 @@ pub(crate) static ROWS: [Row; 22] = [
     },
     Row { name: "fuse", storage: Storage::Process, ..PLAIN },
     Row { name: "fuseblk", storage: Storage::Process, ..PLAIN },
-    // fs/nfs/direct.c takes whatever comes.
+    // fs/nfs/direct.c has no alignment requirement.
     Row { name: "nfs", storage: Storage::Network, direct_unit: DirectUnit::Byte, ..PLAIN },
     Row { name: "nfs4", storage: Storage::Network, direct_unit: DirectUnit::Byte, ..PLAIN },
 ];

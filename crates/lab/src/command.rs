@@ -1,4 +1,4 @@
-//! A guest whose job is one command of busybox's shell.
+//! A guest whose job is a single command of busybox's shell.
 
 use std::fs;
 use std::path::Path;
@@ -9,30 +9,31 @@ use crate::guest;
 
 pub use crate::guest::HAND_BACK;
 
-/// What the job does: the command's output and status are handed back as files.
+/// The job: the command's output and exit status are handed back as files.
 const SCRIPT: &str = "sh /job/command >/hand-back/output 2>&1 </dev/null\n\
                       echo $? >/hand-back/status\n";
 
-/// A command, and what it needs.
+/// A command and the modules it needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// A text for the shell.
+    /// The command line, for the shell.
     pub text: String,
-    /// Names of file systems and devices that are loaded first.
+    /// Names of file systems and devices whose modules are loaded first.
     pub load: Vec<String>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// All that it printed.
+    /// Everything it printed.
     pub output: Vec<u8>,
     /// Its exit status.
     pub status: u8,
 }
 
 impl Command {
-    /// A command of one argument is a text for the shell; of several, each is a word of its own.
+    /// A single argument is a command line for the shell; each of several arguments is a separate
+    /// word.
     #[must_use]
     pub fn of_words(words: &[String]) -> Self {
         let text = match words {
@@ -42,19 +43,19 @@ impl Command {
         Self { text, load: Vec::new() }
     }
 
-    /// Boots a guest that does this, instead of the boot's own job.
+    /// Boots a guest that runs this command, in place of the boot's own job.
     ///
     /// # Errors
-    /// The guest does not come to its end.
+    /// If the guest does not run to completion.
     pub fn run(&self, boot: Boot) -> Result<Ran, BootError> {
         self.run_into(boot, tempfile::tempdir()?.path())
     }
 
-    /// The same; what the command leaves in [`HAND_BACK`] comes into `directory`, beside files
-    /// called `output` and `status`.
+    /// Like [`Self::run`]; what the command leaves in [`HAND_BACK`] is put into `directory`, along
+    /// with files named `output` and `status`.
     ///
     /// # Errors
-    /// The guest does not come to its end.
+    /// If the guest does not run to completion.
     pub fn run_into(&self, mut boot: Boot, directory: &Path) -> Result<Ran, BootError> {
         boot.job = vec![
             (guest::SCRIPT.to_owned(), SCRIPT.into()),

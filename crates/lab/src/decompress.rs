@@ -1,5 +1,5 @@
-//! The kernel within `bzImage`, taken out on the host: under emulation it would take a guest longer
-//! to decompress its kernel than to boot it. QEMU starts what is found through its PVH entry.
+//! Extracts the kernel from a `bzImage` on the host: under emulation a guest would take longer to
+//! decompress its kernel than to boot it. QEMU starts the result through its PVH entry point.
 //!
 //! The layout is that of Documentation/arch/x86/boot.rst, "The Real-Mode Kernel Header".
 
@@ -17,22 +17,23 @@ const SETUP_SECTORS: usize = 0x1f1;
 const HEADER_MAGIC: usize = 0x202;
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// The length when decompressed, which the kernel's build puts behind the payload.
+/// Size of the uncompressed length, which the kernel's build appends to the payload.
 const LENGTH_BYTES: usize = 4;
-/// Type of the ELF note with the PVH entry, `XEN_ELFNOTE_PHYS32_ENTRY`, and its owner.
+/// Type and owner of the ELF note with the PVH entry point, `XEN_ELFNOTE_PHYS32_ENTRY`.
 const PVH_NOTE: [u8; 8] = *b"\x12\0\0\0Xen\0";
 
-/// Formats that kernels are compressed in: first bytes, tool and its package.
+/// Compression formats of kernels: magic bytes, tool, and its package.
 const FORMATS: [(&[u8], &str, &str); 3] = [
     (b"\xfd7zXZ", "xz", "xz-utils"),
     (b"\x28\xb5\x2f\xfd", "zstd", "zstd"),
     (b"\x02\x21\x4c\x18", "lz4", "lz4"),
 ];
 
-/// The kernel as ELF, from a `bzImage` or a kernel that is ELF already.
+/// The kernel as an ELF file, from a `bzImage` or a kernel that already is one.
 ///
 /// # Errors
-/// The file cannot be read, is no kernel, has no PVH entry, or its format's tool is missing.
+/// If the file cannot be read, is not a kernel or has no PVH entry point, or the tool to decompress
+/// it is missing.
 pub(crate) fn kernel(path: &Path) -> Result<Vec<u8>, LabError> {
     let bytes = fs::read(path).map_err(LabError::at(path))?;
     let refuse = |why: &str| LabError::NotBootable { path: path.to_owned(), why: why.to_owned() };
@@ -78,7 +79,7 @@ fn decompress(payload: &[u8], path: &Path) -> Result<Vec<u8>, LabError> {
     filter(tool::command(tool, package)?.arg("-dc"), stream)
 }
 
-/// Runs a command on bytes; what it prints.
+/// Runs a command with `input` on its standard input, and returns its standard output.
 fn filter(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, LabError> {
     let name = Path::new(command.get_program()).to_owned();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -86,7 +87,7 @@ fn filter(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, LabError> {
     let mut output = Vec::new();
     thread::scope(|scope| {
         let stdin = child.stdin.take();
-        // A tool that has ended early is known by its status.
+        // If the tool exits early and the write fails, its exit status tells.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         child.stdout.take().map(|mut stdout| stdout.read_to_end(&mut output))
     });

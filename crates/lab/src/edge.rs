@@ -1,4 +1,4 @@
-//! The thin edge to what the standard library leaves to the moment between fork and exec.
+//! A thin wrapper around what the standard library allows only between fork and exec.
 #![expect(unsafe_code, reason = "a closure between fork and exec has no safe wrapper")]
 
 use std::fs::File;
@@ -18,10 +18,10 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(before_exec) };
 }
 
-/// Has this process killed when its parent dies, unless that has happened already.
+/// Has this process killed when its parent dies; an error if the parent is already dead.
 fn is_killed_with(parent: Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before the child asked to be told.
+    // The parent may have died before the signal was set up.
     if rustix::process::getppid() == Some(parent) {
         Ok(())
     } else {
@@ -29,8 +29,8 @@ fn is_killed_with(parent: Pid) -> io::Result<()> {
     }
 }
 
-/// Has the child killed when the thread that starts it dies, puts it into a process group of its
-/// own, and leaves it these files, under their numbers here.
+/// Has the child killed when the thread that starts it dies, puts it into its own process group,
+/// and lets it inherit these files under the same descriptor numbers.
 pub(crate) fn guard(command: &mut Command, inherited: &[&File]) {
     let inherited: Vec<RawFd> = inherited.iter().map(|file| file.as_raw_fd()).collect();
     let parent = rustix::process::getpid();

@@ -1,7 +1,7 @@
-//! As much of ELF as the lab needs: what is loaded of a program, and sections of a kernel module.
-//! 64-bit, little-endian; offsets and sizes as in the System V ABI, chapters 4 and 5.
+//! The parts of ELF that the lab needs: the loadable part of a program, and sections of a kernel
+//! module. 64-bit, little-endian; offsets and sizes as in the System V ABI, chapters 4 and 5.
 
-/// Where a number lies within the file header.
+/// Offsets within the file header.
 const PROGRAM_HEADERS: usize = 32;
 const SECTION_HEADERS: usize = 40;
 const PROGRAM_HEADER_COUNT: usize = 56;
@@ -13,14 +13,14 @@ const FILE_HEADER_BYTES: usize = 64;
 const LOAD: u32 = 1;
 const INTERPRETER: u32 = 3;
 
-/// A file that begins as ELF does.
+/// A file with an ELF header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elf<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Elf<'a> {
-    /// The file, if it is ELF of the right kind.
+    /// The file, if it is 64-bit little-endian ELF.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let is_elf = bytes.starts_with(b"\x7fELF\x02\x01") && bytes.len() >= FILE_HEADER_BYTES;
         is_elf.then_some(Self { bytes })
@@ -42,7 +42,7 @@ impl<'a> Elf<'a> {
         usize::try_from(u64::from_le_bytes(self.array(at)?)).ok()
     }
 
-    /// Kind, offset and size in the file of each segment.
+    /// Type, file offset and file size of each segment.
     fn segments(self) -> impl Iterator<Item = (u32, usize, usize)> {
         let start = self.u64(PROGRAM_HEADERS).unwrap_or(0);
         let count = self.u16(PROGRAM_HEADER_COUNT).unwrap_or(0);
@@ -52,17 +52,18 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// Whether the program needs a loader, that is, is not static.
+    /// Whether the program needs a dynamic loader, that is, is not static.
     pub(crate) fn has_interpreter(self) -> bool {
         self.segments().any(|(kind, ..)| kind == INTERPRETER)
     }
 
-    /// The file up to the end of what is loaded; debug information and symbols lie behind.
+    /// The file up to the end of its loadable segments; debug information and symbols come after
+    /// them.
     pub(crate) fn loaded(self) -> Option<Vec<u8>> {
         let ends = self.segments().filter(|&(kind, ..)| kind == LOAD);
         let end = ends.filter_map(|(_, offset, size)| offset.checked_add(size)).max()?;
         let mut bytes = self.bytes.get(..end)?.to_vec();
-        // The section headers are cut off with the rest, so none may be promised.
+        // The section headers are cut off too, so the file header must not refer to any.
         bytes.get_mut(SECTION_HEADERS..SECTION_HEADERS + 8)?.fill(0);
         bytes.get_mut(SECTION_HEADER_COUNT..SECTION_OF_NAMES + 2)?.fill(0);
         Some(bytes)
@@ -76,7 +77,7 @@ impl<'a> Elf<'a> {
         Some((self.u32(at)?, content.unwrap_or_default()))
     }
 
-    /// The content of the section with a name.
+    /// The content of the section with this name.
     pub(crate) fn section(self, name: &str) -> Option<&'a [u8]> {
         let (_, names) = self.section_at(self.u16(SECTION_OF_NAMES)?)?;
         let sections = 0..self.u16(SECTION_HEADER_COUNT)?;

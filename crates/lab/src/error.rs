@@ -1,36 +1,36 @@
-//! What can be wrong with kernels, images and boots.
+//! Errors of kernels, images and boots.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A kernel or an image that cannot be had.
+/// Why a kernel or an image is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
-    /// A file of the lab cannot be read or written.
+    /// A file in the lab cannot be read or written.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// There is no directory to keep kernels in.
     #[error("the lab has no directory: set FSPRISM_LAB to one, or set HOME")]
     NoPlace,
-    /// The lab's disk has no room for a kernel.
+    /// There is not enough disk space in the lab for a kernel.
     #[error(
         "making a kernel takes up to {} MB in {}, which has {} MB free: make room there, or set \
          FSPRISM_LAB to a directory on a larger disk",
         needed_bytes.div_ceil(1_000_000), .directory.display(), free_bytes / 1_000_000
     )]
     NoRoom {
-        /// The lab.
+        /// The lab's directory.
         directory: PathBuf,
-        /// What it takes.
+        /// The space required.
         needed_bytes: u64,
-        /// What there is.
+        /// The space available.
         free_bytes: u64,
     },
     /// A tool is not installed.
@@ -38,7 +38,7 @@ pub enum LabError {
     NoTool {
         /// The tool's name.
         tool: String,
-        /// Debian's package with it.
+        /// The Debian package that contains it.
         package: String,
     },
     /// Several tools or headers that a build needs are not installed.
@@ -46,7 +46,7 @@ pub enum LabError {
     NoBuildTools {
         /// Their names, separated by commas, with `is` or `are`.
         what: String,
-        /// Debian's packages with them.
+        /// The Debian packages that contain them.
         packages: String,
     },
     /// A tool failed.
@@ -54,16 +54,16 @@ pub enum LabError {
     Tool {
         /// The tool's name.
         tool: String,
-        /// What it said last.
+        /// The last line it printed, or its exit status.
         why: String,
     },
-    /// apt knows no such package.
+    /// apt does not know this package.
     #[error("apt has no package {package}: run apt update, or choose another kernel")]
     NoPackage {
         /// The package's name.
         package: String,
     },
-    /// The kernel's file is not what QEMU can start.
+    /// QEMU cannot start this kernel file.
     #[error("{} cannot be booted: {why}", .path.display())]
     NotBootable {
         /// The kernel's file.
@@ -71,7 +71,7 @@ pub enum LabError {
         /// What is wrong with it.
         why: String,
     },
-    /// apt knows no source of this version.
+    /// apt does not know a source package of this version.
     #[error(
         "apt has no source of Linux {version} (package linux-source-{version}); it has {offered}: \
         choose one of these, or run apt update"
@@ -79,18 +79,18 @@ pub enum LabError {
     NoSource {
         /// The version that was asked for.
         version: String,
-        /// The versions that there are, or `no version`.
+        /// The versions on offer, or `no version`.
         offered: String,
     },
-    /// Packages lack a part of a kernel.
+    /// The packages lack a part of the kernel.
     #[error("{place} has no {what}: name the package that contains it too")]
     NotInPackages {
-        /// The part, with the packages that have it.
+        /// The missing part, and which packages have it.
         what: String,
         /// The packages.
         place: String,
     },
-    /// Packages hold more than one kernel.
+    /// The packages contain more than one kernel.
     #[error("{place} has several kernels: name the packages of one of {releases}")]
     SeveralKernels {
         /// Their releases.
@@ -98,7 +98,7 @@ pub enum LabError {
         /// The packages.
         place: String,
     },
-    /// The kernel was not built for what guests do.
+    /// The kernel was built without options that guests need.
     #[error(
         "kernel {release} was built without {options}, which guests need: rebuild it accordingly, \
         or use another kernel"
@@ -106,10 +106,10 @@ pub enum LabError {
     Lacks {
         /// The kernel's release.
         release: String,
-        /// The options of its configuration.
+        /// The configuration options.
         options: String,
     },
-    /// The kernel lacks a part that the lab needs.
+    /// The kernel lacks a module that the lab needs.
     #[error("kernel {release} has no module {module}: use one of the full flavour")]
     NoModule {
         /// The kernel's release.
@@ -117,25 +117,25 @@ pub enum LabError {
         /// The module's name.
         module: String,
     },
-    /// No kernel is there yet.
+    /// The lab does not have this kernel yet.
     #[error("the lab has no kernel{asked} yet: run fsprism lab build{option}")]
     NotBuilt {
-        /// The release that was asked for, with a blank before it, or nothing.
+        /// The requested release with a leading blank, or empty.
         asked: String,
-        /// The option that builds it, with a blank before it, or nothing.
+        /// The option that builds it with a leading blank, or empty.
         option: String,
     },
 }
 
 impl LabError {
-    /// An error of reading or writing `path`, for `map_err`.
+    /// For `map_err`: an error in reading or writing `path`.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |source| Self::Io { path, source }
     }
 }
 
-/// A guest that did not come to its end.
+/// Why a guest did not run to completion.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootError {
@@ -145,12 +145,12 @@ pub enum BootError {
     /// QEMU is too old.
     #[error("QEMU {found} is too old: install version {needed} or newer")]
     OldQemu {
-        /// The version that is here.
+        /// The installed version.
         found: String,
-        /// The oldest that will do.
+        /// The oldest supported version.
         needed: String,
     },
-    /// QEMU was built without plugins.
+    /// QEMU was built without plugin support.
     #[error(
         "this QEMU does not support plugins: install one built with --enable-plugins, such as \
         Debian's"
@@ -159,52 +159,52 @@ pub enum BootError {
     /// The plugin could not be started.
     #[error("QEMU refused the plugin: {0}")]
     PluginRefused(String),
-    /// QEMU ended before the guest began.
+    /// QEMU exited before the guest started.
     #[error("QEMU failed: {0}")]
     Qemu(String),
-    /// QEMU could not be started or watched, or a file of the boot not be written.
+    /// QEMU could not be started or watched, or a file of the boot could not be written.
     #[error("cannot run the guest: {0}")]
     Io(#[from] io::Error),
-    /// A path that QEMU's options cannot hold.
+    /// A path that cannot be passed in QEMU's options.
     #[error("QEMU cannot handle a path with a comma: {}", .0.display())]
     Comma(PathBuf),
-    /// The guest had not ended in time, and was ended.
+    /// The guest exceeded its time limit and was killed.
     #[error(
         "the guest was still running after {limit:?} and was stopped; its console ends:\n{console}"
     )]
     Hung {
-        /// How long it had.
+        /// The time limit.
         limit: Duration,
-        /// The console's last lines.
+        /// The last lines of the console.
         console: String,
     },
-    /// There is no room for the guest's files, or what it hands back.
+    /// There is no space left for the guest's files, or for what it hands back.
     #[error(
         "no space left in {} for what the guest reads and writes: free some, or set TMPDIR to \
          another directory", directory.display()
     )]
     Full {
-        /// Where they are kept until the guest ends.
+        /// Where these are kept while the guest runs.
         directory: PathBuf,
     },
     /// The guest's kernel panicked.
     #[error("the guest's kernel panicked:\n{console}")]
     Panicked {
-        /// The console's lines from the panic on.
+        /// The console output from the panic on.
         console: String,
     },
-    /// The guest ended without saying so.
+    /// The guest stopped without reporting an outcome.
     #[error("the guest stopped early, after {files} files; its console ends:\n{console}")]
     Cut {
-        /// Files that came whole, and are kept.
+        /// The number of files that arrived complete and are kept.
         files: usize,
-        /// The console's last lines.
+        /// The last lines of the console.
         console: String,
     },
-    /// The guest handed back that it failed.
+    /// The guest reported that it failed.
     #[error("the guest failed: {0}")]
     Failed(String),
-    /// What the guest handed back cannot be kept.
+    /// What the guest handed back cannot be written.
     #[error("cannot keep what the guest handed back: {0}")]
     Handover(#[from] crate::handover::HandoverError),
     /// The caller asked to stop.
@@ -213,7 +213,7 @@ pub enum BootError {
 }
 
 impl BootError {
-    /// A file of a boot that could not be written.
+    /// The error for a file of a boot that could not be written.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub(crate) fn of_room(error: io::Error) -> Self {
         match error.kind() {

@@ -1,4 +1,4 @@
-//! What runs in a guest whose job is a command: `/init` of the image.
+//! The `/init` of a guest whose job is a command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use crate::inside::{self, InsideError};
 
 /// The job's script, which busybox's shell runs.
 pub(crate) const SCRIPT: &str = "/job/run";
-/// Names of file systems and devices that are loaded before it, one per line.
+/// Names of file systems and devices whose modules are loaded before it, one per line.
 pub(crate) const LOAD: &str = "/job/load";
-/// What is left here in the guest is handed back.
+/// Files that are in this directory of the guest after the job are handed back.
 pub const HAND_BACK: &str = "/hand-back";
 
-/// Runs the job and powers off. Only for the first process of a guest.
+/// Runs the job and powers off. Only for the init process of a guest.
 pub fn init() -> ! {
     let outcome = run();
     if let Err(sentence) = &outcome {
-        // Where even this cannot be handed back, the console is what the host shows.
+        // If handing it back fails as well, the host shows the console.
         let _console = fs::write("/dev/console", format!("fsprism: {sentence}\n"));
     }
     inside::power_off()

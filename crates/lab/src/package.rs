@@ -10,17 +10,17 @@ use crate::tool;
 pub(crate) struct Package {
     /// Its name.
     pub(crate) name: String,
-    /// The newest version that is offered.
+    /// The newest version on offer.
     pub(crate) version: String,
-    /// What is fetched, in bytes.
+    /// Download size in bytes.
     pub(crate) size_bytes: u64,
-    /// What it takes when it is unpacked, in bytes.
+    /// Unpacked size in bytes.
     pub(crate) unpacked_bytes: u64,
-    /// Names of packages that it needs.
+    /// Names of the packages it depends on.
     pub(crate) needs: Vec<String>,
 }
 
-/// What apt says of a package, of the version that it would install.
+/// What apt reports about a package, in the version that it would install.
 pub(crate) fn look_up(name: &str) -> Result<Package, LabError> {
     let unknown = || LabError::NoPackage { package: name.to_owned() };
     let mut command = tool::command("apt-cache", "apt")?;
@@ -33,7 +33,7 @@ fn parse(name: &str, text: &str) -> Option<Package> {
     let field = |field: &str| text.lines().find_map(|line| line.strip_prefix(field));
     let version = field("Version: ")?.to_owned();
     let size_bytes = field("Size: ")?.parse().ok()?;
-    // In KiB; not every package says it.
+    // In KiB; not every package has this field.
     let unpacked = field("Installed-Size: ").and_then(|size| size.parse::<u64>().ok());
     let unpacked_bytes = unpacked.unwrap_or(0).saturating_mul(1024);
     let needs = field("Depends: ").unwrap_or_default().split([',', '|']);
@@ -47,8 +47,8 @@ fn parse(name: &str, text: &str) -> Option<Package> {
     })
 }
 
-/// A kernel's package with those that newer ones are divided into: which it needs, and whose names
-/// end in its release.
+/// A kernel's package, together with the parts that newer ones are divided into: its dependencies
+/// whose names end in its release.
 pub(crate) fn with_parts(name: &str, release: &str) -> Result<Vec<Package>, LabError> {
     let package = look_up(name)?;
     let end = format!("-{release}");
@@ -58,7 +58,7 @@ pub(crate) fn with_parts(name: &str, release: &str) -> Result<Vec<Package>, LabE
     Ok([package].into_iter().chain(parts).collect())
 }
 
-/// The versions of which apt has the kernel's source.
+/// The versions of the kernel's source that apt offers.
 pub(crate) fn sources() -> Result<Vec<String>, LabError> {
     let mut command = tool::command("apt-cache", "apt")?;
     let text = tool::run(command.args(["pkgnames", "linux-source-"]))?;
@@ -70,7 +70,7 @@ pub(crate) fn sources() -> Result<Vec<String>, LabError> {
     Ok(versions)
 }
 
-/// The package that a meta-package stands for: the first it depends on that begins so.
+/// The package that a meta-package stands for: its first dependency with this prefix.
 pub(crate) fn dependency(name: &str, prefix: &str) -> Result<String, LabError> {
     let mut command = tool::command("apt-cache", "apt")?;
     command.args(["depends", "--important", name]);
@@ -87,7 +87,7 @@ fn digit(character: char) -> bool {
     character.is_ascii_digit()
 }
 
-/// Fetches packages and unpacks them below `directory`, all in one; where.
+/// Fetches packages and unpacks them all into one directory below `directory`, which is returned.
 pub(crate) fn fetch(packages: &[Package], directory: &Path) -> Result<PathBuf, LabError> {
     let unpacked = directory.join("unpacked");
     packages.iter().try_for_each(|package| fetch_one(package, directory, &unpacked))?;
@@ -96,7 +96,7 @@ pub(crate) fn fetch(packages: &[Package], directory: &Path) -> Result<PathBuf, L
 
 fn fetch_one(package: &Package, directory: &Path, unpacked: &Path) -> Result<(), LabError> {
     let mut download = tool::command("apt-get", "apt")?;
-    // apt's own user may not write where the lab lies.
+    // apt's own user may not be able to write to the lab.
     download.args(["-qq", "-o", "APT::Sandbox::User=root", "download"]);
     download.arg(format!("{}={}", package.name, package.version)).current_dir(directory);
     tool::run(&mut download)?;
@@ -111,9 +111,9 @@ fn fetch_one(package: &Package, directory: &Path, unpacked: &Path) -> Result<(),
     std::fs::remove_file(&archive).map_err(LabError::at(&archive))
 }
 
-/// Unpacks a package's file into a directory, where others may be unpacked already.
+/// Unpacks a package file into a directory, which may already have others unpacked in it.
 pub(crate) fn unpack(archive: &Path, into: &Path) -> Result<(), LabError> {
-    // A name that begins with a dash would be an option.
+    // A name with a leading dash would be taken as an option.
     let archive = std::path::absolute(archive).map_err(LabError::at(archive))?;
     let mut unpack = tool::command("dpkg-deb", "dpkg")?;
     tool::run(unpack.arg("-x").arg(archive).arg(into)).map(drop)

@@ -1,4 +1,4 @@
-//! Where the lab lies.
+//! Where the lab is.
 
 use std::env;
 use std::fs;
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
 
-/// The lab's directory: kernels, images, and what they are made of.
+/// The lab's directory: kernels, images, and what these are made from.
 #[derive(Clone, Debug)]
 pub struct Lab {
     directory: PathBuf,
 }
 
 impl Lab {
-    /// The user's: `$FSPRISM_LAB`, else `$XDG_CACHE_HOME/fsprism/lab`, else `~/.cache/fsprism/lab`.
-    /// Nothing is made yet.
+    /// The user's lab: `$FSPRISM_LAB`, else `$XDG_CACHE_HOME/fsprism/lab`, else
+    /// `~/.cache/fsprism/lab`. Nothing is created yet.
     ///
     /// # Errors
-    /// None of these variables is set.
+    /// If none of these variables is set.
     pub fn of_user() -> Result<Self, LabError> {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let directory = set("FSPRISM_LAB")
@@ -26,26 +26,26 @@ impl Lab {
         Ok(Self::at(directory.ok_or(LabError::NoPlace)?))
     }
 
-    /// One in a directory that is named.
+    /// A lab in this directory.
     #[must_use]
     pub fn at(directory: PathBuf) -> Self {
         Self { directory }
     }
 
-    /// The directory.
+    /// The lab's directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// A directory within, made where it is missing.
+    /// A subdirectory, created if missing.
     pub(crate) fn within(&self, name: &str) -> Result<PathBuf, LabError> {
         let path = self.directory.join(name);
         fs::create_dir_all(&path).map_err(LabError::at(&path))?;
         Ok(path)
     }
 
-    /// Refuses to begin what the disk has no room for.
+    /// Returns an error if there is not enough disk space.
     pub(crate) fn check_room(&self, needed_bytes: u64) -> Result<(), LabError> {
         let directory = self.directory.clone();
         fs::create_dir_all(&directory).map_err(LabError::at(&directory))?;
@@ -58,7 +58,8 @@ impl Lab {
         }
     }
 
-    /// A temporary directory beside what will be made of it, so that it can be renamed.
+    /// A temporary directory on the lab's file system, so that its contents can be moved into place
+    /// by renaming.
     pub(crate) fn temporary(&self) -> Result<tempfile::TempDir, LabError> {
         let parent = self.within("unfinished")?;
         sweep(&parent);
@@ -68,7 +69,7 @@ impl Lab {
     }
 }
 
-/// Removes what processes have left that were killed: the name begins with the process's number.
+/// Removes what killed processes have left behind; names start with the process ID.
 fn sweep(unfinished: &Path) {
     for entry in fs::read_dir(unfinished).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -80,7 +81,7 @@ fn sweep(unfinished: &Path) {
     }
 }
 
-/// Sixteen digits that stand for `parts`: the name of what is made of them.
+/// Sixteen hex digits that identify `parts`, as a name for what is made from them.
 pub(crate) fn name_of(parts: &[&[u8]]) -> String {
     let mut sum = crate::handover::Sum::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! QEMU: whether it is fit, and how it is called.
+//! QEMU: whether it is suitable, and how it is invoked.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -6,33 +6,33 @@ use std::process::{Command, Stdio};
 
 use crate::error::BootError;
 
-/// The emulator of whole machines.
+/// The full-system emulator.
 const PROGRAM: &str = "qemu-system-x86_64";
-/// The oldest version that the plugin's interface and seeded random numbers are known to work with.
+/// The oldest version that the plugin interface and seeded random numbers are known to work with.
 const OLDEST: (u32, u32) = (6, 2);
 
-/// What every guest's kernel is told.
+/// Kernel arguments for every guest.
 ///
-/// - No address, no mitigation and no random number depends on the host or on chance.
+/// - No address, mitigation or random number depends on the host or on chance.
 /// - `cryptomgr.notests`, `initcall_blacklist`: tests of algorithms and certificates that no guest
 ///   uses take half of the boot.
 /// - `tsc=reliable`, `lpj`: the clock counts instructions, so there is nothing to calibrate.
-/// - `noreplace-smp` leaves locked instructions as they are on a machine with several processors.
-/// - `rodata=off` saves the check of all of the kernel's pages; no instruction depends on it.
-/// - `panic=-1` reboots, which ends QEMU.
+/// - `noreplace-smp` keeps locked instructions the way they are with several processors.
+/// - `rodata=off` skips the check of all of the kernel's pages; no instruction depends on it.
+/// - `panic=-1` reboots, which makes QEMU exit.
 const ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps mitigations=off \
                          random.trust_cpu=on cryptomgr.notests tsc=reliable lpj=4000000 \
                          initcall_blacklist=load_system_certificate_list ipv6.disable=1 \
                          noreplace-smp rodata=off";
-/// For one processor: without the timer of its own, whose calibration against another clock takes
-/// up to ten seconds where the clock counts instructions, the platform's is used.
+/// With one processor, use the platform's timer instead of the local APIC's, whose calibration
+/// against another clock takes up to ten seconds if the clock counts instructions.
 const ARGUMENT_OF_ONE: &str = "nolapic_timer";
-/// An instruction a nanosecond. For one processor: before QEMU 8.1 the first of several uses up the
-/// instructions until the next timer while the others wait ("tcg: spread the icount budget across
-/// all CPUs in RR mode"), and Linux never comes to start the second.
+/// One nanosecond per instruction. Only with one processor: before QEMU 8.1 the first of several
+/// uses up all instructions until the next timer while the others wait ("tcg: spread the icount
+/// budget across all CPUs in RR mode"), and Linux never gets to start the second.
 const CLOCK_OF_ONE: [&str; 2] = ["-icount", "shift=0,sleep=off"];
 
-/// Checks that QEMU is there, new enough, and takes plugins if it must.
+/// Checks that QEMU is installed, is new enough and, if necessary, supports plugins.
 pub(crate) fn check(needs_plugins: bool) -> Result<(), BootError> {
     let found = version()?;
     let needed = || format!("{}.{}", OLDEST.0, OLDEST.1);
@@ -47,7 +47,7 @@ pub(crate) fn check(needs_plugins: bool) -> Result<(), BootError> {
     Ok(())
 }
 
-/// QEMU's version, as `7.2.22`.
+/// QEMU's version, such as `7.2.22`.
 pub(crate) fn version() -> Result<String, BootError> {
     let text = prints(&["--version"])?;
     let after = text.split("version ").nth(1).unwrap_or_default();
@@ -60,8 +60,8 @@ fn prints(arguments: &[&str]) -> Result<String, BootError> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// QEMU as every guest has it: emulation alone, nothing else, and with one processor a clock that
-/// counts instructions.
+/// The QEMU command for every guest that is not in a rig: emulation only, no devices and, with one
+/// processor, a clock that counts instructions.
 pub(crate) fn command(processors: u32) -> Result<Command, BootError> {
     let mut command = machine(processors, "single")?;
     if processors == 1 {
@@ -71,15 +71,15 @@ pub(crate) fn command(processors: u32) -> Result<Command, BootError> {
     Ok(command)
 }
 
-/// QEMU as the guests of a rig have it: one processor, and this machine's clock.
+/// The QEMU command for guests of a rig: one processor, and this machine's clock.
 pub(crate) fn command_on_time() -> Result<Command, BootError> {
     let mut command = machine(1, "multi")?;
     command.args(["-rtc", "base=utc"]);
     Ok(command)
 }
 
-/// A machine of emulation alone, with nothing that is not asked for. Its processors share one
-/// thread, or each has its own.
+/// A purely emulated machine without default devices. Its processors share one thread or have one
+/// each.
 fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
     let mut command = Command::new(programs::find(PROGRAM).ok_or(BootError::NoQemu)?);
     command.stdin(Stdio::null()).args(["-M", "pc", "-cpu", "max,la57=off"]);
@@ -89,8 +89,8 @@ fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
     Ok(command)
 }
 
-/// Arguments by which processors and memory belong to nodes, each to one; there are no more nodes
-/// than processors.
+/// Arguments that assign each processor and each part of memory to a NUMA node; there are never
+/// more nodes than processors.
 pub(crate) fn of_nodes(nodes: u32, processors: u32, memory_kib: u64) -> Vec<String> {
     let nodes = nodes.clamp(1, processors.max(1));
     let of_node = |node: u32| {
@@ -107,7 +107,7 @@ pub(crate) fn of_nodes(nodes: u32, processors: u32, memory_kib: u64) -> Vec<Stri
     (0..nodes).flat_map(of_node).collect()
 }
 
-/// The name of an open file that is left to QEMU.
+/// The path of an open file that QEMU inherits.
 pub(crate) fn path_of(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
@@ -118,7 +118,7 @@ pub(crate) fn kernel_arguments(processors: u32, further: &[String]) -> String {
     arguments(of_one, further)
 }
 
-/// The same where the clock is this machine's.
+/// The kernel's command line when the clock is this machine's.
 pub(crate) fn kernel_arguments_on_time() -> String {
     arguments(None, &[])
 }
@@ -132,7 +132,7 @@ fn arguments(of_one: Option<&str>, further: &[String]) -> String {
     arguments
 }
 
-/// Why QEMU refused, from what it said.
+/// Why QEMU refused, from its output.
 pub(crate) fn refusal(said: &str, has_plugin: bool) -> BootError {
     let is_about_plugin = |line: &&str| line.contains("plugin");
     let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -11,18 +11,18 @@ use crate::kernel::{self, Kernel};
 use crate::place::Lab;
 use crate::qemu;
 
-/// What there is.
+/// The contents of the lab.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     /// The lab's directory.
     pub directory: PathBuf,
-    /// QEMU's version, if there is one.
+    /// QEMU's version, if it is installed.
     pub qemu: Option<String>,
     /// The kernels, the default one first.
     pub kernels: Vec<KernelStatus>,
-    /// The images; one of this fsprism and kernel is packed when it is needed.
+    /// The images. The one for the present fsprism and kernel is packed when it is needed.
     pub images: Vec<Image>,
-    /// What is missing, each as a sentence with what it costs and the package.
+    /// What is missing: for each, a sentence with the consequence and the package.
     pub missing: Vec<String>,
 }
 
@@ -32,18 +32,18 @@ pub struct KernelStatus {
     /// The kernel.
     #[serde(flatten)]
     pub kernel: Kernel,
-    /// Whether it is booted where none is named: the one that was built last.
+    /// Whether it is booted if no kernel is named: the one built last.
     pub is_default: bool,
-    /// Bytes on disk.
+    /// Size on disk in bytes.
     pub size_bytes: u64,
-    /// File systems and devices that it knows.
+    /// File systems and devices that it supports.
     pub knows: Vec<String>,
 }
 
-/// Looks.
+/// Collects the lab's status.
 ///
 /// # Errors
-/// The lab cannot be read.
+/// If the lab cannot be read.
 pub fn status(lab: &Lab) -> Result<Status, LabError> {
     let mut kernels = Vec::new();
     for kernel in kernel::kernels(lab)? {
@@ -60,10 +60,10 @@ pub fn status(lab: &Lab) -> Result<Status, LabError> {
     })
 }
 
-/// Whether guests can be booted here, with a plugin too.
+/// Whether guests can be booted here, including with a plugin.
 ///
 /// # Errors
-/// QEMU is missing, too old, or takes no plugins.
+/// If QEMU is missing, too old, or does not support plugins.
 pub fn can_boot() -> Result<(), BootError> {
     qemu::check(true)
 }
@@ -100,7 +100,7 @@ fn size_of(directory: &Path) -> u64 {
 }
 
 impl Status {
-    /// For people.
+    /// The status as plain text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines = vec![format!("lab       {}", self.directory.display())];

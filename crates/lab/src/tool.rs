@@ -1,4 +1,4 @@
-//! Programs of this machine that the lab calls.
+//! Programs on this machine that the lab calls.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::error::LabError;
 
-/// A command of a program that is found, or the sentence that names its package.
+/// A command for a program, or an error that names its package.
 pub(crate) fn command(name: &str, package: &str) -> Result<Command, LabError> {
     let found = programs::find(name)
         .ok_or_else(|| LabError::NoTool { tool: name.to_owned(), package: package.to_owned() })?;
@@ -15,7 +15,7 @@ pub(crate) fn command(name: &str, package: &str) -> Result<Command, LabError> {
     Ok(command)
 }
 
-/// Runs a command to its end; its standard output, or the last line it said.
+/// Runs a command to completion: its standard output, or an error with the last line on stderr.
 pub(crate) fn run(command: &mut Command) -> Result<Vec<u8>, LabError> {
     let tool = command.get_program();
     let tool = PathBuf::from(tool);

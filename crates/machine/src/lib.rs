@@ -1,7 +1,7 @@
-//! What this computer is, and who measures on it.
+//! What this computer is, and who is measuring on it.
 //!
-//! [`describe`] reads what the kernel and the tools report. [`turn`] lets one run measure at a
-//! time.
+//! [`describe`] collects what the kernel and the tools report. [`turn`] lets only one run measure
+//! at a time.
 
 pub mod describe;
 pub mod turn;

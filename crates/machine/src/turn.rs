@@ -1,9 +1,9 @@
-//! Taking turns: one run at a time measures a computer.
+//! Taking turns: only one run at a time measures on a computer.
 //!
-//! Two runs share its processors, its memory and its disks, so each would measure the other, and
-//! what one of them has made warm the other throws out. Runs that only count, in guests, do not
-//! disturb each other, so they share a turn. The turn is a lock on a file, which the kernel gives
-//! back when the process that holds it, and whatever it has forked, is gone.
+//! Two runs would share processors, memory and disks, so each would measure the other, and evict
+//! what the other has warmed up. Runs that only count, in guests, do not disturb each other, so
+//! they share a turn. The turn is a file lock, which the kernel releases once the process that
+//! holds it, and everything it has forked, is gone.
 
 use std::fs;
 use std::io;
@@ -18,12 +18,12 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// Where users of a computer keep locks; the first in which all may.
+/// Directories for lock files; the first that everyone may write to is used.
 const DIRECTORIES: [&str; 2] = ["/run/lock", "/tmp"];
-/// The file that is locked, which is empty and stays.
+/// The file that is locked. It stays empty and is never removed.
 const NAME: &str = "fsprism.lock";
 const READABLE: Mode = Mode::from_raw_mode(0o644);
-/// The same by which those that are to time next keep others from counting before them.
+/// Locked by a run that waits to time, so that no new counting runs start before it.
 const NEXT: &str = "fsprism-next.lock";
 
 /// The right to measure, until it is dropped.
@@ -32,45 +32,45 @@ pub struct Turn {
     _lock: OwnedFd,
 }
 
-/// What a run does with its turn.
+/// What a run uses its turn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It times, and nothing may run beside it.
+    /// Timing, with nothing else running.
     Time,
-    /// It counts in guests, which others that count may do as well.
+    /// Counting in guests, which other counting runs may do at the same time.
     Count,
 }
 
-/// Who measures now.
+/// The run that has the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process.
+    /// Its process ID.
     pub pid: u32,
-    /// Since when it has had the turn, if it times and the file of the lock is its user's; else
-    /// since when it has been there at most.
+    /// When it got the turn, if it is timing and its user owns the lock file; otherwise the
+    /// earliest moment at which it can have got it.
     pub since: SystemTime,
 }
 
-/// What became of asking for the turn.
+/// The outcome of asking for the turn.
 #[derive(Debug)]
 pub enum Asked {
-    /// It is ours.
+    /// We have it.
     Ours(Turn),
-    /// Another's; whose, as far as this process can see.
+    /// Someone else has it; who, if this process can see that.
     Theirs(Option<Holder>),
 }
 
-/// One that wants a turn, and asks until it is given.
+/// A run that wants a turn, and asks until it gets it.
 #[derive(Debug)]
 pub struct Waiting {
     directory: PathBuf,
     purpose: Purpose,
-    /// Held by the first of those that wait to time.
+    /// Held by the first run in line to time.
     next: Option<OwnedFd>,
 }
 
 impl Waiting {
-    /// Begins to wait.
+    /// Starts waiting.
     #[must_use]
     pub fn to(purpose: Purpose) -> Self {
         let all_may = |directory: &&str| {
@@ -81,10 +81,10 @@ impl Waiting {
         Self { directory, purpose, next: None }
     }
 
-    /// Takes the turn if nobody has it.
+    /// Takes the turn if it is free.
     ///
     /// # Errors
-    /// When the file of the lock, which the error names, cannot be opened or locked.
+    /// If the lock file, which the error names, cannot be opened or locked.
     pub fn ask(&mut self) -> io::Result<Asked> {
         let lock = opened(&self.directory.join(NAME))?;
         let operation = match self.purpose {
@@ -102,7 +102,8 @@ impl Waiting {
         Ok(Asked::Ours(Turn { _lock: lock }))
     }
 
-    /// Whether nobody else is to time first. One that is to time stays the next from then on.
+    /// Whether no other run is first in line to time. Once a timing run is first in line, it stays
+    /// so.
     fn is_next(&mut self) -> io::Result<bool> {
         if self.next.is_some() {
             return Ok(true);
@@ -120,7 +121,7 @@ impl Waiting {
 }
 
 impl Turn {
-    /// Waits for the turn to time. For tests, which have nobody to tell that they wait.
+    /// Waits for a turn to time. For tests, which have nobody to report the waiting to.
     ///
     /// # Errors
     /// As [`Waiting::ask`].
@@ -128,7 +129,7 @@ impl Turn {
         Self::wait_to(Purpose::Time)
     }
 
-    /// The same for any purpose.
+    /// Like [`Self::wait`], for any purpose.
     ///
     /// # Errors
     /// As [`Waiting::ask`].
@@ -143,7 +144,7 @@ impl Turn {
     }
 }
 
-/// Locks a file, if nobody else has.
+/// Tries to lock a file; `false` if someone else has locked it.
 fn is_taken(lock: &OwnedFd, operation: FlockOperation) -> io::Result<bool> {
     match flock(lock, operation) {
         Ok(()) => Ok(true),
@@ -152,8 +153,8 @@ fn is_taken(lock: &OwnedFd, operation: FlockOperation) -> io::Result<bool> {
     }
 }
 
-/// The file, which any user may have made: nothing is read from it or written to it, no link is
-/// followed, and a pipe in its place is not waited for.
+/// Opens or creates a lock file, which any user may have created: it is never read or written,
+/// symbolic links are not followed, and opening does not block on a FIFO in its place.
 fn opened(path: &Path) -> io::Result<OwnedFd> {
     let named = |error: Errno| {
         let error = io::Error::from(error);
@@ -165,13 +166,13 @@ fn opened(path: &Path) -> io::Result<OwnedFd> {
             Err(Errno::NOENT) => {}
             other => return other.map_err(named),
         }
-        // In a directory that all may write, what is there already can be opened by others only
-        // without being asked to make it.
+        // In a world-writable directory, others may only be able to open an existing file without
+        // `O_CREAT` (fs.protected_regular).
         match open(path, flags | OFlags::CREATE | OFlags::EXCL, READABLE) {
             Err(Errno::EXIST) => {}
             Err(error) => return Err(named(error)),
             Ok(file) => {
-                // Others are to open it, whatever this user's umask.
+                // Others must be able to open it, whatever this user's umask.
                 let _as_it_is = fchmod(&file, READABLE);
                 return Ok(file);
             }
@@ -179,14 +180,14 @@ fn opened(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
-/// Gives the file the present time, by which others are told since when it has been locked. Another
-/// user's file keeps the time that it has.
+/// Sets the file's times to now, which tells others since when it has been locked. A file of
+/// another user keeps its times.
 fn note_now(file: impl AsFd) {
     let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
     let _not_ours = futimens(file, &Timestamps { last_access: now, last_modification: now });
 }
 
-/// Who has locked this file, from the kernel's list of locks.
+/// Who has locked this file, according to the kernel's list of locks.
 fn holder(file: impl AsFd) -> Option<Holder> {
     let stat = fstat(file).ok()?;
     let of_file = format!("{:02x}:{:02x}:{}", major(stat.st_dev), minor(stat.st_dev), stat.st_ino);
@@ -201,13 +202,13 @@ fn holder(file: impl AsFd) -> Option<Holder> {
     Some(Holder { pid, since: since(noted, began, now) })
 }
 
-/// Since when a process that began then has had the turn, by what is noted: a time from before that
-/// is an earlier holder's, and one to come is nobody's.
+/// Since when a process that started at `began` has had the turn, given the time noted on the file:
+/// one before `began` is from an earlier holder, and one in the future is bogus.
 fn since(noted: SystemTime, began: SystemTime, now: SystemTime) -> SystemTime {
     if noted > now { began } else { noted.max(began) }
 }
 
-/// The process that holds the lock of a file, given as device and inode, in the form of proc(5).
+/// The process that holds the lock on a file, given as device and inode, in the format of proc(5).
 fn holder_in(locks: &str, of_file: &str) -> Option<u32> {
     let of_line = |line: &str| {
         let mut words = line.split_ascii_whitespace().skip(1);
@@ -218,7 +219,8 @@ fn holder_in(locks: &str, of_file: &str) -> Option<u32> {
     locks.lines().find_map(of_line)
 }
 
-/// Field 22 of /proc/PID/stat; the second is a name in brackets that may hold anything.
+/// Start time of a process in ticks: field 22 of /proc/PID/stat. Field 2 is a name in parentheses
+/// that may contain anything.
 #[must_use]
 pub fn start_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

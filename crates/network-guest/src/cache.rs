@@ -1,4 +1,4 @@
-//! The client's cache: a file system on a disk of its own, kept by cachefilesd.
+//! The client's cache: a file system on a separate disk, maintained by cachefilesd.
 
 use std::fs;
 use std::io;
@@ -20,33 +20,34 @@ const CONFIGURATION: &str = "/etc/cachefilesd.conf";
 const SAID: &str = "/tmp/cachefilesd.said";
 /// Where the kernel lists caches.
 const CACHES: &str = "/proc/fs/fscache/caches";
-/// As Debian's package has it: below 7 % of free blocks or files it culls, until 10 % are free.
+/// The defaults of Debian's package: culling starts below 7 % of free blocks or files, and ends at
+/// 10 %.
 const LIMITS: &str = "brun 10%\nbcull 7%\nbstop 3%\nfrun 10%\nfcull 7%\nfstop 3%\n";
 const TAG: &str = "fsprism";
-/// How long the cache may take to be there, and to have written all that it holds.
+/// How long to wait for the cache to become active, and to write everything that it holds.
 const PATIENCE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-/// Of a hundred blocks or files, those that are free when culling ends.
+/// The percentage of blocks and of files that are free when culling ends.
 const FREE_ENOUGH_PERCENT: u64 = 10;
-/// How long nothing is culled where there is nothing left to cull.
+/// If nothing has been culled for this long, there is nothing left to cull.
 const REST: Duration = Duration::from_secs(3);
-/// Bytes of what the kernel counts as a file's blocks.
+/// The unit of a file's block count in bytes.
 const BLOCK_BYTES: u64 = 512;
 
-/// A cache that runs.
+/// A running cache.
 #[derive(Debug)]
 pub(crate) struct Cache {
     keeper: Child,
     disk: String,
 }
 
-/// Makes a new cache of this file system: what an earlier one held is gone.
+/// Makes a new cache on this file system; a previous cache is lost.
 pub(crate) fn make(place: &CachePlace) -> Result<(), String> {
     load_modules_for(&place.file_system).map_err(|error| error.to_string())?;
     server::make_file_system(&place.file_system, &server::disk(place.disk), &place.mkfs)
 }
 
-/// Starts the cache that lies there.
+/// Starts the cache that is there.
 pub(crate) fn start(place: &CachePlace) -> Result<Cache, String> {
     let (file_system, disk) = (place.file_system.as_str(), server::disk(place.disk));
     for name in [file_system, "cachefiles"] {
@@ -74,7 +75,7 @@ pub(crate) fn start(place: &CachePlace) -> Result<Cache, String> {
     Ok(Cache { keeper, disk })
 }
 
-/// Whether the kernel lists a cache that may be used: the sixth column is its state.
+/// Whether the kernel lists an active cache; the state is in the sixth column.
 fn is_active() -> bool {
     let text = fs::read_to_string(CACHES).unwrap_or_default();
     let mut caches = text.lines().skip(2).map(|line| line.split_whitespace().nth(5));
@@ -82,13 +83,13 @@ fn is_active() -> bool {
 }
 
 impl Cache {
-    /// The disk that it lies on.
+    /// The disk that it is on.
     pub(crate) fn disk(&self) -> &str {
         &self.disk
     }
 
-    /// Waits until all cached files are given back and what is to be culled is gone, stops the
-    /// cache, and counts what lies in it.
+    /// Waits until all cached files have been relinquished and culling has finished, stops the
+    /// cache, and counts its contents.
     pub(crate) fn settle(mut self) -> Result<Settled, String> {
         let disk = self.disk.clone();
         let count = || Counters::now(None, Some(&disk)).map_err(|error| error.to_string());
@@ -114,7 +115,7 @@ impl Cache {
     }
 }
 
-/// Waits until there is room again, or nothing more is culled.
+/// Waits until there is enough space again, or nothing more is culled.
 fn wait_for_culling(culled: impl Fn() -> Result<u64, String>) -> Result<(), String> {
     let begun = Instant::now();
     let (mut last, mut since) = (culled()?, begun);
@@ -130,20 +131,20 @@ fn wait_for_culling(culled: impl Fn() -> Result<u64, String>) -> Result<(), Stri
     Ok(())
 }
 
-/// Whether as much is free as culling makes.
+/// Whether as much is free as culling aims for.
 fn has_room() -> io::Result<bool> {
     let free = rustix::fs::statvfs(DIRECTORY)?;
-    // A file system that makes inodes as it needs them has none to count.
+    // A file system that allocates inodes dynamically reports none.
     let is_enough = |free: u64, of: u64| of == 0 || free * 100 >= of * FREE_ENOUGH_PERCENT;
     Ok(is_enough(free.f_bavail, free.f_blocks) && is_enough(free.f_ffree, free.f_files))
 }
 
-/// What lies in a cache.
+/// The contents of a cache.
 #[derive(Default)]
 struct Held {
-    /// Files: each is an object, whether its content was written or not.
+    /// Number of files, each of which is an object, whether its content was written or not.
     objects: u64,
-    /// Bytes of their blocks.
+    /// Size of their blocks in bytes.
     bytes: u64,
 }
 

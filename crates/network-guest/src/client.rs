@@ -1,4 +1,4 @@
-//! The guest that reads: a mount of what is served, with a cache below or without.
+//! The guest that reads: it mounts what is served, with or without a cache.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -10,11 +10,11 @@ use crate::messages::{Measured, Version};
 use crate::server::{EXPORT, MOUNT_PORT, measured};
 use crate::task::Task;
 
-/// Where it is mounted.
+/// The mount point.
 pub(crate) const MOUNT: &str = "/mnt";
 
-/// Mounts. The options are the same with a cache and without: whether there is one to use is
-/// decided by whether one was started.
+/// Mounts the export. The options are the same with and without a cache: a cache is used if one has
+/// been started.
 pub(crate) fn mount_served(version: Version, server: &str, client: &str) -> Result<(), String> {
     load_modules_for("nfs").map_err(|error| error.to_string())?;
     let (file_system, root) = match version {
@@ -22,7 +22,7 @@ pub(crate) fn mount_served(version: Version, server: &str, client: &str) -> Resu
         Version::V40 | Version::V41 | Version::V42 => ("nfs4", "/"),
     };
     let options = match version {
-        // Locks would need a service of their own; nothing here locks.
+        // Locking would need another service, and nothing here uses locks.
         Version::V3 => format!(
             "fsc,vers=3,addr={server},nolock,proto=tcp,port=2049,mountproto=tcp,mountvers=3,\
              mountaddr={server},mountport={MOUNT_PORT}"
@@ -37,13 +37,13 @@ pub(crate) fn mount_served(version: Version, server: &str, client: &str) -> Resu
         .map_err(|error| format!("cannot mount NFS version {version}: {error}"))
 }
 
-/// Does something on the mount; the cache's disk is counted.
+/// Performs a task on the mount, counting I/O on the cache's disk.
 pub(crate) fn perform(task: Task, disk: &str) -> Result<Measured, String> {
     let root = Path::new(MOUNT);
     measured(Some(root), Some(disk), || task.perform(root))
 }
 
-/// Unmounts, by which what was cached is committed.
+/// Unmounts, which commits what was cached.
 pub(crate) fn unmount_served() -> Result<(), String> {
     unmount(MOUNT, UnmountFlags::empty()).map_err(|error| format!("cannot unmount: {error}"))
 }

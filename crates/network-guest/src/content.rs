@@ -1,8 +1,8 @@
-//! What the server has: one large file, and a tree as large as one of a kernel's source.
+//! What the server has: one large file, and a tree as large as a kernel's source.
 //!
-//! The sizes of the tree's files are drawn from a log-normal distribution, as those of source files
-//! are: half of them below 4.6 KB, on average 11.5 KB, as in the tree of "FS-Cache Benchmarks",
-//! whose 19,258 files hold 221,252,168 bytes. They are then scaled so that their sum is exact.
+//! The sizes of the tree's files are drawn from a log-normal distribution, which fits source files:
+//! half of them are below 4.6 KB, and the mean is 11.5 KB, as in the tree of "FS-Cache Benchmarks",
+//! whose 19,258 files have 221,252,168 bytes. They are then scaled so that their sum is exact.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,48 +17,48 @@ use serde::{Deserialize, Serialize};
 pub const FILE: &str = "file";
 /// The tree's name.
 pub const TREE: &str = "tree";
-/// Bytes of a file of the tree, on average.
+/// Mean size of the tree's files in bytes.
 pub const TREE_FILE_BYTES: u64 = 11_489;
-/// The logarithm of the median size, and the deviation of the logarithms.
+/// Mean and standard deviation of the logarithm of the size; the former is that of the median size.
 const SIZE: (f64, f64) = (8.434, 1.35);
-/// The largest of the tree's files before scaling.
+/// Maximum size of the tree's files, before scaling.
 const SIZE_MAX: f64 = 1_048_576.0;
-/// How deep the tree is at most, below its own directory.
+/// Maximum depth of the tree below its root.
 const DEPTH_MAX: u32 = 6;
-/// Bytes that are written at a time.
+/// Bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// What the server has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
-    /// Bytes of the large file; 0 for none.
+    /// Size of the large file in bytes; 0 for none.
     pub file_bytes: u64,
-    /// The tree; of no files if there is none.
+    /// The tree; with 0 files if there is none.
     pub tree: TreeShape,
-    /// The seed of everything that is drawn.
+    /// The seed of everything that is random.
     pub seed: u64,
 }
 
-/// A tree's shape.
+/// The shape of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeShape {
-    /// Directories, with the tree's own.
+    /// Number of directories, including the root.
     pub directories: u32,
-    /// Files.
+    /// Number of files.
     pub files: u32,
 }
 
-/// Files of one size in a directory of their own.
+/// Files of equal size in a separate directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileSet {
-    /// Files.
+    /// Number of files.
     pub files: u32,
-    /// Bytes of each; no two sets have the same.
+    /// Size of each in bytes; different for every set.
     pub file_bytes: u64,
 }
 
 impl FileSet {
-    /// Bytes of all its files.
+    /// Total size of its files in bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.files) * self.file_bytes
@@ -69,10 +69,10 @@ impl FileSet {
         format!("set-{}", self.file_bytes)
     }
 
-    /// Makes it in a directory; the seed is that of what its files hold.
+    /// Creates the set below a directory; the seed determines the content of the files.
     ///
     /// # Errors
-    /// Something cannot be written.
+    /// If something cannot be written.
     pub fn make(self, directory: &Path, seed: u64) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ self.file_bytes);
         let directory = directory.join(self.name());
@@ -84,7 +84,7 @@ impl FileSet {
 }
 
 impl TreeShape {
-    /// Bytes of all its files.
+    /// Total size of its files in bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.files) * TREE_FILE_BYTES
@@ -92,16 +92,16 @@ impl TreeShape {
 }
 
 impl Content {
-    /// Bytes of all files.
+    /// Total size of all files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.file_bytes.saturating_add(self.tree.bytes())
     }
 
-    /// Makes it in a directory.
+    /// Creates the content below a directory.
     ///
     /// # Errors
-    /// Something cannot be written.
+    /// If something cannot be written.
     pub fn make(&self, directory: &Path) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         if self.file_bytes > 0 {
@@ -136,7 +136,7 @@ fn make_tree(root: &Path, shape: TreeShape, random: &mut Xoshiro256PlusPlus) -> 
     Ok(())
 }
 
-/// The sizes of the tree's files, whose sum is that of the shape.
+/// The sizes of the tree's files, which add up to the size of the tree.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far below 2^53")]
 fn sizes(shape: TreeShape, random: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let drawn = LogNormal::new(SIZE.0, SIZE.1).expect("the deviation is finite");

@@ -1,4 +1,4 @@
-//! The first process of a guest that serves or reads.
+//! The init process of a guest that serves or reads.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use crate::counters::Counters;
 use crate::messages::{Answer, Question, Settled};
 use crate::{programs, server};
 
-/// Whether the guest that this process is in belongs to a rig.
+/// Whether this process is in a guest that belongs to a rig.
 #[must_use]
 pub fn has_part() -> bool {
     rig::has_part()
 }
 
-/// Answers the host's questions, and powers off. Only for the first process of a guest.
+/// Answers the host's questions, and powers off when told to. Only for the init process of a guest.
 pub fn init() -> ! {
     let mut guest = Guest::default();
     rig::serve(move |question| guest.answer(question))
@@ -55,7 +55,7 @@ impl Guest {
         Ok(Answer::Done)
     }
 
-    /// The disk that is counted: the cache's, or without one the first.
+    /// The disk whose I/O is counted: the cache's, or the first one if there is no cache.
     fn disk(&self) -> &str {
         self.cache.as_ref().map_or(server::DISK, Cache::disk)
     }

@@ -1,9 +1,9 @@
 //! What the guests of a rig do to measure a network file system with its cache.
 //!
 //! One guest serves a directory with the kernel's NFS server. Others mount it, with a local cache
-//! (FS-Cache, kept by cachefilesd) or without, read, and count. Host and guest exchange a
-//! [`Question`] and an [`Answer`] at a time; [`inside`] answers. [`counters`] reads what the kernel
-//! counts, in a guest as on any machine.
+//! (FS-Cache, maintained by cachefilesd) or without, read, and count. Host and guest exchange one
+//! [`Question`] and one [`Answer`] at a time; [`inside`] answers. [`counters`] reads the kernel's
+//! counters, in a guest or on any other machine.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ pub use server::measured;
 
 /// The role of the guest that serves.
 pub const SERVER: &str = "server";
-/// The role of a guest that reads, by its number from 0.
+/// The role of a guest that reads, numbered from 0.
 #[must_use]
 pub fn client(number: usize) -> String {
     match number {

@@ -1,4 +1,4 @@
-//! What the host asks of the guests, and what they answer.
+//! What the host asks the guests to do, and their answers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,103 +9,103 @@ use crate::content::{Content, FileSet};
 use crate::counters::Counters;
 use crate::task::{Did, Task};
 
-/// Something that a guest is asked to do.
+/// A request to a guest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    /// The server makes its file system on its first disk and fills it.
+    /// The server makes its file system on its first disk, and fills it.
     Fill(Content),
-    /// The server makes a set of files more, with this seed.
+    /// The server adds a set of files, with this seed.
     AddSet(FileSet, u64),
-    /// The server serves it.
+    /// The server starts serving.
     Serve,
-    /// The server does this on its own files, once to have them in memory, then again.
+    /// The server performs this task on its own files, once to have them in memory, and then again.
     DoLocally(Task),
-    /// The server writes other bytes over the beginning of the large file, which depend on this.
+    /// The server overwrites the beginning of the large file with bytes that depend on this number.
     Change(u64),
-    /// What the guest counts by itself, without a mount.
+    /// Reports the guest's counters.
     Count,
-    /// The client makes a new cache there.
+    /// The client makes a new cache in this place.
     MakeCache(CachePlace),
-    /// The client starts the cache that lies there.
+    /// The client starts the cache in this place.
     StartCache(CachePlace),
-    /// The client mounts what is served.
+    /// The client mounts the export.
     Mount {
-        /// The version of the protocol.
+        /// The protocol version.
         version: Version,
         /// The server's address.
         server: String,
-        /// The client's own.
+        /// The client's own address.
         client: String,
     },
-    /// The client does this on the mount.
+    /// The client performs this task on the mount.
     Do(Task),
-    /// The client runs a program of its own with these words.
+    /// The client runs a local program with these arguments, the first of which is the program.
     Run(Vec<String>),
     /// The client unmounts, which commits what it has cached, and stops the cache.
     Settle,
 }
 
-/// What a cache lies on.
+/// Where a cache is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachePlace {
-    /// The file system.
+    /// The file system it is on.
     pub file_system: String,
     /// Which of the client's disks, from 0.
     pub disk: u8,
-    /// Further options of the program that makes the file system.
+    /// Additional mkfs options.
     pub mkfs: Vec<String>,
 }
 
-/// What a guest answers.
+/// A guest's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// It is done.
+    /// Done, with nothing to report.
     Done,
-    /// What was done, and what was counted around it.
+    /// What was done, and the counters before and after.
     Measured(Box<Measured>),
-    /// What was counted.
+    /// The counters.
     Counted(Box<Counters>),
-    /// What lies in the cache.
+    /// The contents of the cache.
     Settled(Box<Settled>),
-    /// How a command ended, and what it printed.
+    /// The exit status and output of a command.
     Ran(Ran),
 }
 
 /// A command that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Its exit status; none if a signal ended it.
+    /// Its exit status; `None` if it was killed by a signal.
     pub status: Option<i32>,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub printed: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub said: String,
 }
 
-/// Something that was done, and what was counted around it.
+/// A completed task, and the counters before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// What was done.
     pub did: Did,
-    /// The time that it took by the guest's clock.
+    /// The time that it took on the guest's clock.
     pub elapsed_ns: u64,
-    /// What was counted when it began ...
+    /// The counters before ...
     pub before: Counters,
-    /// ... and when it had ended.
+    /// ... and after.
     pub after: Counters,
-    /// Pages of the files, and how many were in memory when it began; only of what is done on the
-    /// server.
+    /// The number of pages of the files, and how many were in memory at the start; only for tasks
+    /// performed on the server.
     pub resident: Option<(u64, u64)>,
 }
 
-/// A cache that was stopped.
+/// A cache that has been stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    /// Objects that lie in it.
+    /// The number of objects in it.
     pub objects: u64,
-    /// Bytes of their blocks.
+    /// The size of their blocks in bytes.
     pub bytes: u64,
-    /// What was counted once all was written.
+    /// The counters after everything was written.
     pub counters: Counters,
 }
 
@@ -122,7 +122,7 @@ pub enum Version {
     V42,
 }
 
-/// A version that there is not.
+/// There is no such version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no NFS version {0:?}: choose 3, 4.0, 4.1 or 4.2")]
 pub struct WrongVersion(String);

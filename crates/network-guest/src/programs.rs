@@ -1,4 +1,4 @@
-//! The programs that guests call: services as Debian packages them.
+//! The programs that guests call: services as packaged by Debian.
 
 use std::fs::{self, File};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use lab::GuestProgram;
 
 use crate::messages::Ran;
 
-/// What must be in the guests' image.
+/// The programs that must be in the guests' image.
 pub const PROGRAMS: [GuestProgram; 5] = [
     GuestProgram { name: "rpcbind", package: "rpcbind" },
     GuestProgram { name: "rpc.mountd", package: "nfs-kernel-server" },
@@ -16,10 +16,10 @@ pub const PROGRAMS: [GuestProgram; 5] = [
     GuestProgram { name: "cachefilesd", package: "cachefilesd" },
 ];
 
-/// Lines of what a program said that are told.
+/// How many lines of a program's output are reported.
 const LINES: usize = 4;
 
-/// What the C library and its remote procedure calls look up by name.
+/// Files that the C library and its RPC code look things up in.
 const FILES: [(&str, &str); 7] = [
     ("/etc/passwd", "root:x:0:0:root:/:/bin/sh\n_rpc:x:101:101::/:/bin/false\n"),
     ("/etc/group", "root:x:0:\n_rpc:x:101:\n"),
@@ -34,7 +34,7 @@ const FILES: [(&str, &str); 7] = [
     ),
 ];
 
-/// Writes what services look up.
+/// Writes the files in which services look things up.
 pub(crate) fn write_files() -> Result<(), String> {
     for (path, text) in FILES {
         fs::create_dir_all("/etc").map_err(|error| format!("/etc: {error}"))?;
@@ -43,7 +43,7 @@ pub(crate) fn write_files() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a program to its end; one that becomes a service leaves a process behind.
+/// Runs a program until it exits; a service that daemonizes leaves a process behind.
 pub(crate) fn run(name: &str, arguments: &[&str]) -> Result<(), String> {
     let said = format!("/tmp/{name}.said");
     let failed = |why: String| format!("{name} failed: {why}");
@@ -55,7 +55,7 @@ pub(crate) fn run(name: &str, arguments: &[&str]) -> Result<(), String> {
     Err(failed(last_lines(&said).unwrap_or_else(|| status.to_string())))
 }
 
-/// Runs a program, and hands back what it printed.
+/// Runs a program, and returns its status and output.
 pub(crate) fn run_words(words: &[String]) -> Result<Ran, String> {
     let (program, arguments) = words.split_first().ok_or("there is nothing to run")?;
     let mut command = Command::new(program);
@@ -66,7 +66,7 @@ pub(crate) fn run_words(words: &[String]) -> Result<Ran, String> {
     Ok(Ran { status: output.status.code(), printed, said })
 }
 
-/// Starts a program, whose words go to a file.
+/// Starts a program whose output goes to the file `said`.
 pub(crate) fn start(name: &str, arguments: &[&str], said: &str) -> std::io::Result<Child> {
     let words = File::create(said)?;
     let mut command = Command::new(format!("/sbin/{name}"));
@@ -74,7 +74,7 @@ pub(crate) fn start(name: &str, arguments: &[&str], said: &str) -> std::io::Resu
     command.stdin(Stdio::null()).stdout(words.try_clone()?).stderr(words).spawn()
 }
 
-/// The last lines of what a program said, as one.
+/// The last lines of a program's output, joined into one.
 pub(crate) fn last_lines(said: &str) -> Option<String> {
     let text = fs::read_to_string(said).ok()?;
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The guest that serves: a file system of its own, filled, and the kernel's NFS server.
+//! The guest that serves: a file system on a separate disk, filled, and the kernel's NFS server.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,22 +19,23 @@ use crate::messages::Measured;
 use crate::programs;
 use crate::task::{Did, Task};
 
-/// What is served.
+/// The directory that is served.
 pub(crate) const EXPORT: &str = "/export";
-/// The port of the mount protocol, which version 3 needs.
+/// The port of the mount protocol, which NFS version 3 needs.
 pub(crate) const MOUNT_PORT: u16 = 20_048;
 const RPCBIND_PORT: u16 = 111;
 const RPCBIND_SAID: &str = "/tmp/rpcbind.said";
-/// The disk that what is served lies on.
+/// The disk of the file system that is served.
 pub(crate) const DISK: &str = "vda";
 const FILE_SYSTEM: &str = "ext4";
 const NFSD: &str = "/proc/fs/nfsd";
-/// How long a service may take to be there.
+/// How long a service may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often it is looked whether the last RPCs have been answered.
+/// How many times to check whether the last RPCs have been answered.
 const QUIET_LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-/// The shortest time, in seconds, in which a server waits for what clients had before it started.
+/// The shortest grace period in seconds, during which a server waits for clients to reclaim state
+/// from before it started.
 const GRACE_S: &str = "10";
 
 /// Makes the server's file system and fills it.
@@ -47,7 +48,7 @@ pub(crate) fn fill(content: &Content) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes a set of files more.
+/// Adds a set of files.
 pub(crate) fn add_set(set: FileSet, seed: u64) -> Result<(), String> {
     set.make(Path::new(EXPORT), seed)
         .map_err(|error| format!("cannot fill the server: {error}"))?;
@@ -55,7 +56,7 @@ pub(crate) fn add_set(set: FileSet, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes a file system on a disk, with blocks of 4 KiB where its own choice may be smaller.
+/// Makes a file system on a disk, with 4 KiB blocks if the default may be smaller.
 pub(crate) fn make_file_system(name: &str, disk: &str, further: &[String]) -> Result<(), String> {
     let row = FileSystem::named(name).map(FileSystem::row);
     let made = row.and_then(|row| row.mkfs.as_ref());
@@ -72,7 +73,7 @@ pub(crate) fn make_file_system(name: &str, disk: &str, further: &[String]) -> Re
     programs::run(made.program, &arguments)
 }
 
-/// The name of one of this guest's disks, from 0.
+/// The name of one of this guest's disks, numbered from 0.
 pub(crate) fn disk(number: u8) -> String {
     format!("vd{}", char::from(b'a' + number))
 }
@@ -86,7 +87,7 @@ pub(crate) fn mount_disk(file_system: &str, disk: &str, at: &str) -> Result<(), 
         .map_err(|error| failed(&error))
 }
 
-/// Starts everything that serves.
+/// Starts all services.
 pub(crate) fn serve() -> Result<(), String> {
     load_modules_for("nfsd").map_err(|error| error.to_string())?;
     programs::write_files()?;
@@ -98,11 +99,11 @@ pub(crate) fn serve() -> Result<(), String> {
     }
     mount("nfsd", NFSD, "nfsd", MountFlags::empty(), None::<&std::ffi::CStr>)
         .map_err(|error| format!("cannot mount {NFSD}: {error}"))?;
-    // It stays in the foreground, so that its end is noticed.
+    // It stays in the foreground so that we notice if it exits.
     let rpcbind = programs::start("rpcbind", &["-f"], RPCBIND_SAID);
     let rpcbind = rpcbind.map_err(|error| format!("rpcbind failed: {error}"))?;
     wait_for_port(RPCBIND_PORT, rpcbind)?;
-    // A number of its own makes a handle that does not depend on the disk.
+    // An explicit fsid makes file handles that do not depend on the disk.
     let options = "rw,no_root_squash,insecure,no_subtree_check,sync,fsid=0";
     programs::run("exportfs", &["-o", options, &format!("*:{EXPORT}")])?;
     programs::run("rpc.mountd", &["--port", &MOUNT_PORT.to_string()])?;
@@ -113,7 +114,8 @@ pub(crate) fn serve() -> Result<(), String> {
     fs::write(&end_grace, "Y").map_err(|error| format!("{}: {error}", end_grace.display()))
 }
 
-/// Waits until a service of this guest listens: the kernel asks it once, and does not wait.
+/// Waits until a service in this guest listens, since the kernel asks it only once and does not
+/// wait.
 fn wait_for_port(port: u16, mut service: Child) -> Result<(), String> {
     let begun = Instant::now();
     loop {
@@ -131,7 +133,7 @@ fn wait_for_port(port: u16, mut service: Child) -> Result<(), String> {
     }
 }
 
-/// Does something on the server's own files, once to have them in memory, then again.
+/// Performs a task on the server's own files, once to have them in memory, and then again.
 pub(crate) fn do_locally(task: Task) -> Result<Measured, String> {
     let root = Path::new(EXPORT);
     let failed = |error: io::Error| format!("cannot read on the server: {error}");
@@ -140,11 +142,11 @@ pub(crate) fn do_locally(task: Task) -> Result<Measured, String> {
     Ok(Measured { resident: Some(resident), ..measured(None, Some(DISK), || task.perform(root))? })
 }
 
-/// Does something, and counts around it: what was asked of the server of the mount at a directory,
-/// and what a disk did.
+/// Performs work with counters read before and after: those of the mount at a directory, and those
+/// of a disk.
 ///
 /// # Errors
-/// It cannot be done, or something cannot be counted.
+/// If the work fails, or counters cannot be read.
 pub fn measured(
     mount: Option<&Path>,
     disk: Option<&str>,
@@ -156,7 +158,7 @@ pub fn measured(
     let did = work().map_err(|error| format!("cannot read: {error}"))?;
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let mut after = count()?;
-    // A file is closed on the server some time after it was closed here.
+    // The server may see a file closed some time after it was closed here.
     for _ in 0..QUIET_LOOKS {
         std::thread::sleep(BETWEEN_LOOKS);
         let later = count()?.mount;
@@ -168,7 +170,7 @@ pub fn measured(
     Ok(Measured { did, elapsed_ns, before, after, resident: None })
 }
 
-/// Pages of all files below a directory, and how many of them are in memory.
+/// The number of pages of all files below a directory, and how many of them are in memory.
 fn resident(directory: &Path) -> io::Result<(u64, u64)> {
     let (mut pages, mut resident) = (0, 0);
     for entry in fs::read_dir(directory)? {
@@ -194,8 +196,8 @@ fn resident(directory: &Path) -> io::Result<(u64, u64)> {
     Ok((pages, resident))
 }
 
-/// Writes other bytes over the beginning of the large file, and waits until its time of change has
-/// passed: a client tells by it whether what it holds is out of date.
+/// Overwrites the beginning of the large file, which changes its modification time: that is how a
+/// client finds out that its cached content is out of date.
 pub(crate) fn change(seed: u64) -> Result<(), String> {
     let path = Path::new(EXPORT).join(FILE);
     let change = || -> io::Result<()> {

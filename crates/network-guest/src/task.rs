@@ -11,50 +11,50 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{FILE, FileSet, TREE};
 
-/// Bytes that are read at a time, as cat and tar do or more.
+/// Bytes per read, no less than cat and tar use.
 const BUFFER_BYTES: usize = 128 << 10;
-/// Words of 8 bytes of each read that enter the sum, where reading is what is measured.
+/// How many 8-byte words of each read go into the checksum if reading is what is measured.
 const SUMMED_WORDS: usize = 64;
-/// Bytes of a random read.
+/// Bytes per random read.
 const RANDOM_BYTES: usize = 4096;
 
 /// Something to do with the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
-    /// Read the large file once, from its first byte to its last.
+    /// Read the large file once, from start to end.
     ReadFile,
-    /// Read the tree as tar does: list each directory, stat each entry, read each file.
+    /// Read the tree like tar: list each directory, stat each entry, read each file.
     ReadTree,
     /// Read each file of a set.
     ReadSet(FileSet),
-    /// Read the tree and sum up all its bytes.
+    /// Read the tree and checksum all its bytes.
     SumTree,
     /// List each directory of the tree and stat each entry.
     StatTree,
-    /// Read as many 4 KiB at random places of the large file.
+    /// Read this many 4 KiB blocks at random offsets of the large file.
     ReadRandom(u32),
-    /// Write other bytes over all of the large file, and wait until they are where it lies.
+    /// Overwrite all of the large file, and wait until the data has reached its storage.
     Rewrite,
 }
 
-/// What was done.
+/// What has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Did {
-    /// Directories that were listed.
+    /// Directories listed.
     pub directories: u64,
-    /// Files that were read or looked at.
+    /// Files read or examined.
     pub files: u64,
-    /// Bytes that were read or written.
+    /// Bytes read or written.
     pub bytes: u64,
-    /// A sum of them, by which two reads are told apart.
+    /// A checksum of the bytes, which tells different content apart.
     pub sum: u64,
 }
 
 impl Task {
-    /// Does it below a directory.
+    /// Performs the task below a directory.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// If a file cannot be read or written.
     pub fn perform(self, directory: &Path) -> io::Result<Did> {
         let summed_words = if self == Self::SumTree { BUFFER_BYTES } else { SUMMED_WORDS };
         let buffer = vec![0; BUFFER_BYTES];
@@ -73,7 +73,7 @@ impl Task {
 
 struct Doer {
     buffer: Vec<u8>,
-    /// Words of each read that enter the sum.
+    /// How many words of each read go into the checksum.
     summed_words: usize,
     did: Did,
 }
@@ -94,7 +94,7 @@ impl Doer {
     fn read_randomly(&mut self, path: &Path, reads: u32) -> io::Result<()> {
         let file = File::open(path)?;
         self.did.files += 1;
-        // Nothing is read ahead, so that each read stands for itself.
+        // No read-ahead, so that the reads are independent of each other.
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random)?;
         let pages = file.metadata()?.len() / RANDOM_BYTES as u64;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -125,7 +125,7 @@ impl Doer {
     fn walk(&mut self, directory: &Path, reads: bool) -> io::Result<()> {
         self.did.directories += 1;
         let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-        // Another order would be other requests.
+        // A different order would mean different requests.
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();

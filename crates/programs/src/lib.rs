@@ -1,22 +1,21 @@
-//! Where the programs lie that fsprism calls: mkfs, QEMU, modprobe.
+//! Where to find the programs that fsprism calls: mkfs, QEMU, modprobe.
 
 use std::env;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where administrators' programs lie when PATH does not say so, as for plain users on Debian.
+/// Administrators' directories, which may not be in PATH, as for ordinary users on Debian.
 const OF_ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// The directories that are searched, in order: those of PATH, then those of administrators'
-/// programs.
+/// The directories that are searched, in order: those in PATH, then the administrators'.
 #[must_use]
 pub fn directories() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).chain(OF_ADMINISTRATORS.map(PathBuf::from)).collect()
 }
 
-/// The file of a program, if it is installed. A name with a slash is a path already.
+/// The path of a program, if it is installed. A name with a slash is used as a path.
 #[must_use]
 pub fn find(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let name = Path::new(name.as_ref());
@@ -26,7 +25,7 @@ pub fn find(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     find_in(&directories(), name)
 }
 
-/// The first executable file of this name.
+/// The first executable file with this name in these directories.
 #[must_use]
 pub fn find_in(directories: &[PathBuf], name: impl AsRef<Path>) -> Option<PathBuf> {
     let name = name.as_ref();

@@ -1,29 +1,30 @@
-//! The battery: traces that together tell the policies apart, though each alone does not.
+//! The battery: traces that distinguish the policies together, though none of them does alone.
 //!
-//! On a scan FIFO, LRU and CLOCK are the same, and on a loop all that go by recency; uniform reads
-//! tell those apart that look at hits, Zipf's law and a hot set beside a scan those that look at
-//! frequency, a set that comes back those that remember what they evicted, a hot set that moves
-//! those that forget, and writes those that look at dirty pages.
+//! FIFO, LRU and CLOCK do the same on a scan, as do all recency-based policies on a loop. Uniform
+//! reads distinguish policies that respond to hits; Zipf's law, and a hot set next to a scan, those
+//! that respond to frequency; a set that returns, those that remember what they evicted; a hot set
+//! that moves, those that forget; and writes, those that respond to dirty pages.
 
 use crate::generate::{Generator, HotAndScan, cycle, scan};
 use crate::trace::{Access, Trace};
 
-/// The least limit that a battery is made for, in pages.
+/// The smallest limit that a battery is designed for, in pages.
 pub const LIMIT_MIN_PAGES: u32 = 64;
 
-/// How often residency is looked at during each trace.
+/// How often residency is checked during each trace.
 const LOOKS: usize = 4;
 
-/// Eight traces for a cache that may hold about `limit_pages`: some 24 accesses together for each
-/// page of the limit, to files at most three and a third times as long as it. The seed draws the
-/// accesses, and each size within 10 %.
+/// Eight traces for a cache that may hold about `limit_pages`: in total some 24 accesses per page
+/// of the limit, to files that are at most three and a third times as large as the limit. The seed
+/// determines the accesses, and each size within 10 %.
 ///
-/// Each is to be run on an empty cache and without read-ahead, which no policy here knows; under
-/// Linux either with `memory.stat` of the control group read all along, which keeps the statistics
-/// current that reclaim goes by, or without, within the two seconds that they may be old.
+/// Run each trace on an empty cache and without read-ahead, which none of the policies here model.
+/// Under Linux, either read `memory.stat` of the control group continuously, which keeps the
+/// statistics used by reclaim current, or finish within the two seconds for which they may be
+/// stale.
 ///
 /// # Panics
-/// When the limit is below [`LIMIT_MIN_PAGES`] or above 2^30.
+/// If the limit is below [`LIMIT_MIN_PAGES`] or above 2^30.
 pub fn battery(limit_pages: u32, seed: u64) -> Vec<Trace> {
     assert!((LIMIT_MIN_PAGES..=1 << 30).contains(&limit_pages), "a limit that is covered");
     let mut draw = Generator::new(seed);
@@ -62,7 +63,7 @@ pub fn battery(limit_pages: u32, seed: u64) -> Vec<Trace> {
     ]
 }
 
-/// A set that is read, pushed out by a scan, read again, and scanned over again.
+/// A set that is read, pushed out by a scan, read again, and followed by another scan.
 fn returning(set_pages: u32, scan_pages: u32) -> Vec<Access> {
     let set = scan(set_pages);
     let scan_from = |first| (first..first + scan_pages).map(Access::read).collect();

@@ -1,27 +1,27 @@
-//! Why a fit is refused.
+//! Errors of a fit.
 
 /// Why no policy can be fitted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// Residency is given for another number of moments than the trace has.
+    /// The residency given is for a different number of moments than the trace has.
     #[error("trace {trace} is looked at {expected} times, but residency is given for {given}")]
     Moments {
         /// The trace's name.
         trace: &'static str,
-        /// Its moments.
+        /// The number of moments in the trace.
         expected: usize,
-        /// The moments given.
+        /// The number of moments given.
         given: usize,
     },
-    /// Residency is given for another number of pages than the file has.
+    /// The residency given is for a different number of pages than the file has.
     #[error("trace {trace} has {expected} pages, but residency is given for {given}")]
     Pages {
         /// The trace's name.
         trace: &'static str,
-        /// Its pages.
+        /// The number of pages in the file.
         expected: usize,
-        /// The pages given.
+        /// The number of pages given.
         given: usize,
     },
     /// The range of capacities is empty or starts at 0.
@@ -32,7 +32,7 @@ pub enum FitError {
         /// The greatest capacity given.
         high: u32,
     },
-    /// Pages come in by groups of none.
+    /// The group size is 0 pages.
     #[error("pages cannot come and go in groups of 0: give 1 for single pages")]
     NoGroup,
     /// Nothing was evicted, or nothing was kept: there is nothing to explain.
@@ -41,12 +41,12 @@ pub enum FitError {
          set and above zero"
     )]
     NothingToExplain {
-        /// The pages looked at, over all moments.
+        /// The number of pages checked, over all moments.
         pages: u64,
-        /// Those that were resident.
+        /// How many of them were resident.
         resident: u64,
     },
-    /// The statistics refuse the level.
+    /// The statistics library refused, for example because of the confidence level.
     #[error(transparent)]
     Statistics(#[from] stats::Refusal),
 }

@@ -7,28 +7,28 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::trace::{Access, Kind};
 
-/// A hot set that is used while a scan goes by.
+/// A hot set that is in use during a scan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HotAndScan {
-    /// The pages of the hot set, which is the beginning of the file.
+    /// The pages of the hot set, at the start of the file.
     pub hot_pages: u32,
-    /// The pages of the scan, which lie behind it and are read once.
+    /// The pages of the scan, which follow the hot set and are read once.
     pub scan_pages: u32,
     /// The share of accesses that go to the hot set, at least 0 and below 1.
     pub hot_share: f64,
 }
 
-/// Reads of `pages` pages from page 0 on, each once.
+/// Reads each of `pages` pages once, from page 0 on.
 pub fn scan(pages: u32) -> Vec<Access> {
     (0..pages).map(Access::read).collect()
 }
 
-/// Reads of the pages 0 to `pages` in order and from the beginning again, `count` in all.
+/// Reads pages 0 to `pages` in order, over and over, `count` reads in total.
 pub fn cycle(pages: u32, count: usize) -> Vec<Access> {
     (0..pages).cycle().take(count).map(Access::read).collect()
 }
 
-/// What draws accesses at random.
+/// Generates random accesses.
 #[derive(Debug)]
 pub struct Generator {
     random: Xoshiro256PlusPlus,
@@ -40,20 +40,20 @@ impl Generator {
         Self { random: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
-    /// `count` reads of the pages from `first` on, `pages` of them, each as likely as the others.
+    /// `count` reads, uniformly random among the `pages` pages from `first` on.
     ///
     /// # Panics
-    /// When `pages` is 0.
+    /// If `pages` is 0.
     pub fn uniform(&mut self, first: u32, pages: u32, count: usize) -> Vec<Access> {
         let draw = |_| Access::read(first + self.random.random_range(0..pages));
         (0..count).map(draw).collect()
     }
 
-    /// `count` reads of `pages` pages whose popularity follows Zipf's law with `exponent`; which
-    /// page is how popular is drawn too.
+    /// `count` reads of `pages` pages whose popularity follows Zipf's law with `exponent`. The
+    /// ranks of the pages are random too.
     ///
     /// # Panics
-    /// When `pages` is 0 or `exponent` is negative.
+    /// If `pages` is 0 or `exponent` is negative.
     pub fn zipf(&mut self, pages: u32, exponent: f64, count: usize) -> Vec<Access> {
         let law = Zipf::new(f64::from(pages), exponent).expect("a page, and an exponent from 0 on");
         let mut by_rank: Vec<u32> = (0..pages).collect();
@@ -63,10 +63,10 @@ impl Generator {
         (0..count).map(draw).map(Access::read).collect()
     }
 
-    /// The hot set is read once, then at random among the reads of a scan, until the scan is over.
+    /// Reads the hot set once, then reads from it at random during a scan, until the scan is over.
     ///
     /// # Panics
-    /// When there is no hot page, or the share is outside its range.
+    /// If there are no hot pages, or the share is out of range.
     pub fn hot_and_scan(&mut self, what: HotAndScan) -> Vec<Access> {
         let HotAndScan { hot_pages, scan_pages, hot_share } = what;
         assert!((0.0..1.0).contains(&hot_share), "the scan ends");
@@ -80,10 +80,10 @@ impl Generator {
         accesses
     }
 
-    /// The same accesses, each a write with probability `share`.
+    /// The same accesses, each turned into a write with probability `share`.
     ///
     /// # Panics
-    /// When `share` is outside 0 to 1.
+    /// If `share` is not between 0 and 1.
     pub(crate) fn with_writes(&mut self, mut accesses: Vec<Access>, share: f64) -> Vec<Access> {
         for access in &mut accesses {
             if self.random.random_bool(share) {
@@ -93,7 +93,7 @@ impl Generator {
         accesses
     }
 
-    /// A number of pages within 10 % of `share` times `of`, and 1 at least.
+    /// A number of pages within 10 % of `share` times `of`, and at least 1.
     pub(crate) fn about(&mut self, share: f64, of: u32) -> u32 {
         let pages = f64::from(of) * share * self.random.random_range(0.9..1.1);
         #[expect(

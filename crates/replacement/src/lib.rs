@@ -1,10 +1,10 @@
 //! Which replacement policy explains what stayed resident in a page cache, and how well.
 //!
 //! A benchmark runs the traces of a [`battery()`] under a memory limit, each on an empty cache, and
-//! checks which pages are resident at the moments that each trace names. [`fit()`] simulates the
-//! reference policies ([`Policy`]) on the same traces. For each policy, it finds the capacity and
-//! noise that make the observation most likely. It ranks the policies, and says whether the data
-//! tell the first apart from the others.
+//! checks which pages are resident at the moments that each trace specifies. [`fit()`] simulates
+//! the reference policies ([`Policy`]) on the same traces. For each policy, it finds the capacity
+//! and noise that make the observation most likely. It ranks the policies, and says whether the
+//! data distinguish the first from the others.
 //!
 //! This crate uses no I/O, no clock and no threads: the same input and seed give the same answer.
 

@@ -11,10 +11,10 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// `resident` holds, for each moment of `trace`, whether each page of the file is resident.
+    /// `resident` says, for each moment of `trace`, whether each page of the file is resident.
     ///
     /// # Errors
-    /// Refuses another number of moments than the trace's, and another number of pages.
+    /// If the number of moments or of pages differs from the trace's.
     pub fn new(trace: Trace, resident: Vec<Vec<bool>>) -> Result<Self, FitError> {
         let (expected, given) = (trace.moments().len(), resident.len());
         if expected != given {

@@ -1,12 +1,12 @@
-//! A trace: the pages of one file in the order in which they are accessed, and the moments at
-//! which residency is looked at.
+//! A trace: a sequence of accesses to the pages of one file, and the moments at which residency is
+//! checked.
 
 /// What an access does to its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It reads the page.
     Read,
-    /// It writes the page, which is dirty from then on.
+    /// It writes the page, which is then dirty.
     Write,
 }
 
@@ -31,7 +31,7 @@ impl Access {
     }
 }
 
-/// Accesses to one file, from an empty cache on, and when to look at what is resident.
+/// Accesses to one file, starting with an empty cache, and when to check what is resident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     name: &'static str,
@@ -41,11 +41,11 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A trace of `accesses` whose residency is looked at `looks` times, at even distances, the
-    /// last of them at the end. The file is as long as the highest page asks for.
+    /// A trace of `accesses` whose residency is checked `looks` times, at regular intervals, the
+    /// last time at the end. The file is just long enough for the highest page accessed.
     ///
     /// # Panics
-    /// When there are fewer accesses than looks, or no look.
+    /// If there are fewer accesses than looks, or no looks.
     pub fn new(name: &'static str, accesses: Vec<Access>, looks: usize) -> Self {
         assert!(looks > 0, "a trace is looked at");
         assert!(accesses.len() >= looks, "an access lies before each look");
@@ -54,7 +54,7 @@ impl Trace {
         Self { name, pages, accesses, moments }
     }
 
-    /// What the trace is called in reports.
+    /// The trace's name in reports.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -69,8 +69,7 @@ impl Trace {
         &self.accesses
     }
 
-    /// The moments at which residency is looked at, each as the number of accesses done before it,
-    /// ascending.
+    /// The moments at which residency is checked, as the number of accesses before each, ascending.
     pub fn moments(&self) -> &[usize] {
         &self.moments
     }

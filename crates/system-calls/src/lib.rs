@@ -1,9 +1,8 @@
-//! The thin edge to system calls that no safe wrapper covers.
+//! A thin layer over system calls that no safe wrapper covers.
 //!
-//! Loop and block device requests, `cachestat`, `mincore`
-//! and mappings of files, the private mount namespace, and the fork that starts the guardian. Each
-//! function does one call and turns the kernel's answer into a value or an [`io::Error`]; no
-//! policy.
+//! Loop and block device requests, `cachestat`, `mincore` and file mappings, the private mount
+//! namespace, and the fork that starts the guardian. Each function makes one call and turns the
+//! kernel's answer into a value or an [`io::Error`]; there is no policy here.
 #![expect(unsafe_code, reason = "these system calls have no safe wrapper")]
 
 use std::fs::File;
@@ -38,7 +37,7 @@ const BLKSSZGET: libc::Ioctl = 0x1268;
 const BLKPBSZGET: libc::Ioctl = 0x127B;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
-/// One number on every architecture: the call came after the tables were unified.
+/// The same on every architecture, since the call was added after the tables were unified.
 const SYS_CACHESTAT: libc::c_long = 451;
 
 /// `struct loop_info64` of linux/loop.h.
@@ -70,15 +69,15 @@ struct LoopConfig {
 
 const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() == 304);
 
-/// `struct fiemap_extent` of linux/fiemap.h; lengths and places are in bytes.
+/// `struct fiemap_extent` of linux/fiemap.h; lengths and offsets are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawExtent {
-    /// Where it begins in the file, in bytes.
+    /// Offset in the file, in bytes.
     pub logical: u64,
-    /// Where it begins on the device, in bytes.
+    /// Offset on the device, in bytes.
     pub physical: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
     reserved_64: [u64; 2],
     /// `FIEMAP_EXTENT_...`.
@@ -86,7 +85,7 @@ pub struct RawExtent {
     reserved: [u32; 3],
 }
 
-/// `struct fiemap` of linux/fiemap.h with room for extents behind it.
+/// `struct fiemap` of linux/fiemap.h, followed by space for extents.
 #[repr(C)]
 struct Fiemap {
     start: u64,
@@ -99,13 +98,13 @@ struct Fiemap {
 }
 
 impl Fiemap {
-    /// Fits in a few pages of stack.
+    /// Small enough for the stack: a few pages.
     const EXTENTS: usize = 128;
 }
 
 const _: () = assert!(size_of::<RawExtent>() == 56 && size_of::<Fiemap>() == 32 + 128 * 56);
 
-/// `struct btrfs_ioctl_search_args_v2` of linux/btrfs.h with room for what is found.
+/// `struct btrfs_ioctl_search_args_v2` of linux/btrfs.h, with space for the results.
 #[repr(C)]
 struct BtrfsSearch {
     tree: u64,
@@ -126,7 +125,7 @@ struct BtrfsSearch {
 
 impl BtrfsSearch {
     const FOUND_WORDS: usize = 1024;
-    /// `struct btrfs_ioctl_search_header`, which stands before each item.
+    /// `struct btrfs_ioctl_search_header`, which precedes each item.
     const HEADER_BYTES: usize = 32;
 }
 
@@ -138,13 +137,13 @@ const _: () = assert!(size_of::<BtrfsSearch>() == 112 + 8 * BtrfsSearch::FOUND_W
 pub struct CacheStat {
     /// Pages in the page cache.
     pub cached: u64,
-    /// Of these, changed ones.
+    /// How many of these are dirty.
     pub dirty: u64,
-    /// Of these, those that are being written.
+    /// How many of these are being written back.
     pub writeback: u64,
-    /// Pages that have been in it.
+    /// Pages that used to be in it.
     pub evicted: u64,
-    /// Of these, those that would come back as part of the working set.
+    /// How many of these would come back as part of the working set.
     pub recently_evicted: u64,
 }
 
@@ -152,15 +151,16 @@ fn checked(result: libc::c_int) -> io::Result<u32> {
     u32::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// The number of a loop device that was free a moment ago; somebody else may take it first.
+/// The number of a loop device that was free a moment ago; another process may take it first.
 pub fn loop_get_free(control: &File) -> io::Result<u32> {
     // SAFETY: the request takes no argument and the descriptor is open.
     checked(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })
 }
 
-/// Binds `image` to the loop device: direct I/O wanted, and the binding ends with its last user.
+/// Attaches `image` to the loop device, requesting direct I/O, and detaches it when its last user
+/// is gone.
 pub fn loop_configure(device: &File, image: &File) -> io::Result<()> {
-    // SAFETY: every field is an integer or an array of integers, for which zero is a value.
+    // SAFETY: every field is an integer or an array of integers, for which zero is valid.
     let mut config: LoopConfig = unsafe { MaybeUninit::zeroed().assume_init() };
     config.fd = image.as_raw_fd().cast_unsigned();
     config.info.flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO;
@@ -174,11 +174,11 @@ pub fn loop_set_capacity(device: &File) -> io::Result<()> {
     checked(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_SET_CAPACITY) }).map(drop)
 }
 
-/// The numbers of the device and the inode of a loop device's image, whatever its name leads to.
+/// Device and inode numbers of a loop device's image, whatever its name resolves to.
 pub fn loop_image(device: &File) -> io::Result<(u64, u64)> {
-    // SAFETY: every field is an integer or an array of integers, for which zero is a value.
+    // SAFETY: every field is an integer or an array of integers, for which zero is valid.
     let mut info: LoopInfo64 = unsafe { MaybeUninit::zeroed().assume_init() };
-    // SAFETY: the kernel writes one `loop_info64` to the address given (layout asserted above).
+    // SAFETY: the kernel writes one `loop_info64` to this address (layout asserted above).
     let status = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) };
     checked(status).map(|_| (info.device, info.inode))
 }
@@ -186,18 +186,18 @@ pub fn loop_image(device: &File) -> io::Result<(u64, u64)> {
 /// The size of a block device in bytes.
 pub fn block_device_size_bytes(device: &File) -> io::Result<u64> {
     let mut size_bytes = 0_u64;
-    // SAFETY: the request writes one u64 to the address given.
+    // SAFETY: the request writes one u64 to this address.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKGETSIZE64, &raw mut size_bytes) })?;
     Ok(size_bytes)
 }
 
-/// The logical and the physical block of a block device, in bytes.
+/// The logical and the physical block size of a block device, in bytes.
 pub fn block_bytes(device: &File) -> io::Result<(u32, u32)> {
     let mut logical: libc::c_int = 0;
     let mut physical: libc::c_uint = 0;
-    // SAFETY: the request writes one int to the address given.
+    // SAFETY: the request writes one int to this address.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKSSZGET, &raw mut logical) })?;
-    // SAFETY: the request writes one unsigned int to the address given.
+    // SAFETY: the request writes one unsigned int to this address.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKPBSZGET, &raw mut physical) })?;
     Ok((logical.cast_unsigned(), physical))
 }
@@ -205,17 +205,17 @@ pub fn block_bytes(device: &File) -> io::Result<(u32, u32)> {
 /// Tells a block device that the first `size_bytes` are no longer needed.
 pub fn block_discard(device: &File, size_bytes: u64) -> io::Result<()> {
     let range = [0_u64, size_bytes];
-    // SAFETY: the request reads two u64 from the address given.
+    // SAFETY: the request reads two u64 from this address.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD, &raw const range) }).map(drop)
 }
 
-/// Writes and drops what the page cache holds of the block device itself.
+/// Writes back and drops the block device's own page cache.
 pub fn block_flush_buffers(device: &File) -> io::Result<()> {
-    // SAFETY: the request takes no argument that is looked at.
+    // SAFETY: the request ignores its argument.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }).map(drop)
 }
 
-/// Counts the file's pages from byte `start` on in the page cache, `length_bytes` of them, where 0
+/// Counts pages of the file in the page cache, from byte `start` on for `length_bytes`, where 0
 /// means up to the end of the file; ENOSYS before Linux 6.5.
 pub fn cachestat(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<CacheStat> {
     let range = [start, length_bytes];
@@ -227,24 +227,24 @@ pub fn cachestat(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<C
     if result == 0 { Ok(stat) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A part of a file, mapped and never touched from here: the kernel has no page of it in its tables
-/// but those that [`FileMapping::populate`] asks for.
+/// A mapping of part of a file that is never accessed: the kernel has no page table entries for it
+/// except those requested with [`FileMapping::populate`].
 #[derive(Debug)]
 pub struct FileMapping {
-    /// An address as a number, which threads may share.
+    /// The address as an integer, which makes the type `Send` and `Sync`.
     address: usize,
     length_bytes: usize,
 }
 
 impl FileMapping {
-    /// Maps `length_bytes` (not 0) of the file from `start` on, a multiple of the page size, so
-    /// that nobody can touch it.
+    /// Maps `length_bytes` (not 0) of the file from `start`, a multiple of the page size, without
+    /// any access rights.
     pub fn new(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
         Self::mapped(file, start, length_bytes, libc::PROT_NONE)
     }
 
-    /// Maps it for [`FileMapping::populate`]. The mapping is said to be read in random order: so
-    /// the kernel reads nothing ahead, and takes no page for one that was used when it is unmapped
+    /// Maps it for [`FileMapping::populate`]. The mapping is advised to be read in random order, so
+    /// that the kernel does no read-ahead, and does not consider its pages used when it is unmapped
     /// (`vma_has_recency` in `linux/mm_inline.h`).
     pub fn to_populate(file: impl AsFd, start: u64, length_bytes: u64) -> io::Result<Self> {
         let map = Self::mapped(file, start, length_bytes, libc::PROT_READ)?;
@@ -261,7 +261,7 @@ impl FileMapping {
         let length_bytes = usize::try_from(length_bytes).map_err(io::Error::other)?;
         let (fd, start) = (file.as_fd().as_raw_fd(), start.cast_signed());
         let flags = libc::MAP_SHARED;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new mapping at an address chosen by the kernel does not affect existing memory.
         let map =
             unsafe { libc::mmap(ptr::null_mut(), length_bytes, protection, flags, fd, start) };
         if map == libc::MAP_FAILED {
@@ -270,29 +270,29 @@ impl FileMapping {
         Ok(Self { address: map.expose_provenance(), length_bytes })
     }
 
-    /// Asks of as many pages as `answers` has bytes, from page `first` of the mapping on, whether
-    /// they are in the page cache with their content read: the lowest bit of each byte then says.
+    /// Finds out which pages of the mapping, from `first` on, one for each byte of `answers`, are
+    /// in the page cache and up to date: the lowest bit of each byte says so.
     pub fn mincore(&self, first: usize, answers: &mut [u8]) -> io::Result<()> {
         let (start, length_bytes) = self.part(first..first.saturating_add(answers.len()));
-        // SAFETY: the pages lie in the mapping, and `answers` has one byte for each of them.
+        // SAFETY: the pages are in the mapping, and `answers` has one byte for each of them.
         checked(unsafe { libc::mincore(start, length_bytes, answers.as_mut_ptr()) }).map(drop)
     }
 
-    /// Has the kernel put these pages of the mapping into its tables, reading those that are not
-    /// in the page cache; EFAULT for what lies behind the end of the file.
+    /// Has the kernel map these pages, reading those that are not in the page cache; EFAULT for
+    /// pages beyond the end of the file.
     pub fn populate(&self, pages: Range<usize>) -> io::Result<()> {
         self.advise(pages, libc::MADV_POPULATE_READ)
     }
 
-    /// The number of its first page among all pages of this process.
+    /// The page number of its first page in the address space of this process.
     pub fn first_page(&self) -> usize {
         self.address / rustix::param::page_size()
     }
 
     fn advise(&self, pages: Range<usize>, advice: libc::c_int) -> io::Result<()> {
         let (start, length_bytes) = self.part(pages);
-        // SAFETY: the part lies in the mapping, and neither of the two advices that are given
-        // changes what memory holds.
+        // SAFETY: the part is in the mapping, and neither of the two kinds of advice in use changes
+        // the contents of memory.
         checked(unsafe { libc::madvise(start, length_bytes, advice) }).map(drop)
     }
 
@@ -313,17 +313,17 @@ impl FileMapping {
 impl Drop for FileMapping {
     fn drop(&mut self) {
         let start = ptr::with_exposed_provenance_mut(self.address);
-        // SAFETY: the mapping is ours, and nothing ever refers to its memory.
+        // SAFETY: the mapping is ours, and there are never any references to its memory.
         unsafe { libc::munmap(start, self.length_bytes) };
     }
 }
 
-/// Some of the file's extents from byte `start` on, none where there are no more; what is dirty is
-/// written first.
+/// Some of the file's extents from byte `start` on, after writing back dirty data; empty if there
+/// are no more.
 pub fn fiemap(file: impl AsFd, start: u64) -> io::Result<Vec<RawExtent>> {
     let mut map = Fiemap {
         start,
-        // The kernel takes no range that ends beyond the greatest offset.
+        // The kernel rejects a range that ends beyond the greatest offset.
         length: u64::MAX - start,
         flags: FIEMAP_FLAG_SYNC,
         mapped_extents: 0,
@@ -331,25 +331,25 @@ pub fn fiemap(file: impl AsFd, start: u64) -> io::Result<Vec<RawExtent>> {
         reserved: 0,
         extents: [RawExtent::default(); Fiemap::EXTENTS],
     };
-    // SAFETY: the layout is the kernel's (asserted above), which writes as many extents as
-    // `extent_count` says there is room for.
+    // SAFETY: the layout is the kernel's (asserted above), and the kernel writes at most
+    // `extent_count` extents.
     checked(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) })?;
     let mapped = usize::try_from(map.mapped_extents).map_err(io::Error::other)?;
     Ok(map.extents[..mapped.min(Fiemap::EXTENTS)].to_vec())
 }
 
-/// Starts writing what is dirty of the file, without waiting and without flushing the device.
+/// Starts writing back the file's dirty pages, without waiting and without flushing the device.
 pub fn write_out(file: &File) -> io::Result<()> {
     let flags = libc::SYNC_FILE_RANGE_WRITE;
-    // SAFETY: the call takes numbers only, and the descriptor is open.
+    // SAFETY: all arguments are numbers, and the descriptor is open.
     checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) }).map(drop)
 }
 
-/// A key in a tree of a btrfs: object, type, offset; they are in this order.
+/// A key in a btrfs tree: object, type, offset; keys are ordered by these fields in turn.
 pub type BtrfsKey = (u64, u32, u64);
 
-/// Some of the items of an object and type in a tree of the btrfs that the file lies on, with their
-/// offsets, from this offset on; none where there are no more.
+/// Some of the items with this object and type in a tree of the btrfs that the file is on, from
+/// `offset_min` on, with their offsets; empty if there are no more.
 pub fn btrfs_items(
     file: impl AsFd,
     tree: u64,
@@ -360,8 +360,8 @@ pub fn btrfs_items(
     Ok(found.into_iter().map(|((_, _, offset), item)| (offset, item)).collect())
 }
 
-/// Some of the items of a tree of the btrfs that the file lies on, from a key on, up to another;
-/// none where there are no more. Tree 0 is the one that the file is in.
+/// Some of the items within a range of keys in a tree of the btrfs that the file is on; empty if
+/// there are no more. Tree 0 means the one that the file is in.
 pub fn btrfs_search(
     file: impl AsFd,
     tree: u64,
@@ -385,8 +385,8 @@ pub fn btrfs_search(
         found_bytes: (8 * BtrfsSearch::FOUND_WORDS) as u64,
         found: [0; BtrfsSearch::FOUND_WORDS],
     };
-    // SAFETY: the layout is the kernel's (asserted above), which writes no more behind it than
-    // `found_bytes` says there is room for.
+    // SAFETY: the layout is the kernel's (asserted above), and the kernel writes at most
+    // `found_bytes` after it.
     checked(unsafe {
         libc::ioctl(file.as_fd().as_raw_fd(), BTRFS_IOC_TREE_SEARCH_V2, &raw mut search)
     })?;
@@ -398,7 +398,7 @@ pub fn btrfs_search(
         else {
             break;
         };
-        // Transaction, object, offset; then type and length in 32 bits each.
+        // Transaction, object, offset; then type and length, 32 bits each.
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
         let half = |at: usize| u32::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
         let length = usize::try_from(half(28)).map_err(io::Error::other)?;
@@ -409,18 +409,19 @@ pub fn btrfs_search(
     Ok(items)
 }
 
-/// Whether an `io_uring` can be made: makes the smallest there is, and closes it.
+/// Tests whether an `io_uring` can be created, by creating the smallest possible one and closing
+/// it.
 pub fn try_io_uring() -> io::Result<()> {
     /// `struct io_uring_params` of `linux/io_uring.h`.
     const PARAMETERS_BYTES: usize = 120;
     let mut parameters = [0_u64; PARAMETERS_BYTES / size_of::<u64>()];
-    // SAFETY: the kernel reads and writes `parameters`, which are as long as it takes them to be.
+    // SAFETY: the kernel reads and writes `parameters`, which has the size of its structure.
     let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1_u32, parameters.as_mut_ptr()) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
     let fd = i32::try_from(fd).map_err(io::Error::other)?;
-    // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+    // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
     drop(unsafe { OwnedFd::from_raw_fd(fd) });
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Processes and threads: what they share, how they begin and end, what they have used.
+//! Processes and threads: what they share, how they start and end, the CPU time they have used.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,41 +13,41 @@ use rustix::process::{Pid, Signal};
 
 use crate::checked;
 
-/// The scheduler's own accounting, in nanoseconds.
+/// The clock based on the scheduler's own accounting, in nanoseconds.
 const CPUCLOCK_SCHED: libc::clockid_t = 2;
 
-/// Gives this process mounts of its own. The caller has made sure that it has one thread.
+/// Gives this process its own mount namespace. The caller must ensure that it is single-threaded.
 pub fn unshare_mounts() -> io::Result<()> {
-    // SAFETY: only the table of descriptors makes this call unsafe, and it stays shared.
+    // SAFETY: this call is unsafe only because of the descriptor table, which stays shared.
     unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNS) }?;
     Ok(())
 }
 
-/// Gives the calling thread a working directory of its own, so that it can change it while other
-/// threads stay where they are. Its root and its mask of new files' permissions become its own too.
+/// Gives the calling thread its own working directory, so that it can change it without affecting
+/// other threads. Its root directory and umask become its own too.
 pub fn unshare_working_directory() -> io::Result<()> {
-    // SAFETY: only the table of descriptors makes this call unsafe, and it stays shared.
+    // SAFETY: this call is unsafe only because of the descriptor table, which stays shared.
     unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FS) }?;
     Ok(())
 }
 
-/// Forks; the child runs `body` with every signal blocked and exits with what it returns.
+/// Forks; the child runs `body` with all signals blocked and exits with the value that it returns.
 ///
-/// The caller has made sure that the process has one thread, so that no lock is held by a thread
-/// that the child does not have.
+/// The caller must ensure that the process is single-threaded, so that no lock is held by a thread
+/// that does not exist in the child.
 pub fn fork_blocking_signals(body: impl FnOnce() -> i32) -> io::Result<Pid> {
     let mut all = MaybeUninit::uninit();
     let mut before = MaybeUninit::uninit();
-    // SAFETY: both sets live on this stack; sigfillset initialises `all`, pthread_sigmask `before`.
+    // SAFETY: both sets are on this stack; sigfillset initialises `all`, pthread_sigmask `before`.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
-    // SAFETY: with one thread, the child may do whatever the parent may.
+    // SAFETY: in a single-threaded process, the child may do whatever the parent may.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let status = catch_unwind(AssertUnwindSafe(body)).unwrap_or(101);
-        // SAFETY: leaves at once; the parent's buffers and exit handlers are not the child's.
+        // SAFETY: exits at once; the parent's buffers and exit handlers are not the child's to run.
         unsafe { libc::_exit(status) };
     }
     let error = io::Error::last_os_error();
@@ -56,45 +56,46 @@ pub fn fork_blocking_signals(body: impl FnOnce() -> i32) -> io::Result<Pid> {
     if pid > 0 { Pid::from_raw(pid).ok_or(error) } else { Err(error) }
 }
 
-/// Closes every descriptor from 3 up but those in `kept`.
+/// Closes every descriptor from 3 up except those in `kept`.
 pub fn close_all_but(kept: &[BorrowedFd<'_>]) {
     let mut numbers: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().cast_unsigned()).collect();
     numbers.sort_unstable();
     let mut first = 3;
     for number in numbers.into_iter().chain([u32::MAX]) {
         if first < number {
-            // SAFETY: only the freshly forked guardian calls this, and it uses none of these.
+            // SAFETY: only the newly forked guardian calls this, and it uses none of these
+            // descriptors.
             unsafe { libc::close_range(first, number - 1, 0) };
         }
         first = number.saturating_add(1).max(first);
     }
 }
 
-/// Puts `file` at the number `target`, as `dup2(2)`, without close-on-exec.
+/// Duplicates `file` onto the descriptor `target`, like `dup2(2)`, without close-on-exec.
 pub fn duplicate_onto(file: impl AsFd, target: i32) -> io::Result<()> {
-    // SAFETY: only the freshly forked guardian calls this, on numbers that nothing there owns.
+    // SAFETY: only the newly forked guardian calls this, on descriptors that nothing there owns.
     checked(unsafe { libc::dup2(file.as_fd().as_raw_fd(), target) }).map(drop)
 }
 
-/// What a process, all its threads together, has used of processors since it began. Anybody may ask
-/// this of any process; of a kernel thread it is its own.
+/// The CPU time used by a process, all threads together, since it started. This works for any
+/// process, whoever owns it; for a kernel thread it is the time of that thread.
 ///
 /// # Errors
-/// When there is no such process.
+/// If there is no such process.
 pub fn processor_time_of(pid: Pid) -> io::Result<Duration> {
-    // `MAKE_PROCESS_CPUCLOCK` of the kernel's `linux/posix-timers.h`, which is what
-    // `clock_getcpuclockid(3)` gives, without its extra call.
+    // `MAKE_PROCESS_CPUCLOCK` of the kernel's `linux/posix-timers.h`: the result of
+    // `clock_getcpuclockid(3)` without its additional system call.
     let clock = (!pid.as_raw_nonzero().get() << 3) | CPUCLOCK_SCHED;
     let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the kernel writes a `timespec`, for which there is room, or fails.
+    // SAFETY: the kernel writes a `timespec`, for which there is space, or fails.
     checked(unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) })?;
-    // SAFETY: it succeeded.
+    // SAFETY: the call succeeded, so `time` is initialised.
     let time = unsafe { time.assume_init() };
     let positive = |value: i64| u64::try_from(value).unwrap_or(0);
     Ok(Duration::from_secs(positive(time.tv_sec)) + Duration::from_nanos(positive(time.tv_nsec)))
 }
 
-/// Makes the command's process die when the thread that starts it does.
+/// Has the command's process killed when the thread that starts it dies.
 pub fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
     let before_exec = move || {
@@ -106,7 +107,7 @@ pub fn die_with_parent(command: &mut Command) {
             Err(io::ErrorKind::Interrupted.into())
         }
     };
-    // SAFETY: the closure makes two system calls, allocates nothing and takes no lock.
+    // SAFETY: the closure makes two system calls, does not allocate and takes no lock.
     unsafe { command.pre_exec(before_exec) };
 }
 
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_forked_child_exits_with_its_bodys_value() {
-        // The body takes no lock, so the threads of the test harness do no harm.
+        // The body takes no lock, so the threads of the test harness are harmless.
         let pid = fork_blocking_signals(|| 7).expect("fork is permitted");
         let (_, status) =
             rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty())

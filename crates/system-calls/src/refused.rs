@@ -1,10 +1,10 @@
-//! Calls that never fail but where a filter refuses them, as those of containers may.
+//! Calls that never fail unless a seccomp filter refuses them, as in some containers.
 
 use std::io;
 use std::ptr;
 
-/// One of the calls that the program and its libraries suppose to succeed and that is refused here,
-/// with what the kernel says; none where all are allowed. None of them changes anything.
+/// Returns a call that the program and its libraries expect to succeed but that is refused here,
+/// with the kernel's error; `None` if all of them are allowed. None of the calls changes anything.
 #[must_use]
 pub fn refused_call() -> Option<(&'static str, io::Error)> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -12,8 +12,8 @@ pub fn refused_call() -> Option<(&'static str, io::Error)> {
     let no_time = time;
     let word: u32 = 0;
     let (none, now) = (ptr::null::<libc::rlimit>(), ptr::null_mut::<libc::timespec>());
-    // SAFETY: each call gets the arguments that its manual page names: numbers, null where it
-    // allows that, and places on this stack that hold what it reads or writes.
+    // SAFETY: each call gets the arguments in its manual page: numbers, null where that is allowed,
+    // and addresses on this stack of what it reads or writes.
     let done = unsafe {
         [
             ("getpid", libc::syscall(libc::SYS_getpid)),
@@ -34,7 +34,7 @@ pub fn refused_call() -> Option<(&'static str, io::Error)> {
                     &raw mut time,
                 ),
             ),
-            // No time at all.
+            // A duration of zero.
             (
                 "clock_nanosleep",
                 libc::syscall(
@@ -45,7 +45,7 @@ pub fn refused_call() -> Option<(&'static str, io::Error)> {
                     now,
                 ),
             ),
-            // Nobody waits there.
+            // There are no waiters.
             ("futex", libc::syscall(libc::SYS_futex, &raw const word, WAKE_OWN, 1)),
         ]
         .map(|(name, result)| (name, (result < 0).then(io::Error::last_os_error)))

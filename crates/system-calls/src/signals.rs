@@ -1,4 +1,4 @@
-//! Signals that ask for an orderly end, and for one at once.
+//! Signals that request an orderly end, or an immediate one.
 
 use std::io;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::time::{ClockId, clock_gettime};
 use signal_hook::low_level::{exit, register};
 
-/// What comes so soon after the first signal is the same wish: `timeout` sends each signal twice,
-/// to its child and to the group.
+/// Signals that follow the first one within this time are the same request: `timeout` sends each
+/// signal twice, to its child and to the group.
 const ONE_WISH_MS: u64 = 300;
 
-/// Lets any of these signals raise `stop`, and one that comes later than that end the process with
-/// this status at once.
+/// Makes the first of these signals set `stop`, and a later one end the process immediately with
+/// this status.
 ///
 /// # Errors
-/// When the kernel takes no handler for one of them.
+/// If a handler cannot be installed.
 pub fn stop_then_end(signals: &[i32], stop: &Arc<AtomicBool>, status: i32) -> io::Result<()> {
     let first_ms: Arc<AtomicU64> = Arc::default();
     for &signal in signals {
@@ -28,8 +28,8 @@ pub fn stop_then_end(signals: &[i32], stop: &Arc<AtomicBool>, status: i32) -> io
                 Err(_) => {}
             }
         };
-        // SAFETY: the handler reads a clock, and reads and writes atomic numbers; else it ends the
-        // process by _exit(2). All of these are safe in a signal handler.
+        // SAFETY: the handler reads a clock, and loads and stores atomics, or else ends the process
+        // by _exit(2). All of this is async-signal-safe.
         unsafe { register(signal, handle) }?;
     }
     Ok(())

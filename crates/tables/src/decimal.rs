@@ -1,12 +1,13 @@
 //! Numbers as they are written: decimals, whose differences are exact.
 //!
-//! Where values agree in their leading digits, a double has few left for what they differ by:
-//! 1000000000000.4 keeps three digits after the point, and an analysis of variance of such
-//! values no more. The difference from a common offset is therefore taken of what is written, and
-//! rounded to a double only then.
+//! If values agree in their leading digits, a double has few digits left for their differences:
+//! 1000000000000.4 retains three decimals, and so would an analysis of variance of such values.
+//! Therefore the difference from a common offset is computed from the text, and only then rounded
+//! to a double.
 
-/// Values this many times their range or more are taken as differences from an offset. Below
-/// that, their own doubles cost less than three digits of sixteen.
+/// Values are represented as differences from an offset if they are at least this many times their
+/// range. Below that, using the values themselves costs less than three of a double's sixteen
+/// digits.
 const RANGES: f64 = 1000.0;
 
 /// The number `mantissa` / 10^`scale`.
@@ -17,9 +18,9 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// A number as [`str::parse`] reads it into a double: digits with or without a sign, a point
-    /// and an exponent. None for more digits than the mantissa holds (38 always fit), and for what
-    /// is no such number.
+    /// Parses a number that [`str::parse`] accepts as a double: digits with an optional sign, point
+    /// and exponent. `None` if there are more digits than the mantissa has room for (38 always
+    /// fit), or if the text is not such a number.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (digits, exponent) = match text.split_once(['e', 'E']) {
             Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
@@ -43,20 +44,21 @@ impl Decimal {
         Some(Self { mantissa: if negative { -mantissa } else { mantissa }, scale })
     }
 
-    /// This less `other`, exactly. None where that has more digits than the mantissa holds.
+    /// `self` minus `other`, exactly. `None` if the result has more digits than the mantissa has
+    /// room for.
     pub(crate) fn less(self, other: Self) -> Option<Self> {
         let scale = self.scale.max(other.scale);
         let mantissa = self.mantissa_at(scale)?.checked_sub(other.mantissa_at(scale)?)?;
         Some(Self { mantissa, scale })
     }
 
-    /// The nearest double, and of two as near the even one.
+    /// The nearest double; if there is a tie, the even one.
     pub(crate) fn nearest(self) -> Option<f64> {
         let exponent = self.scale.checked_neg()?;
         format!("{}e{exponent}", self.mantissa).parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// The mantissa of the same number at another, not smaller, scale.
+    /// The mantissa of the same number at a different scale, which must not be smaller.
     fn mantissa_at(self, scale: i32) -> Option<i128> {
         let power = u32::try_from(scale.checked_sub(self.scale)?).ok()?;
         if self.mantissa == 0 {
@@ -66,7 +68,7 @@ impl Decimal {
     }
 }
 
-/// Values less an offset.
+/// Values minus an offset.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Differences {
     pub(crate) offset: f64,
@@ -74,9 +76,9 @@ pub(crate) struct Differences {
 }
 
 impl Differences {
-    /// Of the numbers that `texts` hold and `values` are the doubles of: from the first, exact but
-    /// for their own rounding, where they agree in leading digits and have no more than a
-    /// [`Decimal`] holds; else `values` as they are.
+    /// `values` are the doubles of the numbers in `texts`. If they agree in leading digits, and
+    /// have no more than fit in a [`Decimal`], the result is their differences from the first one,
+    /// exact except for the final rounding; otherwise it is `values` unchanged.
     pub(crate) fn of(texts: &[&str], values: Vec<f64>) -> Self {
         if share_digits(&values)
             && let Some(differences) = differences(texts)

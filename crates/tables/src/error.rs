@@ -1,16 +1,16 @@
-//! What is wrong with a table or a series, in one sentence that names the place.
+//! What is wrong with a table or a series, in one sentence that says where.
 
-/// Why a file's text is not what an analysis needs.
+/// Why a file's text cannot be analysed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// There is nothing in it but, perhaps, a header.
+    /// It is empty, or has only a header.
     #[error("{file} contains no values")]
     Empty {
         /// The file.
         file: String,
     },
-    /// It is no table of separated values.
+    /// It is not a table of comma-separated values.
     #[error("{file}, line {line}: {why}")]
     NotATable {
         /// The file.
@@ -20,17 +20,17 @@ pub enum InputError {
         /// What is wrong there.
         why: String,
     },
-    /// A column was named that is not there.
+    /// The requested column does not exist.
     #[error("{file} has no column {column}; it has {there}")]
     MissingColumn {
         /// The file.
         file: String,
         /// The column asked for.
         column: String,
-        /// The columns that are there, separated by commas.
+        /// The existing columns, separated by commas.
         there: String,
     },
-    /// Two columns have one name.
+    /// Two columns have the same name.
     #[error("{file} has two columns named {column}: rename one")]
     DoubleColumn {
         /// The file.
@@ -38,19 +38,19 @@ pub enum InputError {
         /// Their name.
         column: String,
     },
-    /// A cell should hold a number and does not.
+    /// A cell that should contain a number does not.
     #[error("{file}, line {line}, column {column}: {text:?} is not a finite number")]
     NotANumber {
         /// The file.
         file: String,
         /// The line, from 1.
         line: u64,
-        /// The column's name or, without a header, its number from 1.
+        /// The column's name or, if there is no header, its number from 1.
         column: String,
-        /// What the cell holds.
+        /// The cell's content.
         text: String,
     },
-    /// A factor's cell is empty.
+    /// The cell of a factor is empty.
     #[error("{file}, line {line}, column {column}: the level is missing")]
     NoLevel {
         /// The file.
@@ -60,24 +60,24 @@ pub enum InputError {
         /// The column's name.
         column: String,
     },
-    /// One column serves two purposes.
+    /// One column is used for two purposes.
     #[error("column {column} is named twice: factors and response must be different columns")]
     NamedTwice {
         /// The column.
         column: String,
     },
-    /// A file with several columns, and none of them chosen.
+    /// The file has several columns, and none was chosen.
     #[error("{file} has several columns ({there}): choose one with --column")]
     WhichColumn {
         /// The file.
         file: String,
-        /// The columns that are there, separated by commas.
+        /// The existing columns, separated by commas.
         there: String,
     },
-    /// A wide table has two factors, and other than two were named.
+    /// A wide table has two factors, but a different number of names was given.
     #[error("a wide table has two factors, rows and columns, but --factors names {named}")]
     WideFactors {
-        /// How many were named.
+        /// How many names were given.
         named: usize,
     },
 }

@@ -1,10 +1,10 @@
-//! Separated values with a header, as text: every row as long as the header, every name once.
+//! Comma-separated values with a header, as text: rows are as long as the header, names are unique.
 
 use csv::{Reader, ReaderBuilder, Trim};
 
 use crate::error::InputError;
 
-/// Columns that an error names, and characters that it quotes of a cell.
+/// How many columns an error names, and how many characters of a cell it quotes.
 const COLUMNS_NAMED: usize = 10;
 const TEXT_QUOTED: usize = 60;
 
@@ -16,22 +16,23 @@ pub struct Grid {
     rows: Vec<Row>,
 }
 
-/// A row and where it stands.
+/// A row and its position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The line in the file, from 1.
     pub line: u64,
-    /// One cell for each column, without white space around it.
+    /// One cell per column, without surrounding white space.
     pub cells: Vec<String>,
 }
 
 impl Grid {
     /// Reads comma-separated values (RFC 4180) whose first line is a header. Blank lines are
-    /// passed over. `file` is the name that errors give.
+    /// skipped. `file` is the name to use in errors.
     ///
     /// # Errors
-    /// Text that is no table, rows of another length than the header, cells that hold a line break
-    /// (mostly a quote that is never closed), two columns of one name, and a table without rows.
+    /// If the text is not a table or has no rows, a row's length differs from the header's, a cell
+    /// contains a line break (usually because of an unclosed quote), or two columns have the same
+    /// name.
     pub fn parse(file: &str, text: &str) -> Result<Self, InputError> {
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
         let header = reader.headers().map_err(|error| not_a_table(file, 1, &error))?;
@@ -47,10 +48,10 @@ impl Grid {
         }
     }
 
-    /// Reads the same without a header: the columns are called `names`.
+    /// Like [`Grid::parse`] for a table without a header: the columns are named `names`.
     ///
     /// # Errors
-    /// As [`Grid::parse`], and rows of another length than `names`.
+    /// As for [`Grid::parse`], and if a row's length differs from that of `names`.
     pub(crate) fn headless(file: &str, text: &str, names: &[&str]) -> Result<Self, InputError> {
         let mut builder = ReaderBuilder::new();
         builder.has_headers(false).flexible(true).trim(Trim::All);
@@ -70,7 +71,7 @@ impl Grid {
         &self.header
     }
 
-    /// The rows, at least one.
+    /// The rows, of which there is at least one.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -82,10 +83,10 @@ impl Grid {
         &self.file
     }
 
-    /// Where the column of this name stands.
+    /// The position of the column with this name.
     ///
     /// # Errors
-    /// A name that is not there.
+    /// If there is no such column.
     pub fn column(&self, name: &str) -> Result<usize, InputError> {
         self.header.iter().position(|column| column == name).ok_or_else(|| {
             InputError::MissingColumn {
@@ -99,7 +100,7 @@ impl Grid {
     /// The number in a cell.
     ///
     /// # Errors
-    /// A cell that holds no finite number.
+    /// If the cell does not contain a finite number.
     pub fn number(&self, row: &Row, column: usize) -> Result<f64, InputError> {
         let text = &row.cells[column];
         finite(text).ok_or_else(|| InputError::NotANumber {
@@ -113,7 +114,7 @@ impl Grid {
     /// The level in a cell.
     ///
     /// # Errors
-    /// An empty cell.
+    /// If the cell is empty.
     pub fn level<'a>(&self, row: &'a Row, column: usize) -> Result<&'a str, InputError> {
         let text = row.cells[column].as_str();
         if text.is_empty() {
@@ -140,7 +141,7 @@ impl Grid {
     }
 }
 
-/// At most [`TEXT_QUOTED`] characters of what a file holds.
+/// Text from a file, truncated to [`TEXT_QUOTED`] characters.
 pub(crate) fn shortened(text: &str) -> String {
     if text.chars().count() <= TEXT_QUOTED {
         return text.to_owned();
@@ -148,7 +149,7 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(TEXT_QUOTED).chain("...".chars()).collect()
 }
 
-/// A finite number written in decimal, or nothing.
+/// A finite decimal number.
 pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -174,8 +175,8 @@ fn rows(file: &str, text: &str, mut reader: Reader<&[u8]>) -> Result<Vec<Row>, I
     Ok(rows)
 }
 
-/// Counts lines up to positions that only grow. The parser's own count is that of where it began
-/// to look for a row, which may be before blank lines, and before the second half of a line's end.
+/// Counts lines up to positions that only increase. The parser's own count is for the position
+/// where it started to look for a row, which may be before blank lines, or in the middle of a CRLF.
 struct Lines<'a> {
     text: &'a str,
     byte: usize,

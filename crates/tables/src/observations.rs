@@ -1,30 +1,29 @@
-//! Observations of a designed experiment, from a table in long form (a row for each observation)
-//! or in wide form (a row for each level of one factor, a column for each level of the other).
+//! Observations of a designed experiment, from a table in long form (a row per observation) or in
+//! wide form (a row per level of one factor, a column per level of the other).
 
 use crate::decimal::Differences;
 use crate::error::InputError;
 use crate::grid::{Grid, Row};
 
-/// What a wide table's columns are called where nobody names the factor.
+/// The default name of the factor whose levels are a wide table's columns.
 const COLUMNS: &str = "column";
 
-/// Every observation with the levels that it was made at.
+/// Every observation, with the levels of the factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observations {
     /// The factors' names.
     pub factors: Vec<String>,
-    /// What is to be added to every value. Not 0 only where values agree in so many leading digits
-    /// that doubles would lose what they differ by.
+    /// To be added to every value. Only different from 0 if values agree in so many leading digits
+    /// that doubles would lose their differences.
     pub offset: f64,
-    /// For each observation the level of each factor, in the order of `factors`, and the value
-    /// less the offset.
+    /// For each observation, the level of each factor, in the order of `factors`, and the value
+    /// minus the offset.
     pub rows: Vec<(Vec<String>, f64)>,
-    /// The line of the file, from 1, that each observation stands in; empty where they come from
-    /// no file.
+    /// The line of the file, from 1, of each observation; empty if they are not from a file.
     pub lines: Vec<u64>,
 }
 
-/// Observations while they are read.
+/// Observations that are being read.
 #[derive(Default)]
 struct Reading<'a> {
     levels: Vec<Vec<String>>,
@@ -55,12 +54,12 @@ impl<'a> Reading<'a> {
 }
 
 impl Observations {
-    /// From a table in long form: a column for each factor, and one for the response. Several rows
-    /// with the same levels are replicates.
+    /// Reads a table in long form, which has one column per factor, and one for the response.
+    /// Several rows with the same levels are replicates.
     ///
     /// # Errors
-    /// Columns that are not there or are named twice, responses that are no numbers, and levels
-    /// that are missing.
+    /// If columns do not exist or are named twice, responses are not numbers, or levels are
+    /// missing.
     pub fn long(grid: &Grid, response: &str, factors: &[String]) -> Result<Self, InputError> {
         let twice = |(position, name): (usize, &String)| {
             name == response || factors[..position].contains(name)
@@ -79,13 +78,13 @@ impl Observations {
         Ok(reading.finished(factors.to_vec()))
     }
 
-    /// From a table in wide form: the first column holds the levels of one factor, the other
-    /// columns are the levels of the second. Several rows of one level are replicates. `factors`
-    /// names both, rows first; where it is empty, the first is called as the first column, the
-    /// second `column`.
+    /// Reads a table in wide form: the first column contains the levels of one factor, and the
+    /// other columns are the levels of the second. Several rows of the same level are replicates.
+    /// `factors` names both, rows first; if it is empty, the first is named after the first column,
+    /// and the second is `column`.
     ///
     /// # Errors
-    /// Other than no or two names, cells that are no numbers, and levels that are missing.
+    /// If the number of names is neither 0 nor 2, cells are not numbers, or levels are missing.
     pub fn wide(grid: &Grid, factors: &[String]) -> Result<Self, InputError> {
         let factors = match factors {
             [] => vec![grid.header()[0].clone(), COLUMNS.to_owned()],

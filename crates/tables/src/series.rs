@@ -1,19 +1,19 @@
-//! One series of numbers, or two side by side: a file with a number on each line, or columns of a
-//! table.
+//! A series of numbers, or two side by side: from a file with one number per line, or from columns
+//! of a table.
 
 use crate::error::InputError;
 use crate::grid::{Grid, finite, shortened};
 
-/// What tables write where a number is missing.
+/// What tables have in place of a missing number.
 const MISSING: [&str; 9] =
     ["na", "n/a", "nan", "nil", "none", "null", "inf", "infinity", "missing"];
 
-/// The numbers of a file: of its column `column`, or one on each line. Blank lines, and what
-/// follows a `#`, are passed over where there is no table.
+/// The numbers of a file: those of its column `column`, or one per line. If it is not a table,
+/// blank lines and comments that start with `#` are skipped.
 ///
 /// # Errors
-/// Text without numbers, a line or a cell that holds none, a column that is not there, and several
-/// columns without a choice.
+/// If there are no numbers, a line or a cell is not a number, the column does not exist, or there
+/// are several columns and none was chosen.
 pub fn series(file: &str, text: &str, column: Option<&str>) -> Result<Vec<f64>, InputError> {
     if let Some(column) = column {
         let grid = Grid::parse(file, text)?;
@@ -23,7 +23,7 @@ pub fn series(file: &str, text: &str, column: Option<&str>) -> Result<Vec<f64>, 
     for (number, line) in numbered_lines(text) {
         match finite(unquoted(line)) {
             Some(value) => values.push(value),
-            // A table of one column has a heading.
+            // A table with a single column starts with its heading.
             None if values.is_empty() && is_heading(line) => {
                 return single_column(file, text);
             }
@@ -36,11 +36,11 @@ pub fn series(file: &str, text: &str, column: Option<&str>) -> Result<Vec<f64>, 
     Ok(values)
 }
 
-/// The numbers of a table's column `column`, in groups of one level each of its column `by`: in the
-/// order in which the levels come.
+/// The numbers of a table's column `column`, grouped by the level of its column `by`, in order of
+/// the levels' first appearance.
 ///
 /// # Errors
-/// As [`series`], and a level that is empty.
+/// As for [`series`], and if a level is empty.
 pub fn series_by(
     file: &str,
     text: &str,
@@ -60,11 +60,11 @@ pub fn series_by(
     Ok(groups)
 }
 
-/// The numbers of the columns `first` and `second` of a table, row by row. A table of two columns
-/// of numbers needs no header.
+/// The numbers of the columns `first` and `second` of a table, row by row. A table with just two
+/// columns of numbers needs no header.
 ///
 /// # Errors
-/// As [`series`].
+/// As for [`series`].
 pub fn pairs(
     file: &str,
     text: &str,
@@ -94,7 +94,7 @@ fn single_column(file: &str, text: &str) -> Result<Vec<f64>, InputError> {
     numbers_of(&grid, 0)
 }
 
-/// The lines that hold something, with their numbers from 1.
+/// The lines that are not blank or comments, with their numbers from 1.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).filter_map(|(number, line)| {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -102,8 +102,7 @@ fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     })
 }
 
-/// Whether a first line is a column's name: a word, and none of those that stand for a number that
-/// is missing.
+/// Whether a first line is the name of a column: a word, but none that stands for a missing number.
 fn is_heading(line: &str) -> bool {
     let word = unquoted(line);
     let begins_a_name = word.starts_with(|first: char| first.is_alphabetic() || first == '_');
@@ -114,7 +113,7 @@ fn is_heading(line: &str) -> bool {
     begins_a_name && !missing && !is_exponent
 }
 
-/// Without the quotes around it.
+/// The line without surrounding quotes.
 fn unquoted(line: &str) -> &str {
     line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(line)
 }

@@ -1,9 +1,10 @@
-//! NIST's Statistical Reference Datasets of the analysis of variance, from the text of a table to
+//! NIST's Statistical Reference Datasets for the analysis of variance, from the text of a table to
 //! the answer.
 //!
-//! All digits that NIST certifies are reached, those of `SmLs07` to `SmLs09` as well, of whose
-//! values thirteen digits are constant: written as doubles they leave four. The certified numbers
-//! are in the fixture of the crate `stats`, whose test `design` holds the analysis alone to them.
+//! All digits certified by NIST are matched, including those of `SmLs07` to `SmLs09`, in whose
+//! values thirteen digits are constant: as doubles, they would retain four. The certified numbers
+//! are in a fixture of the crate `stats`, whose test `design` checks the analysis alone against
+//! them.
 
 use std::fmt::Write as _;
 
@@ -18,8 +19,8 @@ fn cases() -> Vec<Value> {
     fixture["nist"].as_array().expect("a list").clone()
 }
 
-/// Treatments and responses by the rule of the `SmLs` sets: 21, 201 or 2001 replicates of nine
-/// treatments, and 1, 7 or 13 digits that are the same in all.
+/// Treatments and responses of the `SmLs` sets, which follow a rule: 21, 201 or 2001 replicates of
+/// nine treatments, with 1, 7 or 13 constant leading digits.
 fn smls(number: usize) -> Vec<(usize, String)> {
     let leading = ["1", "1000000", "1000000000000"][(number - 1) / 3];
     let replicates = [21, 201, 2001][(number - 1) % 3];
@@ -34,7 +35,7 @@ fn smls(number: usize) -> Vec<(usize, String)> {
     rows
 }
 
-/// The rows of a case. A stored double's shortest decimal is what NIST's file has.
+/// The rows of a case. The shortest decimal of a stored double is what is in NIST's file.
 fn rows(case: &Value) -> Vec<(usize, String)> {
     if let Some(number) = case["name"].as_str().expect("a name").strip_prefix("SmLs0") {
         return smls(number.parse().expect("a number"));
@@ -85,7 +86,7 @@ fn certified_values_are_reached_from_text() {
 fn means_are_those_of_the_table() {
     let got = answer(&table(&smls(7)));
     let first = "1000000000000.4".parse::<f64>().unwrap();
-    // The means of treatments are .4, and four times .3 and .5 each.
+    // The means of the treatments are .4 once, and .3 and .5 four times each.
     assert!((got.grand_mean.estimate - first).abs() <= 2.5e-4);
     assert!((got.totals.mean / 189.0 / 1e24 - 1.0).abs() < 1e-11);
     assert!((got.effects[1].estimate.estimate + 0.1).abs() < 1e-14);

@@ -2,28 +2,28 @@
 
 use std::fmt::Write as _;
 
-/// What stands before the first column.
+/// The number of spaces before the first column.
 pub const INDENT: usize = 2;
-/// What stands between two columns.
+/// The number of spaces between two columns.
 pub const GAP: usize = 2;
 
-/// The width of the widest of these texts, in characters.
+/// The length of the longest of these texts, in characters.
 #[must_use]
 pub fn widest<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> usize {
     texts.into_iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0)
 }
 
-/// The columns of a table: the first ones flush left, all others flush right.
+/// The columns of a table: the first ones are left-aligned, all others right-aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How many are flush left.
+    /// How many columns are left-aligned.
     pub left: usize,
-    /// How wide each is.
+    /// The width of each column.
     pub widths: Vec<usize>,
 }
 
 impl Layout {
-    /// A line of these cells, indented. Cells that it lacks at the end are empty.
+    /// An indented line with these cells. Missing cells at the end are empty.
     #[must_use]
     pub fn line<S: AsRef<str>>(&self, cells: impl IntoIterator<Item = S>) -> String {
         let mut line = " ".repeat(INDENT);
@@ -40,7 +40,7 @@ impl Layout {
     }
 }
 
-/// A table of text cells: the first column flush left, all others flush right.
+/// A table of text cells: the first column is left-aligned, all others are right-aligned.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     rows: Vec<Vec<String>>,
@@ -55,12 +55,12 @@ impl Columns {
         columns
     }
 
-    /// Adds a row. Cells that it lacks at the end are empty.
+    /// Adds a row. Missing cells at the end are empty.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The text, each line ended by a newline. A column in which there is nothing but a heading is
+    /// The table as text, with a newline after each line. Columns that contain only a heading are
     /// left out.
     #[must_use]
     pub fn render(&self) -> String {

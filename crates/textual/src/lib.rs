@@ -1,5 +1,5 @@
-//! Plain text for people: lines that fit, columns that line up, numbers with as many digits as they
-//! deserve, names that are suggested for misspelt ones.
+//! Plain text for people: lines that fit, columns that line up, numbers with a sensible number of
+//! digits, suggestions for misspelt names.
 
 mod columns;
 mod lines;

@@ -2,29 +2,29 @@
 
 use crate::plain::plain_text;
 
-/// A space that lines are not broken at.
+/// A space at which lines are not broken.
 pub const UNBREAKABLE: char = '\u{a0}';
 
-/// What is not parted from the number before it.
+/// Units that are kept together with the preceding number.
 const UNITS: [&str; 5] = [" KiB", " MiB", " GiB", " TiB", " %"];
 
 /// Indents of a paragraph, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indent {
-    /// Of the first line.
+    /// Indent of the first line.
     pub first: usize,
-    /// Of the others.
+    /// Indent of the other lines.
     pub rest: usize,
 }
 
-/// The text with spaces that are not broken at.
+/// The text with its spaces made unbreakable.
 #[must_use]
 pub fn unbroken(text: &str) -> String {
     text.replace(' ', &UNBREAKABLE.to_string())
 }
 
 /// Breaks `text` at spaces into lines of at most `width` characters; a word that is longer than a
-/// line is broken where the line ends.
+/// line is split at the end of the line.
 #[must_use]
 pub fn wrap(text: &str, indent: Indent, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -60,8 +60,8 @@ pub fn wrap(text: &str, indent: Indent, width: usize) -> Vec<String> {
     lines
 }
 
-/// A sentence as lines of at most `width` columns, each ended by a newline: the first begins with
-/// `first`, all others with `rest`.
+/// Wraps a sentence into lines of at most `width` columns, each followed by a newline: the first
+/// begins with `first`, all others with `rest`.
 #[must_use]
 pub fn paragraph(first: &str, rest: &str, text: &str, width: usize) -> String {
     let (before_first, before_rest) = (first.chars().count(), rest.chars().count());

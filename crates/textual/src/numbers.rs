@@ -1,10 +1,10 @@
-//! Numbers as people read them: with as many digits as they deserve.
+//! Numbers for people, with a sensible number of digits.
 
-/// Significant digits of a figure for people.
+/// Significant digits of a figure.
 const DIGITS: i32 = 5;
 
-/// A figure with five significant digits, without an exponent where it is between a millionth and
-/// a billion.
+/// A figure with five significant digits, without an exponent if it is between a millionth and a
+/// billion.
 #[must_use]
 pub fn figure(value: f64) -> String {
     let magnitude = value.abs();
@@ -25,7 +25,7 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A p-value as it is quoted: two significant digits, and nothing below a ten-thousandth.
+/// A p-value with two significant digits, and nothing more precise below one ten-thousandth.
 #[must_use]
 pub fn p_value(p: f64) -> String {
     if p < 1e-4 {
@@ -50,15 +50,15 @@ pub fn p_equation(p: f64) -> String {
     if value.starts_with('<') { format!("p {value}") } else { format!("p = {value}") }
 }
 
-/// A level or a share in percent, without a needless point.
+/// A level or a share in percent, without unnecessary decimals.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    // Levels such as 0.95 are no exact multiples in binary.
+    // Levels such as 0.95 have no exact binary representation.
     let rounded = (share * 1e10).round() / 1e8;
     format!("{rounded} %")
 }
 
-/// A number with commas between thousands.
+/// A number with commas as thousands separators.
 #[must_use]
 pub fn grouped(value: f64) -> String {
     let digits = format!("{value}");
@@ -73,7 +73,7 @@ pub fn grouped(value: f64) -> String {
     text + rest
 }
 
-/// A number with two digits at most.
+/// A number with at most two digits, unless it is 100 or more.
 #[must_use]
 pub fn two_digits(value: f64) -> String {
     if value < 9.95 { format!("{value:.1}").replace(".0", "") } else { format!("{value:.0}") }

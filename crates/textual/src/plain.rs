@@ -1,12 +1,11 @@
-//! Texts that go to terminals, tables and pages as they are: none of their characters is an order
-//! to who shows them.
+//! Text that is safe to print to terminals, tables and pages: none of its characters has an effect
+//! on whatever displays it.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A text without control characters and without those that change the direction of what follows
-/// (Unicode Standard Annex 9, section 2): spaces stand for those that space, and question marks for
-/// the others.
+/// Replaces control characters, and those that change text direction (Unicode Standard Annex 9,
+/// section 2): white space becomes a space, anything else a question mark.
 #[must_use]
 pub fn plain_text(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| replacement(c).is_none()) {
@@ -15,8 +14,8 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| replacement(c).unwrap_or(c)).collect())
 }
 
-/// The same of a JSON text, in which an escape stands for each such character: what is read from it
-/// stays the same.
+/// Like [`plain_text`] for JSON, in which such characters are escaped: the parsed content is
+/// unchanged.
 #[must_use]
 pub fn plain_json(text: String) -> String {
     let is_order = |c: char| c != '\n' && replacement(c).is_some();
@@ -37,7 +36,7 @@ pub fn plain_json(text: String) -> String {
     plain
 }
 
-/// A path for people.
+/// A path for display.
 #[must_use]
 pub fn plain_path(path: &Path) -> String {
     plain_text(&path.display().to_string()).into_owned()

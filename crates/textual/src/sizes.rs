@@ -1,13 +1,14 @@
-//! Sizes in bytes, by powers of 1024 and called so.
+//! Sizes in bytes, in powers of 1024 and with the corresponding unit names.
 
-/// A size: exact where it is a whole number of its unit, else with so many significant digits.
+/// A size: exact if it is a whole number of units, otherwise with `digits` significant digits.
 #[must_use]
 pub fn size(bytes: f64, digits: usize) -> String {
     let (scaled, unit) = scaled(bytes, ["bytes", "KiB", "MiB", "GiB", "TiB"]);
     if scaled.fract() == 0.0 {
         return format!("{scaled} {unit}");
     }
-    // What is rounded up to a power of ten has that power's magnitude: 0.9996 is 1.00.
+    // A value that is rounded up to a power of ten gets that power's number of decimals: 0.9996 is
+    // 1.00.
     let rounding = 0.5 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(i32::MAX));
     let mut decimals = digits.saturating_sub(1);
     let mut power = 10.0;
@@ -17,7 +18,7 @@ pub fn size(bytes: f64, digits: usize) -> String {
     format!("{scaled:.decimals$} {unit}")
 }
 
-/// A place on an axis with this unit, exactly: `64 KiB`, `1,000`.
+/// A position on an axis with this unit, exactly: `64 KiB`, `1,000`.
 #[must_use]
 pub fn on_axis(value: f64, unit: &str) -> String {
     if unit != "bytes" {
@@ -27,7 +28,7 @@ pub fn on_axis(value: f64, unit: &str) -> String {
     format!("{scaled} {unit}")
 }
 
-/// In the largest unit in which it is not below 1, once it is rounded.
+/// The value in the largest unit in which it is at least 1 after rounding.
 fn scaled(bytes: f64, units: [&'static str; 5]) -> (f64, &'static str) {
     let (mut scaled, mut unit) = (bytes, units[0]);
     for next in &units[1..] {

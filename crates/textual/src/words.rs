@@ -1,4 +1,4 @@
-//! Words: enumerations, plurals, and the name that was meant.
+//! Words: enumerations, plurals, and suggestions for misspelt names.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -21,8 +21,8 @@ pub fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// The name that `given` is the beginning of, else the one that takes the fewest edits to reach
-/// from it, if that is at most half of its letters; of several, the last.
+/// The name that starts with `given`, or else the one with the smallest edit distance from it, if
+/// that is at most half of its letters; the last one if several are equally near.
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let named = names.into_iter().map(|name| {
         let starts = !given.is_empty() && name.starts_with(given);
@@ -35,12 +35,12 @@ pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     (!is_no_beginning || 2 * edits <= nearest.chars().count()).then_some(nearest)
 }
 
-/// " (did you mean `ext4`?)", or nothing where no name is [near](nearest).
+/// " (did you mean `ext4`?)", or an empty string if no name is [near](nearest).
 pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(given, names).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// One word of a shell's command line, quoted where the shell would read more into it.
+/// A word of a shell command line, quoted if it contains characters that are special to the shell.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,%+@".contains(letter);
@@ -50,22 +50,23 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A path as one word of a shell's command line.
+/// A path as a word of a shell command line.
 #[must_use]
 pub fn shell_path(path: &Path) -> String {
     shell_word(&plain_path(path))
 }
 
-/// How the program was called.
+/// The name that the program was invoked by.
 static PROGRAM: OnceLock<String> = OnceLock::new();
 
-/// Says once how the program was called, for commands that it prints.
+/// Sets the name that the program was invoked by, for commands that it prints. Only the first call
+/// has an effect.
 pub fn set_program(called: String) {
-    // Whoever came first knew it as well.
+    // Whoever called this first had the same name.
     let _ = PROGRAM.set(called);
 }
 
-/// What a command that is printed begins with, so that it can be copied.
+/// How commands that are printed begin, so that they can be copied.
 #[must_use]
 pub fn program() -> &'static str {
     PROGRAM.get().map_or("fsprism", String::as_str)

@@ -1,4 +1,4 @@
-//! The phases of characters against a C program that does what Bonnie does in them.
+//! The per-character phases against a C program that does the same as Bonnie in them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::{FILE_MIB, ROUNDS, median, of_fsprism};
 use crate::table::Table;
 
-/// The phases, each with what C does there.
+/// The phases, each with the corresponding C function.
 const PHASES: [(&str, &str); 2] =
     [("char-output", "putc_unlocked"), ("char-input", "getc_unlocked")];
 
-/// Characters per second, of time and of processor time.
+/// Characters per second, of elapsed time and of CPU time.
 #[derive(Clone, Copy, Debug)]
 struct Rates {
     per_s: f64,
@@ -40,7 +40,7 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The C program of characters.
+/// Compiles the C program.
 fn compiled(work: &Path) -> anyhow::Result<PathBuf> {
     let (source, program) = (work.join("characters.c"), work.join("characters"));
     std::fs::write(&source, include_str!("characters.c"))?;

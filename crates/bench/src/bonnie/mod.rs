@@ -1,4 +1,4 @@
-//! Bonnie, as `fsprism run bonnie` runs it: its characters against those of a C program, and all of
+//! Bonnie, as run by `fsprism run bonnie`: its per-character phases against a C program, and all of
 //! it against Bonnie++.
 
 mod characters;
@@ -24,8 +24,8 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     original::measure(table, work)
 }
 
-/// How long one block takes as a process, in seconds, and its report. The file lies in `place`, the
-/// run in `run` for the time being.
+/// How long a process with one block takes, in seconds, and its report. The file is in `place`, and
+/// the run temporarily in `run`.
 fn of_fsprism(place: &Path, run: &Path, options: &[&str]) -> anyhow::Result<(f64, Value)> {
     std::fs::create_dir_all(place)?;
     let size = format!("{FILE_MIB}m");
@@ -44,7 +44,7 @@ fn of_fsprism(place: &Path, run: &Path, options: &[&str]) -> anyhow::Result<(f64
     Ok((whole_s, serde_json::from_slice(&output.stdout)?))
 }
 
-/// What a phase has of a metric.
+/// The median of a phase's metric.
 fn median(document: &Value, phase: &str, metric: &str) -> anyhow::Result<f64> {
     let mut cells = document["cells"].as_array().into_iter().flatten();
     let cell = cells.find(|cell| cell["benchmark"] == phase).context("a phase is missing")?;

@@ -1,16 +1,17 @@
-//! All of Bonnie against Bonnie++, with options that make the two as alike as can be: the whole
+//! All of Bonnie against Bonnie++, with options that make the two as similar as possible: the whole
 //! process in the directory of the measurement, and phases on an ext4 in it.
 //!
-//! Bonnie++ prints no figure of a phase that takes under half a second. It announces each phase on
-//! standard error, which has no buffer, and then starts its timer; once the file is synced and
-//! closed it stops the timer, as fsprism does, and says that it is done. So its phases are timed
-//! from outside, by when these words come.
+//! Bonnie++ prints no figures for phases that take less than half a second. It announces each phase
+//! on standard error, which is unbuffered, and then starts its timer; once the file is synced and
+//! closed, it stops the timer, as fsprism does, and reports that it is done. So its phases are
+//! timed from outside, by when these messages arrive.
 //!
-//! Rows of phases leave out phases per character in both: those of Bonnie++ make other calls, on
-//! 3 MiB of the file where fsprism's have all of it, and the file is then read by block at another
-//! rate (docs/classic.md).
+//! The rows of phases exclude the per-character phases in both: those of Bonnie++ make different
+//! calls, on 3 MiB of the file instead of all of it as in fsprism, and afterwards the file is read
+//! by block at a different rate (docs/classic.md).
 //!
-//! Every block of the ext4's image is written beforehand: else who comes first would wait for them.
+//! Every block of the ext4's image is written beforehand, since otherwise whichever comes first
+//! would have to wait for that.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,17 +26,16 @@ use super::{FILE_MIB, ROUNDS, median, of_fsprism};
 use crate::new_process;
 use crate::table::Table;
 
-/// The argument that asks for the rows of the ext4.
+/// The argument that asks for the rows on ext4.
 pub(crate) const ONE_PROCESS: &str = "bonnie-on-ext4";
 
-/// Options of fsprism that are as near to those of Bonnie++ as can be, but for the chunk and the
-/// phases.
+/// The options of fsprism that come closest to Bonnie++, apart from the chunk size and the phases.
 const AS_BONNIE: [&str; 5] = ["--seeks", "8192", "--seekers", "5", "--fsync"];
-/// What Bonnie++ reads and writes in if it is not told.
+/// Bonnie++'s default chunk size.
 const DEFAULT_CHUNK: &str = "8k";
-/// A chunk of which a call is a small part, and with it what Bonnie++ does around each.
+/// A chunk size at which the overhead of calls, and of what Bonnie++ does around each, is small.
 const LARGE_CHUNK: &str = "256k";
-/// Phases that both have, and how Bonnie++ announces them.
+/// The phases that both have, with Bonnie++'s announcements.
 const PHASES: [(&str, &str); 3] = [
     ("block-output", "Writing intelligently..."),
     ("rewrite", "Rewriting..."),
@@ -45,7 +45,7 @@ const DONE: &str = "done";
 const TARGET: &str = "ext4:size=1g,image=allocated";
 const WHOLE: &str = "<= 1";
 
-/// What both are asked for.
+/// What both are asked to do.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     chunk: &'static str,
@@ -54,27 +54,27 @@ struct Asked {
     theirs: &'static [&'static str],
 }
 
-/// Everything that Bonnie++ does if it is not told otherwise.
+/// Everything that Bonnie++ does by default.
 const ALL: Asked = Asked { chunk: DEFAULT_CHUNK, phase_order: "bonnie++", theirs: &[] };
-/// What is read and written by block.
+/// Only reading and writing by block.
 const BY_BLOCK: Asked = Asked { chunk: LARGE_CHUNK, phase_order: "bonnie++-f", theirs: &["-f"] };
 const ALIKE: &str = "1 in the interval";
 
-/// What a process took, in seconds: all of it, and its phases.
+/// How long a process took in total, and in its phases, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Took {
     whole_s: f64,
     phases_s: [f64; PHASES.len()],
 }
 
-/// A round: what both took.
+/// A round: the times of both.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     ours: Took,
     theirs: Took,
 }
 
-/// Adds the rows of the whole process, and of phases.
+/// Adds the rows of the whole process, and of the phases.
 pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let what = format!("bonnie / bonnie++, {FILE_MIB} MiB, whole process");
     let rounds = rounds("a directory", &work.join("beside"), work, ALL)?;
@@ -84,8 +84,8 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a new process does: measures the rows of an ext4 whose image lies in `work`, and prints
-/// them. Called before it has a second thread.
+/// The work of a new process: measures the rows on an ext4 whose image is in `work`, and prints
+/// them. Called while it is single-threaded.
 pub(crate) fn one_process(work: &Path) -> anyhow::Result<()> {
     let on_ext4 = |root: &Path| Ok(phases(&rounds("ext4", root, work, BY_BLOCK)?));
     let rows = new_process::on_target(TARGET, work.to_owned(), on_ext4)?;
@@ -108,7 +108,7 @@ fn phases(rounds: &[Round]) -> Vec<Value> {
     PHASES.iter().enumerate().map(row).collect()
 }
 
-/// Both in `place`, in turns of which each comes first every other time. Runs lie in `work`.
+/// Runs both in `place`, alternating which comes first. Runs are stored in `work`.
 fn rounds(name: &str, place: &Path, work: &Path, asked: Asked) -> anyhow::Result<Vec<Round>> {
     let [our_place, their_place] = ["ours", "theirs"].map(|name| place.join(name));
     let ours = || of_ours(&our_place, &work.join("beside-run"), asked);
@@ -165,13 +165,13 @@ fn of_theirs(place: &Path, asked: Asked) -> anyhow::Result<Took> {
     Ok(Took { whole_s, phases_s })
 }
 
-/// Makes a place, in which nothing is left to be written.
+/// Creates a directory, and writes back everything on its file system.
 fn prepare(place: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(place)?;
     Ok(rustix::fs::syncfs(File::open(place)?)?)
 }
 
-/// What Bonnie++ has said so far, and when each phase was announced and done.
+/// What Bonnie++ has printed so far, and when each phase was announced and done.
 #[derive(Debug, Default)]
 struct Heard {
     words: String,
@@ -191,8 +191,8 @@ impl Heard {
         }
     }
 
-    /// How long each phase took; none if one of them was not announced, or no longer going on when
-    /// that was heard.
+    /// How long each phase took; `None` if the announcement of one is missing, or was read only
+    /// after the phase had ended.
     fn phases_s(&self) -> Option<[f64; PHASES.len()]> {
         let mut phases_s = [0.0; PHASES.len()];
         for (phase, phase_s) in phases_s.iter_mut().enumerate() {

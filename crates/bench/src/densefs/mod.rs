@@ -1,4 +1,4 @@
-//! DenseFS by calls of its library, as a C program makes them, against system calls to a tmpfs.
+//! Library calls of DenseFS, made by a C program, against system calls on tmpfs.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use densefs_process::{DenseFs, Request, make};
 use crate::processes::binary;
 use crate::table::Table;
 
-/// What a C program measures, and how many times faster than the system's it must be.
+/// What the C program measures, and how many times faster than the system call it must be.
 const BOUNDS: [(&str, &str); 10] = [
     ("stat", ">= 18"),
     ("stat, missing", ">= 18"),
@@ -22,7 +22,7 @@ const BOUNDS: [(&str, &str); 10] = [
     ("readdir, per entry", ">= 10"),
     ("two processes", ">= 1.8"),
 ];
-/// Bytes of the arena: for the files that are written for the first time, and more.
+/// Size of the arena in bytes, with room for the files that are written for the first time.
 const ARENA_BYTES: u64 = 1 << 30;
 
 /// Adds the rows of DenseFS.
@@ -40,14 +40,14 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What one round measured.
+/// The result of one round.
 struct Round {
     what: String,
     dense_ns: f64,
     plain_ns: f64,
 }
 
-/// Compiles the program against the library that `make densefs` has made, and runs it.
+/// Compiles the program against the library built by `make densefs`, and runs it.
 fn run(work: &Path) -> anyhow::Result<Vec<Round>> {
     let built = binary()?.with_file_name("../densefs").canonicalize();
     let built = built.context("the library is not built: use make densefs")?;

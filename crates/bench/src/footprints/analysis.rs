@@ -1,6 +1,7 @@
-//! How many events of traces are analysed per second, on one processor.
+//! How many trace events are analysed per second, on one processor.
 //!
-//! An event is a block's execution or an access; a lookup is an instruction's fetch or an access.
+//! An event is an execution of a block, or an access; a lookup is an instruction fetch, or an
+//! access.
 
 use std::path::Path;
 use std::time::Instant;
@@ -21,7 +22,7 @@ use footprint_trace::{BlockId, TracedBlock};
 use crate::table::Table;
 
 const ROUNDS: usize = 6;
-/// Events of a round at least, so that real traces are analysed again and again.
+/// Minimum number of events in a round; real traces are analysed repeatedly to reach it.
 const EVENTS: u64 = 20_000_000;
 const EVENTS_BOUND: &str = ">= 20 M/s";
 const LOOKUPS_BOUND: &str = ">= 15 M/s";
@@ -32,14 +33,14 @@ struct Trace {
     names: Description,
 }
 
-/// What a walk comes across.
+/// The counts of a walk.
 #[derive(Default)]
 struct Counts {
     events: u64,
     lookups: u64,
 }
 
-/// Adds the rows of the analysis, of the traces in a directory and of a long one made up.
+/// Adds the rows of the analysis, for the traces in a directory and for a long synthetic one.
 pub(super) fn measure(table: &mut Table, real: Option<&Path>) -> anyhow::Result<()> {
     let made = [Trace { bytes: long_trace()?, names: Description::default() }];
     rows(table, "a long loop", &made)?;
@@ -94,7 +95,7 @@ fn rows(table: &mut Table, what: &str, traces: &[Trace]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Seconds of walking through all traces so many times, each with an observer of its own.
+/// Seconds for walking through all traces `times` times, each with a new observer.
 fn repeated<O: Observer>(
     traces: &[Trace],
     times: u64,
@@ -109,7 +110,7 @@ fn repeated<O: Observer>(
     Ok(seconds)
 }
 
-/// Seconds of reading the trace and observing.
+/// Seconds for reading the trace and observing.
 fn walk(trace: &Trace, observer: &mut impl Observer) -> anyhow::Result<f64> {
     let mut reader = TraceReader::new(&trace.bytes[..])?;
     let mut walk = Walk::new(*reader.header(), trace.names.clone());
@@ -134,12 +135,14 @@ impl Observer for Counts {
     fn end(&mut self, _: u32, _: Completeness) {}
 }
 
-/// A loop of eight instructions through a buffer, of which two access memory, as long as a round.
+/// A loop of eight instructions through a buffer, two of which access memory, long enough for a
+/// round.
 fn long_trace() -> anyhow::Result<Vec<u8>> {
     let (scope, coverage) = (Scope::Program, Coverage::Whole);
     let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 34 };
     let mut writer = TraceWriter::new(Vec::new(), &header)?;
-    // nop; nop; nop; mov (%rdi),%rax, and the same again with a jump to the first for the last nop.
+    // nop; nop; nop; mov (%rdi),%rax, and then the same with a store, in which the last nop is
+    // replaced by a jump to the beginning.
     let first = [0x90, 0x90, 0x90, 0x48, 0x8b, 0x07];
     let second = [0x90, 0x48, 0x89, 0x07];
     let third = [0x90, 0xeb, 0xf3];
@@ -165,7 +168,8 @@ fn long_trace() -> anyhow::Result<Vec<u8>> {
     Ok(writer.finish(None, 0)?)
 }
 
-/// As a program does: three fetches in a loop for every load or store, one of twenty far away.
+/// Like a program: three fetches in a loop for every load or store, one in twenty of which is far
+/// away.
 fn accesses() -> anyhow::Result<Vec<Access>> {
     const FETCHES: u64 = 3_000_000;
     let stream = |pattern, purpose, bytes, base: u64| -> anyhow::Result<_> {

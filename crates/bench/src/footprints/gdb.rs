@@ -1,4 +1,4 @@
-//! Single steps of a kernel in a guest, with gdb at QEMU's stub: how "DenseFS" was traced.
+//! Single-stepping a guest's kernel with gdb, through QEMU's stub: how "DenseFS" was traced.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,13 +10,14 @@ use lab::{Lab, kernel};
 
 use super::has;
 
-/// Steps are counted for so many turns.
+/// The number of turns in which steps are counted.
 const TURNS: usize = 6;
 const TURN: Duration = Duration::from_secs(1);
-/// Until then a guest executes code of its kernel. Without an init it goes round there for ever.
+/// How long to let the guest run before stepping. It only ever executes its kernel's code: without
+/// an init process it loops there forever.
 const BOOTING: Duration = Duration::from_secs(5);
 
-/// A process that does not outlive this value.
+/// A process that is killed when this is dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -26,8 +27,8 @@ impl Drop for Process {
     }
 }
 
-/// Steps per second in each turn, or why there are none. Addresses alone are taken, which is less
-/// than what the paper took.
+/// Steps per second in each turn, or why there are none. Only addresses are recorded, which is less
+/// than in the paper.
 pub(super) fn steps_per_s(work: &Path) -> anyhow::Result<Result<Vec<f64>, String>> {
     if let Some(missing) = ["gdb", "qemu-system-x86_64"].into_iter().find(|tool| !has(tool)) {
         return Ok(Err(format!("there is no {missing} here (scripts/setup bench)")));
@@ -59,7 +60,7 @@ pub(super) fn steps_per_s(work: &Path) -> anyhow::Result<Result<Vec<f64>, String
     counted(BufReader::new(output)).map(Ok)
 }
 
-/// Counts the lines of steps, which begin with an address.
+/// Counts the lines for steps, which begin with an address.
 fn counted(output: impl BufRead) -> anyhow::Result<Vec<f64>> {
     let mut rates = Vec::new();
     let (mut steps, mut began) = (0_u32, None);
@@ -67,7 +68,7 @@ fn counted(output: impl BufRead) -> anyhow::Result<Vec<f64>> {
         if !line?.starts_with("0x") {
             continue;
         }
-        // The first is where the guest was stopped.
+        // The first is the address at which the guest was stopped.
         let start = *began.get_or_insert_with(Instant::now);
         let elapsed = start.elapsed();
         if elapsed >= TURN {

@@ -1,7 +1,7 @@
-//! Footprints: how fast instructions are traced, beside gdb's single steps, and how fast traces are
-//! analysed.
+//! Footprints: how fast instructions are traced, compared with gdb's single steps, and how fast
+//! traces are analysed.
 //!
-//! What needs a tool or a lab that is not there is left out, with a row that says why.
+//! If a tool or the lab is missing, what needs it is left out, with a row that says why.
 
 mod analysis;
 mod gdb;
@@ -17,20 +17,20 @@ use serde_json::Value;
 use crate::processes;
 use crate::table::Table;
 
-/// What `fsprism run footprint` is asked for: five file systems, six operations.
+/// The targets of `fsprism run footprint`: five file systems, with six operations.
 const TARGETS: [&str; 5] = ["tmpfs", "ext4", "xfs", "btrfs", "f2fs"];
 const OPERATIONS: &str = "create,write,read,stat,rename,unlink";
-/// The guest's clock counts an instruction as a nanosecond (QEMU's `-icount shift=0`).
+/// The guest's clock advances by one nanosecond per instruction (QEMU's `-icount shift=0`).
 const INSTRUCTIONS_PER_S: f64 = 1e9;
 
-/// The suite, executed once.
+/// The suite, run once.
 struct Suite {
     /// Where the traces are.
     traces: PathBuf,
     seconds: f64,
-    /// Instructions of all traced repetitions.
+    /// Instructions in all traced repetitions.
     traced: f64,
-    /// Instructions that the guests execute at least: booting, and what is traced.
+    /// Minimum number of instructions executed by the guests: booting, and what is traced.
     executed: f64,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     analysis::measure(table, suite.ok().map(|suite| suite.traces).as_deref())
 }
 
-/// Gdb's steps, and how much longer they take for the same.
+/// Adds gdb's steps, and how much longer they would take for the same work.
 fn rows_of_gdb(table: &mut Table, steps: &[f64], traced: Option<&[f64]>, suite: Option<&Suite>) {
     let bound = "2,142 seen before";
     table.per_second("gdb's single steps in a guest's kernel", bound, steps);
@@ -69,7 +69,7 @@ fn rows_of_gdb(table: &mut Table, steps: &[f64], traced: Option<&[f64]>, suite: 
     }
 }
 
-/// Runs the suite, or says why it cannot be run.
+/// Runs the suite, or says why that is impossible.
 fn suite(work: &Path) -> anyhow::Result<Result<Suite, String>> {
     let fsprism = processes::binary()?;
     // The first boot packs the image, which is kept.
@@ -93,7 +93,7 @@ fn suite(work: &Path) -> anyhow::Result<Result<Suite, String>> {
     Ok(Ok(Suite { traces: out.join("footprint"), seconds, traced, executed }))
 }
 
-/// Seconds of a guest's clock from its kernel's start to a command, or why none can be booted.
+/// Seconds on a guest's clock from the start of its kernel to a command, or why none can be booted.
 fn booted_s(fsprism: &Path) -> anyhow::Result<Result<f64, String>> {
     let mut command = Command::new(fsprism);
     command.args(["lab", "run", "--", "cat", "/proc/uptime"]).stdin(Stdio::null());
@@ -101,7 +101,7 @@ fn booted_s(fsprism: &Path) -> anyhow::Result<Result<f64, String>> {
     if !output.status.success() {
         return Ok(Err(last_line(&output.stderr)));
     }
-    // Seconds up, and seconds idle, in which nothing is executed.
+    // Seconds since boot, and idle seconds, in which nothing is executed.
     let text = String::from_utf8(output.stdout)?;
     let mut words = text.split_whitespace().map(str::parse::<f64>);
     match (words.next(), words.next()) {
@@ -110,7 +110,7 @@ fn booted_s(fsprism: &Path) -> anyhow::Result<Result<f64, String>> {
     }
 }
 
-/// The instructions of all repetitions of all cells.
+/// The instructions of all repetitions in all cells.
 fn instructions(document: &Value) -> Option<f64> {
     let mut sum = 0.0;
     for cell in document["cells"].as_array()? {

@@ -13,7 +13,7 @@ const ROUNDS: usize = 6;
 const ITERATIONS: u64 = 10_000_000;
 const INSTRUCTIONS_PER_ITERATION: u64 = 8;
 
-/// Eight instructions, of which one loads and one stores, as code of compilers has it.
+/// Eight instructions, including one load and one store, like compiler-generated code.
 fn source() -> String {
     format!(
         ".globl _start\n_start:\nlea data(%rip), %rsi\nmov ${ITERATIONS}, %ecx\n\
@@ -23,8 +23,8 @@ fn source() -> String {
     )
 }
 
-/// Adds the row of the loop, and returns instructions per second of each round; nothing where it
-/// cannot be traced. QEMU's start is part of the time.
+/// Adds the loop's row, and returns instructions per second in each round, or `None` if it cannot
+/// be traced. The time includes starting QEMU.
 pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<Option<Vec<f64>>> {
     let (what, bound) = ("instructions traced, user mode, plain loop", ">= 20 M/s");
     if let Some(missing) = ["cc", "qemu-x86_64"].into_iter().find(|tool| !has(tool)) {
@@ -49,7 +49,7 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<Option<V
         let status = qemu.status().context("qemu-x86_64 could not be started")?;
         let seconds = began.elapsed().as_secs_f64();
         anyhow::ensure!(status.success(), "QEMU failed, or does not support plugins");
-        // A trace with less than a byte per iteration would not be one.
+        // A real trace has at least a byte per iteration.
         anyhow::ensure!(trace.metadata()?.len() > ITERATIONS, "the loop was not traced");
         std::fs::remove_file(&trace)?;
         rates.push((ITERATIONS * INSTRUCTIONS_PER_ITERATION) as f64 / seconds);

@@ -1,7 +1,7 @@
-//! The reference: a loop written by hand, nothing in it but the choice of an offset and the call.
+//! The reference: a hand-written loop with nothing in it but the choice of an offset and the call.
 //!
-//! It shares no code with the engine: a reference that is slower than what is compared with it
-//! makes any harness look free.
+//! It shares no code with the engine: any harness looks free if the reference is slower than it
+//! needs to be.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -16,11 +16,11 @@ use super::BareLoop;
 
 const PAGE_BYTES: usize = 4096;
 const LINE_BYTES: usize = 64;
-/// Writes take turns over so many bytes, as the engine's do, so that nothing that compresses finds
-/// the same request again.
+/// Writes cycle through this many bytes, as the engine's do, so that file systems that compress or
+/// deduplicate never see the same request again.
 const PAYLOAD_BYTES: usize = 128 << 10;
 
-/// One thread's side of the comparison.
+/// One thread's bare loop.
 pub(super) struct Bare {
     role: Role,
     file: File,
@@ -30,7 +30,7 @@ pub(super) struct Bare {
     choice: Choice,
 }
 
-/// Which request is next, of so many.
+/// Which of `requests` requests is next.
 trait Choose {
     fn next(&mut self, requests: u64) -> u64;
 }
@@ -66,7 +66,7 @@ impl Choose for Uniform {
 }
 
 impl Bare {
-    /// The loop of this thread, over the one file that all share.
+    /// This thread's loop over the one file that all threads share.
     pub(super) fn new(
         workload: &Workload,
         file_set: &FileSet,
@@ -82,8 +82,8 @@ impl Bare {
             File::options().read(role == Role::Read).write(role == Role::Write).open(path)?;
         let request_bytes = workload.request_bytes;
         let requests = file_set.data_files(role).size_bytes / request_bytes as u64;
-        // Other places than the engine's: whoever came second to the same ones would find them in
-        // the processor's caches. Sequential ones begin half a thread's share away.
+        // Offsets differ from the engine's, since whoever comes second would find the data in the
+        // processor's caches. Sequential ones start half a thread's share further on.
         let (sharers, number) = (2 * workload.threads as u64, 2 * thread as u64 + 1);
         let choice = match workload.access {
             Access::Sequential => Choice::Sequential(Sequential(requests / sharers * number)),
@@ -99,7 +99,7 @@ impl Bare {
         Ok(Self { role, file, buffer: Pages::new(buffer_bytes), request_bytes, requests, choice })
     }
 
-    /// The choice comes and goes by value, so that it is a local of the loop.
+    /// `choose` is passed and returned by value, so that it is a local variable of the loop.
     #[inline(never)]
     fn transfer<C: Choose>(&mut self, mut choose: C, operations: u64) -> anyhow::Result<C> {
         let (file, request_bytes, requests) = (&self.file, self.request_bytes, self.requests);
@@ -138,8 +138,8 @@ impl BareLoop for Bare {
     }
 }
 
-/// Gives a request a first word that none before it had, and brings it into the nearest cache. Who
-/// writes what has not been written before does this with or without a harness.
+/// Gives a request a new first word, and loads the request into the nearest cache. Programs that
+/// write new data do this with or without a harness.
 #[inline(always)]
 fn make_unlike(request: &mut [u8], number: u64) {
     if let Some(word) = request.first_chunk_mut() {
@@ -148,7 +148,7 @@ fn make_unlike(request: &mut [u8], number: u64) {
     black_box(request.iter().step_by(LINE_BYTES).fold(0, |sum: u8, byte| sum.wrapping_add(*byte)));
 }
 
-/// Memory that begins on a page boundary.
+/// Page-aligned memory.
 pub(super) struct Pages {
     storage: Vec<u8>,
     start: usize,
@@ -156,7 +156,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// So many bytes that do not compress; writing them here faults every page in.
+    /// `length` incompressible bytes; writing them here faults all pages in.
     pub(super) fn new(length: usize) -> Self {
         let storage = vec![0; length + PAGE_BYTES];
         let start = storage.as_ptr().align_offset(PAGE_BYTES);

@@ -1,5 +1,5 @@
-//! The reference for characters through stdio: `getc` or `putc` over one request after the other,
-//! and back to the beginning at the end of the file. Nothing else, as in Bonnie.
+//! The reference for characters through stdio: `getc` or `putc` for one request after another,
+//! starting over at the end of the file. Nothing else, as in Bonnie.
 
 use std::fs::File;
 
@@ -12,10 +12,10 @@ use workload::{
 use super::bare::Pages;
 use super::{BareLoop, Ratios, Rivals, race};
 
-/// The rate of the engine's loop over the rate of the bare loop, per round, as
-/// [`super::engine_to_bare`] has it for psync.
+/// The rate of the engine's loop over that of the bare loop, per round, like
+/// [`super::engine_to_bare`] for psync.
 ///
-/// Only for sequential aligned reads or writes by [`IoPath::Stdio`]; of one thread.
+/// Only for sequential aligned reads or writes through [`IoPath::Stdio`] in a single thread.
 pub(crate) fn characters_to_bare<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
@@ -28,13 +28,13 @@ pub(crate) fn characters_to_bare<C: Clock>(
     race(&mut [Rivals { bare, engine }], workload.operations_per_thread, rounds, clock)
 }
 
-/// The bare side, with a stream of its own.
+/// The bare loop, with its own stream.
 struct Bare {
     role: Role,
     stream: Stream,
     buffer: Pages,
     next_bytes: u64,
-    /// Where the last whole request ends.
+    /// The end of the last whole request.
     end_bytes: u64,
 }
 
@@ -77,7 +77,7 @@ impl Bare {
             }
             self.next_bytes += buffer.len() as u64;
         }
-        // The engine hands over what is buffered, too.
+        // The engine flushes its buffer too.
         match self.role {
             Role::Read => Ok(()),
             Role::Write => self.stream.flush(),

@@ -1,14 +1,15 @@
-//! What the harness itself costs, as ratios: the engine's loop against the same calls with no clock
-//! at all.
+//! The cost of the harness itself, as ratios: the engine's loop against the same calls without any
+//! clock.
 //!
-//! Every function measures the two sides in one process, one right after the other. A round is A,
-//! B, B, A: what going first or second does, and any steady drift of the machine, hits both alike.
-//! It gives one ratio per round; what to make of them is the caller's.
+//! Every function measures both sides in one process, one right after the other. A round is A, B,
+//! B, A, so that effects of order, and any steady drift of the machine, are the same for both. Each
+//! round gives one ratio; the caller decides what to do with them.
 //!
-//! Each ratio comes twice. Elapsed time is what a user waits for, but on a machine that does other
-//! work too, whichever side is preempted looks slow: rounds should then be shorter than a
-//! scheduler's slice, a few milliseconds, and many. Processor time does not see preemption, nor,
-//! with several threads, waiting for a lock. Only where the two agree is either to be believed.
+//! Each ratio is given twice. Elapsed time is what users wait for, but if the machine does other
+//! work too, whichever side is preempted looks slow. So rounds should be shorter than a scheduler's
+//! time slice, a few milliseconds, and there should be many. CPU time is not affected by
+//! preemption, but with several threads it also excludes waiting for locks. Trust either only if
+//! the two agree.
 
 mod bare;
 mod characters;
@@ -34,21 +35,21 @@ use workload::{
 use bare::Bare;
 pub(crate) use characters::characters_to_bare;
 
-/// Blocks that the step that does nothing chooses from: those of a file of 256 MiB.
+/// The number of blocks that the no-op chooses from: those of a 256 MiB file.
 const BLOCKS: u64 = 1 << 16;
 
-/// The width of a slice of the timeline at first, as a session has it.
+/// The initial width of a slice of the timeline, as in a session.
 const SLICE_NS: u64 = 100_000;
 
-/// Files that one side makes before it is the other's turn: some milliseconds.
+/// Files that one side creates before it is the other's turn: a few milliseconds.
 const FILES_PER_TURN: usize = 2_000;
 
 /// One ratio per round.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ratios {
-    /// Of elapsed times.
+    /// Of elapsed time.
     pub(crate) elapsed: Vec<f64>,
-    /// Of the processor times of all threads.
+    /// Of the CPU time of all threads.
     pub(crate) processor: Vec<f64>,
 }
 
@@ -60,7 +61,7 @@ impl Ratios {
     }
 }
 
-/// What one side of one round took.
+/// The cost of one side in one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Cost {
     elapsed_ns: u64,
@@ -74,11 +75,11 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
-/// The rate of the engine's loop over the rate of the bare loop, per round: 1 is a harness that
+/// The rate of the engine's loop over that of the bare loop, per round: 1 means that the harness
 /// costs nothing.
 ///
-/// Only for reads and writes by psync, over one file that all threads share; on both sides each
-/// thread stays on one processor.
+/// Only for psync reads and writes of one file shared by all threads; on both sides each thread is
+/// pinned to a processor.
 pub(crate) fn engine_to_bare<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
@@ -96,7 +97,7 @@ pub(crate) fn engine_to_bare<C: Clock>(
     race(&mut rivals, workload.operations_per_thread, rounds, clock)
 }
 
-/// Rounds of the bare loops and of the engine's, in turn.
+/// Alternating rounds of the bare loops and of the engine's.
 fn race<C: Clock, B: BareLoop>(
     rivals: &mut [Rivals<B>],
     operations: u64,
@@ -109,15 +110,15 @@ fn race<C: Clock, B: BareLoop>(
             Side::Second => Ok(rivals.engine.run(operations, clock)?),
         })
     };
-    // One of each that does not count: it faults in what is new to the process.
+    // A warm-up of each that does not count: it faults in what is new to the process.
     run(Side::First)?;
     run(Side::Second)?;
     interleaved(rounds, run)
 }
 
-/// The rate of a whole replicate with its thread, barrier and pinning over the rate of the bare
-/// loop on the same processor, in elapsed time, per round. Preparing and restoring are untimed, as
-/// in a survey.
+/// The rate of a whole replicate, including its thread, barrier and pinning, over the rate of the
+/// bare loop on the same processor, in elapsed time, per round. Preparing and restoring are
+/// untimed, as in a survey.
 pub(crate) fn replicate_to_bare<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
@@ -142,7 +143,7 @@ pub(crate) fn replicate_to_bare<C: Clock>(
     Ok(ratios.elapsed)
 }
 
-/// The rate of the bare loop in one thread, in operations per second of elapsed time.
+/// The rate of the bare loop in a single thread, in operations per second of elapsed time.
 pub(crate) fn bare_rate_per_s<C: Clock>(
     workload: &Workload,
     file_set: &FileSet,
@@ -158,17 +159,17 @@ pub(crate) fn bare_rate_per_s<C: Clock>(
 
 /// The loop that the engine's is compared with.
 trait BareLoop: Send {
-    /// Goes on where the last round ended.
+    /// Continues where the last round ended.
     fn run(&mut self, operations: u64) -> anyhow::Result<()>;
 }
 
-/// Both sides of one thread. Each has the file open for itself, and a buffer.
+/// Both sides of one thread. Each has opened the file separately, and has its own buffer.
 struct Rivals<B> {
     bare: B,
     engine: ThreadLoop,
 }
 
-/// The role of the file that a read or a write is of.
+/// The role of the file that is read or written.
 fn role_of(operation: Operation) -> anyhow::Result<Role> {
     match operation.subject() {
         Subject::Data(DataOperation::Read) => Ok(Role::Read),
@@ -179,8 +180,7 @@ fn role_of(operation: Operation) -> anyhow::Result<Role> {
     }
 }
 
-/// The time of one recorded operation that does nothing over the time of the two clock readings it
-/// has to make, per round.
+/// The time of a recorded no-op over that of the two clock readings it requires, per round.
 pub(crate) fn noop_to_two_readings<C: Clock>(
     operations: u64,
     rounds: usize,
@@ -202,9 +202,9 @@ pub(crate) fn noop_to_two_readings<C: Clock>(
     })
 }
 
-/// The time to make `count` empty files as a file set does over the time of a loop with nothing in
-/// it but the call, per round. Both make a new directory below `root` each round, and remove it
-/// untimed; within a round they take turns, so that what the machine does hits both alike.
+/// The time to create `count` empty files the way a file set does over that of a loop that contains
+/// only the call, per round. Both create a new directory below `root` in each round, and remove it
+/// untimed; within a round they alternate, so that disturbances affect both alike.
 pub(crate) fn set_up_to_bare_loop<C: Clock>(
     root: &Path,
     count: u64,
@@ -249,7 +249,7 @@ enum Side {
     Second,
 }
 
-/// Per round, what the first side took over what the second took.
+/// The cost of the first side over that of the second, per round.
 fn interleaved(
     rounds: usize,
     mut run: impl FnMut(Side) -> anyhow::Result<Cost>,
@@ -265,7 +265,7 @@ fn interleaved(
     Ok(ratios)
 }
 
-/// Times the thread that starts and stops it.
+/// Measures the time of the thread that starts and stops it.
 struct Watch<'a, C> {
     clock: &'a C,
     start_ticks: u64,
@@ -287,14 +287,14 @@ impl<'a, C: Clock> Watch<'a, C> {
     }
 }
 
-/// The processor time that the calling thread has used.
+/// The CPU time used by the calling thread.
 fn thread_processor_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Runs all rivals, each in a thread of its own on a processor of its own, as a replicate does.
-/// Elapsed time is that of the slowest.
+/// Runs all rivals, each in a separate thread on a separate processor, as a replicate does. Elapsed
+/// time is that of the slowest.
 fn together<C: Clock, R: Send>(
     rivals: &mut [R],
     clock: &C,
@@ -327,8 +327,8 @@ fn together<C: Clock, R: Send>(
     Ok(total)
 }
 
-/// Keeps the calling thread on the processor with this number among those that it may use, counted
-/// round.
+/// Pins the calling thread to one of the processors that it may use: the one with this index,
+/// modulo their number.
 fn stay_on(number: usize) -> rustix::io::Result<()> {
     let allowed = sched_getaffinity(None)?;
     let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|one| allowed.is_set(*one)).collect();
@@ -346,7 +346,8 @@ fn two_readings<C: Clock>(times: u64, clock: &C) {
     }
 }
 
-/// The loop that set-up is measured against: count in the name itself, make the node, nothing else.
+/// The loop that set-up is compared with: increment the number within the name, create the node,
+/// nothing else.
 #[inline(never)]
 fn bare_creates(path: &Path, numbers: Range<u64>) -> anyhow::Result<()> {
     let directory = File::open(path)?;

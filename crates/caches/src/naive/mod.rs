@@ -1,29 +1,29 @@
 //! The simple and naive model of an L2 cache with which "Memory-rich microbenchmarks" explains why
-//! a smaller footprint can make the phase after it slower (section 4.5, Figures 2 and 3, Table 7).
+//! a smaller footprint can make the next phase slower (section 4.5, Figures 2 and 3, Table 7).
 //!
 //! A cache has a number of lines. The active footprint of file system and benchmark occupies some
-//! of them for ever: the cache starts with it and nothing else, and no collision evicts it. The
-//! lines left over hold segments of one file, each as long as a line. A phase goes over the file
-//! from its start to its end: a write makes its segment's line dirty, a read brings its segment in.
-//! A segment that is not there takes an empty line, else the one that was used least recently; if
-//! that one is dirty, it must be flushed first. A write does not read its segment in.
+//! of them permanently: the cache starts with only these, and they are never evicted. The remaining
+//! lines hold segments of one file, each as long as a line. A phase goes through the file from
+//! start to end: a write makes its segment's line dirty, a read loads its segment. A segment that
+//! is not in the cache takes an empty line, or else the least recently used one; if that is dirty,
+//! it must be flushed first. A write does not load its segment.
 
 mod picture;
 
 use serde::Serialize;
 
-/// What a phase does with every segment of the file, in order.
+/// What a phase does with each segment of the file, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Writes it.
+    /// Writes the segment.
     Write,
-    /// Reads it.
+    /// Reads the segment.
     Read,
 }
 
 impl Phase {
-    /// The phase of this name: `write` or `read`.
+    /// The phase with this name: `write` or `read`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -34,61 +34,61 @@ impl Phase {
     }
 }
 
-/// What is asked of the model.
+/// The parameters of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Lines of the cache.
+    /// Lines in the cache.
     pub lines: u64,
-    /// Lines of them that the footprint occupies.
+    /// How many of them are occupied by the footprint.
     pub footprint: u64,
-    /// Segments of the file.
+    /// Segments in the file.
     pub file: u64,
-    /// What is done with it, one after the other.
+    /// The phases, in order.
     pub phases: Vec<Phase>,
 }
 
-/// A question that the model answers.
+/// A valid question.
 #[derive(Clone, Debug)]
 pub struct Naive {
     question: Question,
 }
 
-/// The most accesses: a few seconds of computing.
+/// The maximum number of accesses: a few seconds of computing.
 const ACCESSES_MAX: u64 = 1 << 31;
-/// The most lines: half a GiB of them here, and 4 GiB of a real cache.
+/// The maximum number of lines: half a GiB in the model, and 4 GiB of a real cache.
 const LINES_MAX: u64 = 1 << 26;
 
-/// Why the model does not answer.
+/// Why a question is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NaiveError {
-    /// No line is left for the file.
+    /// The footprint leaves no lines for the file.
     #[error(
         "a footprint of {footprint} lines leaves none of the {lines} lines for the file: make \
          --footprint less than --lines"
     )]
     NoLineLeft {
-        /// The cache's lines.
+        /// Lines in the cache.
         lines: u64,
-        /// The footprint's.
+        /// Lines of the footprint.
         footprint: u64,
     },
-    /// Too many lines to hold.
+    /// There are too many lines.
     #[error("a cache of {0} lines is too large: give --lines up to 67108864")]
     Lines(u64),
-    /// There is no file.
+    /// The file is empty.
     #[error("a file of 0 segments leaves nothing to do: give --file at least 1")]
     NoFile,
-    /// There is no phase.
+    /// There are no phases.
     #[error("no phase given: use write, read, or several such as write,read")]
     NoPhase,
-    /// Too many accesses to step through.
+    /// There are too many accesses.
     #[error(
         "{phases} phases over {file} segments are too many accesses: the limit is 2147483648, so \
          give a smaller --file"
     )]
     Accesses {
-        /// The phases.
+        /// The number of phases.
         phases: usize,
         /// The file's segments.
         file: u64,
@@ -98,7 +98,7 @@ pub enum NaiveError {
 /// The model's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// One for each phase, in order.
+    /// One per phase, in order.
     pub phases: Vec<PhaseAnswer>,
 }
 
@@ -107,41 +107,41 @@ pub struct Answer {
 pub struct PhaseAnswer {
     /// What was done.
     pub phase: Phase,
-    /// Segments accessed: the file's.
+    /// Segments accessed, which is all of the file.
     pub accesses: u64,
     /// Dirty lines that had to be flushed.
     pub flushes: u64,
 }
 
-/// A segment of the file in a line of the cache. Segments count from 0.
+/// A segment of the file in a line of the cache. Segments are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
     segment: u64,
     is_dirty: bool,
 }
 
-/// What one access did.
+/// The outcome of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// The segment was there.
+    /// The segment was in the cache.
     Hit,
     /// It took an empty line.
     Empty,
-    /// It took the line of a segment that lies in memory too.
+    /// It took the line of a clean segment.
     Replaced(u64),
-    /// It took the line of a segment that had to be flushed.
+    /// It took the line of a dirty segment, which had to be flushed.
     Flushed(u64),
 }
 
 /// The lines that are left for the file.
 ///
-/// The file is gone over in order, again and again. So if it fits, segment n lies in line n once
-/// and for all; if not, every segment is gone before it is needed again, and lines are taken in
-/// turn, which is the order of their last use.
+/// The file is accessed sequentially, again and again. So if it fits, segment n always has line n;
+/// if not, every segment is evicted before it is needed again, and lines are taken in turn, which
+/// is the order of last use.
 struct Lines {
     held: Vec<Option<Held>>,
     next: usize,
-    /// The line of the last access.
+    /// The line that was accessed last.
     last: Option<usize>,
     fits: bool,
 }
@@ -174,11 +174,11 @@ impl Lines {
 }
 
 impl Naive {
-    /// Checks a question.
+    /// Validates a question.
     ///
     /// # Errors
     ///
-    /// A sentence that names the option to change.
+    /// If it is not valid; the message names the option to change.
     pub fn new(question: Question) -> Result<Self, NaiveError> {
         let Question { lines, footprint, file, ref phases } = question;
         if footprint >= lines {

@@ -1,6 +1,6 @@
-//! The pictures of Figures 2 and 3: step by step, what the cache holds.
+//! The pictures of Figures 2 and 3: the contents of the cache, step by step.
 //!
-//! What is left out of a large model is said where it is left out.
+//! Whatever is left out of the picture of a large model is mentioned in its place.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,20 @@ use textual::{Columns, paragraph};
 
 use super::{Answer, Found, Held, Lines, Naive, Phase, Question};
 
-/// Steps of a phase that are shown; of more, the first and the last half of them.
+/// The maximum number of steps shown per phase; if there are more, the first and the last half of
+/// that number.
 const STEPS_SHOWN: u64 = 24;
-/// The most lines of the cache that are shown of those that are left for the file; of more, those
-/// up to the one taken last.
+/// The maximum number of lines shown of those left for the file; if there are more, the ones up to
+/// the line taken last.
 const LINES_SHOWN: usize = 16;
-/// Lines of the footprint that are shown; more are counted.
+/// The maximum number of footprint lines shown; if there are more, just their number is.
 const FOOTPRINT_SHOWN: u64 = 4;
-/// Phases of which the steps are shown.
+/// The number of phases whose steps are shown.
 const PHASES_SHOWN: usize = 8;
 
 impl Naive {
-    /// The answer for people: the steps of each phase, and what they come to, in lines of at most
-    /// `width` columns, from 80 on.
+    /// The answer as text: the steps of each phase, and their totals, in lines of at most `width`
+    /// columns, which should be at least 80.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let question = &self.question;
@@ -40,7 +41,7 @@ impl Naive {
     }
 }
 
-/// How many of the file's lines fit into `width` columns beside the other columns.
+/// How many of the file's lines fit in `width` columns next to the other columns.
 fn shown(question: &Question, width: usize) -> usize {
     let digits = question.file.to_string().len();
     let others = "  write   [67108864 x ##|..|..]  replaced ".len() + 2 * digits;
@@ -84,8 +85,8 @@ fn steps(question: &Question, lines: &mut Lines, phase: Phase, shown: usize) -> 
     columns.render()
 }
 
-/// The cache as in the figures: the footprint's lines, then the file's, of many those up to the one
-/// taken last.
+/// The cache as in the figures: the footprint's lines, then the file's; if there are many, the ones
+/// up to the line taken last.
 fn cache(question: &Question, lines: &Lines, shown: usize) -> String {
     let digits = question.file.to_string().len();
     let mut boxes: Vec<String> =
@@ -106,7 +107,7 @@ fn cache(question: &Question, lines: &Lines, shown: usize) -> String {
             format!("{:>digits$}{mark}", segment + 1)
         }
     }));
-    // A file shorter than what is left over has no use for the other lines.
+    // A file shorter than the space left over does not use the other lines.
     let is_used_up = question.lines - question.footprint == count as u64;
     if first + shown < count || !is_used_up {
         boxes.push("..".to_owned());
@@ -133,7 +134,7 @@ fn summary(answer: &Answer) -> String {
     columns.render()
 }
 
-/// The word for it, which is noun and verb.
+/// The word for a phase, used both as a noun and as a verb.
 fn word(phase: Phase) -> &'static str {
     match phase {
         Phase::Write => "write",

@@ -87,9 +87,9 @@ fn a_large_picture_says_what_it_leaves_out() {
     }
 }
 
-/// What must be flushed, worked out: if the file does not fit into the lines left over, every
-/// access evicts; what the last lines' worth of the phase before wrote is flushed first, and then
-/// whatever this phase has written itself.
+/// The number of flushes by formula: if the file does not fit in the lines left over, every access
+/// evicts. First to be flushed is what the previous phase wrote last, as much as fits in these
+/// lines, and then whatever this phase has written itself.
 fn formula(question: &Question) -> Vec<u64> {
     let room = question.lines - question.footprint;
     let (mut taken, mut dirty) = (0, 0);
@@ -106,7 +106,7 @@ fn formula(question: &Question) -> Vec<u64> {
     phases.collect()
 }
 
-/// Flushes of a fully associative LRU cache of as many lines as are left over.
+/// Flushes of a fully associative LRU cache with as many lines as are left over.
 fn simulated(question: &Question) -> Vec<u64> {
     let size_bytes = (question.lines - question.footprint) * 64;
     let shape = Shape { size_bytes, line_bytes: 64, ways: 0, policy: CachePolicy::Lru };

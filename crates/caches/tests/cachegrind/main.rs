@@ -1,11 +1,11 @@
-//! The simulation against valgrind's cachegrind, on a real program.
+//! Compares the simulation with valgrind's cachegrind, on a real program.
 //!
-//! lackey writes down the accesses of a program, which the simulation reads; cachegrind runs the
-//! same program. Misses of the first level are the same. Those of the last level differ, for two
-//! reasons that `docs/cache-simulation.md` gives; the test proves that there is no third: it feeds
-//! a cache of its own as cachegrind does, and then finds what cachegrind finds.
+//! lackey records the accesses of a program, which the simulation reads; cachegrind runs the same
+//! program. Misses in the first level are the same. Those in the last level differ for two reasons,
+//! given in `docs/cache-simulation.md`. The test proves that there is no third: it feeds a separate
+//! cache the way cachegrind does, and then gets cachegrind's numbers.
 //!
-//! Skipped, with a sentence on standard error, where there is no valgrind.
+//! Skipped, with a message on standard error, if valgrind is not installed.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -18,10 +18,10 @@ use caches::{
 };
 
 const PROGRAM: &str = "/bin/true";
-/// How far figures may lie apart: two runs of a program need not take the same way to the byte.
+/// How far figures may differ: two runs of a program are not identical to the byte.
 const TOLERANCE: f64 = 0.01;
 
-/// Size, line and ways of I1, D1 and LL.
+/// Size, line size and ways of I1, D1 and LL.
 type Shapes = [(u64, u32, u32); 3];
 
 const SHAPES: [Shapes; 3] = [
@@ -53,14 +53,14 @@ fn misses_are_those_of_cachegrind() {
     }
 }
 
-/// Runs the program under a tool; what it says on standard error, unless it cannot be run.
+/// Runs the program under a tool and returns its standard error; `None` if that fails.
 fn valgrind(options: &[&str]) -> Option<String> {
     let output = Command::new("valgrind").args(options).arg(PROGRAM).output().ok()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     output.status.success().then_some(text)
 }
 
-/// What cachegrind finds in the first level and in the last.
+/// Cachegrind's misses in the first and in the last level.
 fn cachegrind(shapes: Shapes) -> (Misses, Misses) {
     let option =
         |name: &str, (size, line, ways): (u64, u32, u32)| format!("--{name}={size},{ways},{line}");
@@ -75,7 +75,7 @@ fn cachegrind(shapes: Shapes) -> (Misses, Misses) {
         let words = line.replace(',', "");
         words.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
     };
-    // Of data: all, then the loads' and the stores' part, each after a digit of no word.
+    // For data: the total, then the loads' and the stores' share of it.
     let data = |name| -> (u64, u64) {
         let numbers = numbers(name);
         assert_eq!(numbers.len(), 3, "{text}");
@@ -106,8 +106,8 @@ fn simulated([i1, d1, ll]: Shapes, trace: &Path) -> Report {
     simulation.report()
 }
 
-/// Misses of a last level that is given the whole access where any line of it missed above, and
-/// nothing that is written back: `cachesim_ref` in valgrind's `cg_sim.c`.
+/// Misses in a last level that is given the whole access if any of its lines missed above, and
+/// never any write-backs: `cachesim_ref` in valgrind's `cg_sim.c`.
 fn as_cachegrind_does([i1, d1, ll]: Shapes, trace: &Path) -> Misses {
     let alone = |first| Simulation::new(&Hierarchy::new(first, Vec::new()).expect("caches"));
     let first = First::Split { instruction: geometry(i1), data: geometry(d1) };
@@ -122,7 +122,7 @@ fn as_cachegrind_does([i1, d1, ll]: Shapes, trace: &Path) -> Misses {
     found(&last.report(), &["l1"])
 }
 
-/// Accesses missed, by purpose, over the levels of these names.
+/// Accesses missed, by purpose, in the levels with these names.
 fn found(report: &Report, names: &[&str]) -> Misses {
     let levels = report.levels.iter().filter(|level| names.contains(&level.name.as_str()));
     let levels: Vec<_> = levels.collect();

@@ -1,4 +1,4 @@
-//! Streams short enough to be followed with a pencil.
+//! Streams short enough to work out with a pencil.
 
 use caches::{Access, Purpose};
 use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Shape};
@@ -19,7 +19,7 @@ fn above(data: Geometry, lower: Geometry, inclusion: Inclusion) -> Hierarchy {
     Hierarchy::new(First::Data(data), lower).expect("two caches")
 }
 
-/// Lines by letters: a small letter is a load, a capital a store.
+/// Lines as letters: lower case is a load, upper case a store.
 fn letters(text: &str) -> Vec<Access> {
     let access = |letter: char| {
         let purpose = if letter.is_ascii_uppercase() { Purpose::Store } else { Purpose::Load };
@@ -29,7 +29,7 @@ fn letters(text: &str) -> Vec<Access> {
     text.chars().map(access).collect()
 }
 
-/// Hits and misses of the level at `at`, and its lines written back.
+/// Hits, misses and write-backs of the level at `at`.
 fn figures(hierarchy: &Hierarchy, text: &str, at: usize) -> (u64, u64, u64) {
     let report = run(hierarchy, &letters(text));
     let level = &report.levels[at];
@@ -47,8 +47,8 @@ fn the_line_used_last_stays_under_lru() {
 
 #[test]
 fn a_tree_errs_where_lru_does_not() {
-    // After a, b, c, d and a again LRU throws b out; the tree points into the half of c and d,
-    // where d was used last: at c.
+    // After a, b, c, d and a again, LRU evicts b. The tree points to the half with c and d, of
+    // which d was used last, and so to c.
     let tree = alone(cache(4, 4, CachePolicy::TreePlru));
     let lru = alone(cache(4, 4, CachePolicy::Lru));
     assert_eq!(figures(&tree, "abcdaeb", 0), (2, 5, 0));
@@ -67,7 +67,7 @@ fn a_random_choice_depends_on_its_seed_alone() {
     assert_eq!(misses(1), misses(1));
     let all: std::collections::BTreeSet<u64> = (0..20).map(misses).collect();
     assert!(all.len() > 5, "{all:?}");
-    // LRU would hit nothing of a loop that does not fit.
+    // With a loop that does not fit, LRU would never hit.
     assert!(all.iter().all(|misses| (300..600).contains(misses)), "{all:?}");
 }
 
@@ -84,10 +84,10 @@ fn what_was_written_goes_back_once() {
 fn a_line_that_is_written_back_is_used_below_and_brought_in_there() {
     let (one, two) = (cache(1, 1, CachePolicy::Lru), cache(2, 2, CachePolicy::Lru));
     let caches = above(one, two, Inclusion::NonInclusive);
-    // A, b: l2 has A (from memory), then b; l1 writes A back: l2 holds A, b, A being the latest.
-    // c: l2 loses b, not A. a: found in l2.
+    // A, b: l2 gets A (from memory), then b; l1 writes A back: l2 holds A and b, of which A is now
+    // the more recent. c: l2 evicts b, not A. a: found in l2.
     assert_eq!(figures(&caches, "Abca", 1), (1, 3, 0));
-    // b, a, B, c: l2 loses b's line on c, then l1 writes B back, which takes a's place.
+    // b, a, B, c: l2 evicts b's line on c, then l1 writes back B, which takes a's place.
     let report = run(&caches, &letters("baaBcc"));
     assert_eq!((report.levels[1].misses(), report.levels[1].hits()), (3, 1));
     assert_eq!((report.levels[0].write_backs, report.levels[1].dirty_bytes), (1, 64));
@@ -96,7 +96,7 @@ fn a_line_that_is_written_back_is_used_below_and_brought_in_there() {
 #[test]
 fn an_inclusive_level_takes_the_lines_above_with_it() {
     let (two, one) = (cache(2, 2, CachePolicy::Lru), cache(2, 1, CachePolicy::Lru));
-    // a and c fit into l1, but share a way of l2.
+    // a and c fit in l1, but compete for one way of l2.
     let inclusive = run(&above(two, one, Inclusion::Inclusive), &letters("Aca"));
     let (l1, l2) = (&inclusive.levels[0], &inclusive.levels[1]);
     assert_eq!((l1.misses(), l1.back_invalidations, l1.write_backs), (3, 2, 0));
@@ -127,7 +127,7 @@ fn accesses_that_straddle_lines_are_told() {
     let level = &report.levels[0];
     let (loads, stores) = (level.lookups.loads, level.lookups.stores);
     assert_eq!((loads.hits, loads.misses, loads.accesses_missed), (1, 3, 3));
-    // 120 to 319: lines 1 to 4, of which line 1 is there.
+    // 120 to 319: lines 1 to 4, of which line 1 is present.
     assert_eq!((stores.hits, stores.misses, stores.accesses_missed), (1, 3, 1));
     assert_eq!(level.dirty_bytes, 4 * 64);
 }

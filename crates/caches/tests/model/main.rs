@@ -1,5 +1,5 @@
-//! The simulation against a model written from the description alone, and against streams computed
-//! by hand.
+//! Compares the simulation with a model written only from the description, and with streams worked
+//! out by hand.
 
 mod by_hand;
 mod plain;
@@ -13,7 +13,7 @@ use caches::{
 use plain::Plain;
 use proptest::prelude::*;
 
-/// The caches of a case: shapes small enough that everything happens in a few hundred accesses.
+/// The caches of a case: small enough that everything happens within a few hundred accesses.
 fn hierarchies() -> impl Strategy<Value = Hierarchy> {
     let lower = prop::collection::vec((shapes(), inclusions()), 0..=2);
     let first = (0..3_u8, shapes(), shapes());
@@ -65,7 +65,7 @@ fn inclusions() -> impl Strategy<Value = Inclusion> {
     prop_oneof![Just(Inclusion::NonInclusive), Just(Inclusion::Inclusive)]
 }
 
-/// Mostly near the start, so that lines come back; now and then at the end of the address space.
+/// Mostly near the start, so that lines are reused; sometimes at the end of the address space.
 fn accesses() -> impl Strategy<Value = Vec<Access>> {
     let purposes = prop::sample::select(Purpose::ALL.to_vec());
     let address = prop_oneof![8 => 0..2048_u64, 1 => u64::MAX - 300..=u64::MAX];
@@ -99,7 +99,7 @@ proptest! {
     }
 }
 
-/// Runs a stream through caches from their empty state on.
+/// Runs a stream through initially empty caches.
 fn run(hierarchy: &Hierarchy, stream: &[Access]) -> Report {
     let mut simulation = Simulation::new(hierarchy);
     stream.iter().for_each(|&access| simulation.access(access));

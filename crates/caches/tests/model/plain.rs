@@ -1,5 +1,5 @@
-//! The caches once more, as plainly as can be said: lines are addresses with the time of their last
-//! use, a tree is asked half by half, and every figure is counted where it happens.
+//! The caches again, as plainly as possible: lines are addresses with their time of last use, trees
+//! are searched half by half, and every figure is counted where it arises.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ struct Level {
     geometry: Geometry,
     inclusion: Inclusion,
     sets: Vec<Vec<Option<Line>>>,
-    /// By set and the ways under a node: whether its upper half is to lose a line.
+    /// By set and the ways under a node: whether the next victim is in the upper half.
     upper_half: HashMap<(usize, usize, usize), bool>,
     generator: u64,
     lookups: PerPurpose<Lookups>,
@@ -122,7 +122,7 @@ fn count(per_kind: &mut PerPurpose<u64>, purpose: Purpose) {
 
 pub(crate) struct Plain {
     levels: Vec<Level>,
-    /// For each level the one below.
+    /// For each level, the one below.
     below: Vec<Option<usize>>,
     instruction: Option<usize>,
     data: usize,
@@ -256,7 +256,7 @@ impl Plain {
                 self.make_dirty(below, old.start);
             }
             None => {
-                // What it displaces is written back before anybody could ask for the line.
+                // What it displaces is written back before the line can be asked for.
                 self.fill(below, old.start);
                 self.make_dirty(below, old.start);
             }
@@ -290,7 +290,7 @@ impl Plain {
         }
     }
 
-    /// Checks that every line above an inclusive level lies within one of its lines.
+    /// Checks that every line above an inclusive level is part of one of its lines.
     pub(crate) fn assert_inclusive(&self) {
         for (at, level) in self.levels.iter().enumerate() {
             if level.inclusion != Inclusion::Inclusive {

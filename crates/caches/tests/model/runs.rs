@@ -1,4 +1,4 @@
-//! Fetches in runs count as the same fetches one by one.
+//! Runs of fetches count the same as individual fetches.
 
 use caches::{Access, Purpose};
 use caches::{

@@ -1,5 +1,5 @@
-//! How many accesses a second the simulation does. It asserts nothing, and is run by
-//! `cargo test --release -p fsprism-footprint --test model -- --ignored --nocapture`.
+//! Measures how many accesses per second are simulated. It asserts nothing; run it with `cargo test
+//! --release -p fsprism-caches --test model -- --ignored --nocapture`.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, S
 const ROUNDS: usize = 7;
 const FETCHES: u64 = 1_000_000;
 
-/// As a program does: for every three fetches, in loops with a jump now and then, a load or store.
+/// Like a program: one load or store per three fetches, which are in loops with occasional jumps.
 fn program() -> Vec<Access> {
     let extent = |accesses, bytes| Extent { accesses, bytes, seed: 3 };
     let fetches = Stream { pattern: Pattern::Loop(24 << 10), purpose: Purpose::Fetch };
@@ -29,7 +29,7 @@ fn program() -> Vec<Access> {
         stream.push(fetch);
         stream.extend(fetches.next());
         stream.extend(fetches.next());
-        // One of twenty accesses to data goes far.
+        // One in twenty data accesses goes far.
         let is_far = stream.len() % 80 < 4;
         stream.extend(if is_far { far.next() } else { near.next() });
     }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Lines that an error shows.
+/// The number of lines shown in an error.
 const LINES: usize = 20;
-/// Bytes of a console that are read; the rest of one that floods is not.
+/// How much of a console is read at most, in case a guest floods it.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// A console's file.
@@ -16,7 +16,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// A new one, with a name or without.
+    /// Creates a console's file, at `path` or unnamed.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         let create =
             |path| File::options().read(true).write(true).create(true).truncate(true).open(path);
@@ -24,18 +24,18 @@ impl Console {
         Ok(Self { file })
     }
 
-    /// What QEMU writes to.
+    /// The file that QEMU writes to.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// All that was written.
+    /// Everything that was written.
     pub(crate) fn text(self) -> io::Result<String> {
         text(&self.file)
     }
 }
 
-/// A file's text from its start, whatever its bytes, with plain ends of lines.
+/// A file's text from the start, lossily decoded, with plain line ends.
 pub(crate) fn text(mut file: &File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;

@@ -1,8 +1,9 @@
 //! One boot: a kernel, an image, a job, and what is handed back.
 //!
-//! The guest's clock counts instructions (`-icount`), nothing random enters from the host, and
-//! addresses are not randomised: so two boots of one job execute the same instructions. What the
-//! guest gets and writes lies in files without names, so that nothing stays behind, whoever dies.
+//! The guest's clock counts instructions (`-icount`), no randomness enters from the host, and
+//! addresses are not randomised, so two boots of the same job execute the same instructions. The
+//! guest's input and output are in unnamed files, so that nothing is left behind, whichever process
+//! dies.
 
 mod console;
 mod supervise;
@@ -26,7 +27,7 @@ use supervise::{End, Limits};
 pub(crate) use console::{Console, last_lines, text};
 pub(crate) use supervise::Guarded;
 
-/// The port that files are handed back over, as both sides name it.
+/// The name of the port over which files are handed back, on both sides.
 pub(crate) const PORT: &str = "fsprism.handover";
 
 /// What to boot, and how.
@@ -36,25 +37,25 @@ pub struct Boot {
     pub kernel: Kernel,
     /// The image.
     pub image: Image,
-    /// The guest's memory in bytes; 512 MiB by default. What is more costs boot time.
+    /// The guest's memory in bytes; 512 MiB by default. More memory takes longer to boot.
     pub memory_bytes: u64,
-    /// Processors; 1 by default. Several take turns, no two run at a time, and their clock is the
-    /// host's: two boots differ.
+    /// Processors; 1 by default. Several take turns, never running at the same time, and use the
+    /// host's clock, so no two boots are the same.
     pub processors: u32,
-    /// Nodes of memory; 1 by default, and at most one for each processor. Processors and memory are
-    /// divided among them.
+    /// NUMA nodes; 1 by default, and at most one per processor. Processors and memory are divided
+    /// among them.
     pub nodes: u32,
-    /// Files that the guest has besides its image: absolute paths, content.
+    /// Files that the guest gets in addition to its image: absolute path and content.
     pub job: Vec<(String, Vec<u8>)>,
-    /// The plugin that watches the guest.
+    /// The plugin that observes the guest.
     pub plugin: Option<Plugin>,
-    /// Time of the host's after which the guest is ended; 2 minutes by default.
+    /// Host time after which the guest is killed; 2 minutes by default.
     pub time_limit: Duration,
-    /// Where the console is kept; nowhere by default.
+    /// Where to keep the console output; it is discarded by default.
     pub console: Option<PathBuf>,
-    /// Further arguments of the kernel.
+    /// Additional kernel arguments.
     pub arguments: Vec<String>,
-    /// Set by a signal's handler to end the guest early.
+    /// Set by a signal handler to stop the guest early.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -63,23 +64,23 @@ pub struct Boot {
 pub struct Plugin {
     /// The shared library.
     pub library: PathBuf,
-    /// The trace that it writes, its option `out`.
+    /// The trace that it writes; passed as its option `out`.
     pub trace: PathBuf,
-    /// Its further options: `regions=marked` and so on.
+    /// Its other options, such as `regions=marked`.
     pub options: Vec<String>,
 }
 
 /// What a guest handed back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handed {
-    /// Paths of files below the directory that was named, in the order in which they came.
+    /// Paths of the files, relative to the directory they were written to, in order of arrival.
     pub files: Vec<PathBuf>,
-    /// All that the guest wrote to its console.
+    /// Everything that the guest wrote to its console.
     pub console: String,
 }
 
 impl Boot {
-    /// A boot of a kernel and an image with all defaults and without a job.
+    /// A boot of a kernel and an image with all defaults and no job.
     #[must_use]
     pub fn new(kernel: Kernel, image: Image) -> Self {
         Self {
@@ -97,11 +98,11 @@ impl Boot {
         }
     }
 
-    /// Boots, waits for the end, and keeps what was handed back in a directory, which is made where
-    /// it is missing. What came whole is kept there even if the guest failed.
+    /// Boots, waits for the guest to power off, and writes what it handed back to a directory,
+    /// which is created if missing. Files that arrived complete are kept even if the guest failed.
     ///
     /// # Errors
-    /// QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
+    /// If QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
     pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
         qemu::check(self.plugin.is_some())?;
         let initial = initial_files(&self.image, &self.job).map_err(BootError::of_room)?;
@@ -163,8 +164,8 @@ impl Boot {
         command.arg("-chardev").arg(file("console", console));
         command.arg("-serial").arg("chardev:console");
         command.arg("-chardev").arg(file("handover", handover));
-        // Without an event descriptor the guest's words are heard within the instruction that says
-        // them, not by another thread when it comes round.
+        // Without an event descriptor, the guest's writes are handled within the instruction that
+        // makes them, instead of by another thread at some later time.
         command.args(["-device", "virtio-serial-pci,ioeventfd=off"]);
         command.arg("-device").arg(format!("virtserialport,chardev=handover,name={PORT}"));
         if let Some(plugin) = &self.plugin {
@@ -174,7 +175,7 @@ impl Boot {
     }
 }
 
-/// An image with a job's files behind it, in one file without a name.
+/// An image followed by a job's files, in one unnamed file.
 pub(crate) fn initial_files(image: &Image, files: &[(String, Vec<u8>)]) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut File::open(&image.file)?, &mut file)?;
@@ -188,7 +189,7 @@ pub(crate) fn initial_files(image: &Image, files: &[(String, Vec<u8>)]) -> io::R
 
 impl Plugin {
     fn argument(&self) -> Result<String, BootError> {
-        // The library is looked up in system directories where its path has no slash.
+        // Without a slash in its path, the library would be searched for in system directories.
         let path = |path: &Path| {
             let path = std::path::absolute(path)?;
             let text = path.to_str().filter(|text| !text.contains(','));

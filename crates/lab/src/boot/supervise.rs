@@ -1,4 +1,4 @@
-//! QEMU's process: started, waited for, ended for certain.
+//! QEMU's process: started, waited for, and sure to end.
 
 use std::fs::File;
 use std::io;
@@ -11,51 +11,51 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::BootError;
 
-/// When a guest is ended early.
+/// What ends a guest early.
 pub(super) struct Limits<'a> {
     pub(super) time: Duration,
     pub(super) stop: Option<&'a AtomicBool>,
-    /// A file that the guest's words are written to: once there is no room for it, the guest waits
-    /// in vain.
+    /// A file that the guest's output is written to. If its file system is full, the guest blocks
+    /// forever.
     pub(super) written: &'a File,
 }
 
-/// How QEMU ended.
+/// How QEMU exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// By itself, as it does when a guest powers off or panics.
+    /// By itself and successfully, as after a guest powers off or panics.
     Well,
-    /// By itself, with an error.
+    /// By itself with an error.
     Failed,
-    /// It was killed, as its time was over.
+    /// Killed because its time was up.
     Late,
-    /// It was killed, as the caller asked for it.
+    /// Killed at the caller's request.
     Stopped,
-    /// It was killed, as there is no room for what it writes.
+    /// Killed because there was no space left for its output.
     Full,
 }
 
-/// A process that does not outlive this.
+/// A child process that is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Guarded(Child);
 
 impl Guarded {
-    /// Starts it.
+    /// Starts the process.
     pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
         command.spawn().map(Self)
     }
 
-    /// Its number.
+    /// The process ID.
     pub(crate) fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Whether it has ended, as far as can be told.
+    /// Whether it has exited; also true if that cannot be determined.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// Waits for its end.
+    /// Waits for it to exit.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
         self.0.wait().map(drop)
     }
@@ -63,14 +63,14 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // A process that has ended and was waited for is not killed.
+        // `kill` does nothing to a process that has exited and been waited for.
         let _ended_already = self.0.kill();
         let _reaped_already = self.0.wait();
     }
 }
 
-/// How often the wish to stop is looked at, should a signal arrive between look and wait, and the
-/// room that is left.
+/// How often to check the stop flag (a signal may arrive between the check and the wait) and the
+/// space left on disk.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs QEMU to its end.

@@ -1,4 +1,4 @@
-//! The host's side: what came whole is kept, whatever happened to the rest.
+//! The host's side: files that arrive complete are kept, whatever happens to the rest.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -7,15 +7,16 @@ use std::path::{Component, Path, PathBuf};
 use super::sum::Sum;
 use super::{FAILED, FILE, HEAD_BYTES, MAGIC, WELL};
 
-/// What a file is called until it is whole.
+/// The temporary name of a file that is not complete yet.
 const PARTIAL: &str = ".partial";
-/// The longest sentence of a job that failed.
+/// The longest failure message accepted.
 const SENTENCE_BYTES_MAX: u64 = 1 << 16;
 
 /// What a guest handed back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedFiles {
-    /// Paths below the directory that was named, of all files that came whole, in order.
+    /// Paths of all files that arrived complete, in order, relative to the directory they were
+    /// written to.
     pub files: Vec<PathBuf>,
     /// How the stream ended.
     pub ending: Ending,
@@ -24,27 +25,27 @@ pub struct HandedFiles {
 /// How a stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The job did well.
+    /// The job succeeded.
     Well,
-    /// The job failed; the guest's sentence.
+    /// The job failed; why, according to the guest.
     Failed(String),
-    /// The stream stops within a frame or between two, or is none.
+    /// The stream stops before an end frame, or is malformed.
     Cut,
 }
 
-/// What was handed back cannot be kept.
+/// Why what was handed back cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandoverError {
-    /// A file cannot be written, or the stream not be read.
+    /// A file cannot be written, or the stream cannot be read.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A name would lie outside the directory.
+    /// A name would be outside of the directory.
     #[error("the guest named a file {0:?}, which would be outside the directory")]
     Name(String),
 }
@@ -57,11 +58,12 @@ struct Head {
     sum: Sum,
 }
 
-/// Reads a stream into a directory, which is made where it is missing. A file appears under its
-/// name once it is whole.
+/// Reads a stream into a directory, which is created if missing. A file appears under its name once
+/// it is complete.
 ///
 /// # Errors
-/// A file cannot be written, or its name leads out of the directory. A stream that stops is none.
+/// If a file cannot be written, or its name leads out of the directory. A stream that stops early
+/// is not an error.
 pub fn read(stream: &mut impl Read, into: &Path) -> Result<HandedFiles, HandoverError> {
     make_directory(into)?;
     let mut files = Vec::new();
@@ -117,8 +119,8 @@ fn agrees(stream: &mut impl Read, sum: Sum) -> bool {
     stream.read_exact(&mut expected).is_ok() && u64::from_le_bytes(expected) == sum.finish()
 }
 
-/// Keeps one file; none where the stream stops within it or its sum is wrong. Until the sum is
-/// known to be right, nothing is made under its name, which may be as wrong.
+/// Writes one file; `None` if the stream stops within it or its checksum is wrong. Until the
+/// checksum has been verified, nothing is created under its name, which may be corrupt too.
 fn keep(stream: &mut impl Read, head: Head, into: &Path) -> Result<Option<PathBuf>, HandoverError> {
     let Head { name, length_bytes, mut sum, .. } = head;
     let partial = into.join(PARTIAL);
@@ -148,7 +150,7 @@ fn keep(stream: &mut impl Read, head: Head, into: &Path) -> Result<Option<PathBu
     Ok(Some(relative))
 }
 
-/// Copies as many bytes; whether the stream had them.
+/// Copies `bytes` bytes; `false` if the stream ends before that.
 fn copy(
     stream: &mut impl Read,
     to: &mut impl Write,

@@ -1,25 +1,26 @@
-//! The sum behind each frame: Fowler, Noll and Vo's 64-bit hash (FNV-1a) over words of eight bytes
-//! instead of single ones, as a guest counts every instruction. It finds accidents, not attacks.
+//! The checksum of a frame: Fowler, Noll and Vo's 64-bit hash (FNV-1a) over eight-byte words
+//! instead of single bytes, since every instruction of a guest counts. It detects accidents, not
+//! attacks.
 
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// A sum under way.
+/// A checksum being computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum {
     hash: u64,
-    /// Bytes that are no whole word yet.
+    /// Bytes that do not fill a word yet.
     rest: [u8; 8],
     rest_bytes: usize,
 }
 
 impl Sum {
-    /// The sum of nothing.
+    /// The checksum of no bytes.
     pub(crate) fn new() -> Self {
         Self { hash: BASIS, rest: [0; 8], rest_bytes: 0 }
     }
 
-    /// Adds bytes; how they are cut into pieces makes no difference.
+    /// Adds bytes; how they are split into pieces makes no difference.
     pub(crate) fn add(&mut self, mut bytes: &[u8]) {
         if self.rest_bytes > 0 {
             let taken = bytes.len().min(8 - self.rest_bytes);
@@ -39,12 +40,12 @@ impl Sum {
     }
 
     fn word(&mut self, word: [u8; 8]) {
-        // The shift brings the upper bits down, which multiplication alone never does.
+        // The shift moves upper bits down, which multiplication alone never does.
         let hash = (self.hash ^ u64::from_le_bytes(word)).wrapping_mul(PRIME);
         self.hash = hash ^ (hash >> 32);
     }
 
-    /// The sum of all that was added.
+    /// The checksum of everything added.
     pub(crate) fn finish(mut self) -> u64 {
         self.rest[self.rest_bytes..].fill(0);
         let length = self.rest_bytes as u64;

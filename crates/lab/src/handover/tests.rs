@@ -1,4 +1,4 @@
-//! Both sides together: whatever is cut off, what came whole is kept.
+//! Both sides together: wherever the stream is cut off, files that arrived complete are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{Ending, HandedFiles, HandoverError, Writer, read};
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// The stream of some files, with how many bytes it had after each and at its end.
+/// The stream of some files, with its length after each file and at the end.
 fn stream(files: &Files, outcome: Result<(), &str>) -> (Vec<u8>, Vec<usize>) {
     let mut bytes = Vec::new();
     let mut ends = Vec::new();
@@ -37,7 +37,7 @@ fn read_back(bytes: &[u8]) -> (HandedFiles, Files) {
     (handed, files)
 }
 
-/// Files below a directory.
+/// The number of files below a directory.
 fn on_disk(directory: &Path) -> usize {
     let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     paths.map(|path| if path.is_dir() { on_disk(&path) } else { 1 }).sum()

@@ -5,30 +5,30 @@ use std::io::{self, Read, Write};
 use super::sum::Sum;
 use super::{FAILED, FILE, MAGIC, WELL};
 
-/// Writes files, then the end.
+/// Writes files, then the end frame.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     to: W,
 }
 
 impl<W: Write> Writer<W> {
-    /// A stream to `to`, without any file yet.
+    /// A stream to `to`, with no files yet.
     pub fn new(to: W) -> Self {
         Self { to }
     }
 
-    /// Hands back one file, of which all bytes are here.
+    /// Hands back one file whose content is in memory.
     ///
     /// # Errors
-    /// The stream cannot be written, or the name is longer than 65,535 bytes.
+    /// If the stream cannot be written, or the name is longer than 65,535 bytes.
     pub fn file(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         self.frame(FILE, name, content)
     }
 
-    /// Hands back `length_bytes` of a reader, which are not held in memory.
+    /// Hands back `length_bytes` of a reader without holding them in memory.
     ///
     /// # Errors
-    /// The stream cannot be written, the reader cannot be read or has fewer bytes.
+    /// If the stream cannot be written, or the reader cannot be read or has fewer bytes.
     pub(crate) fn file_from(
         &mut self,
         name: &str,
@@ -51,11 +51,11 @@ impl<W: Write> Writer<W> {
         self.to.write_all(&sum.finish().to_le_bytes())
     }
 
-    /// Ends the stream: the job did well, or the sentence that says why not. Returns what was
-    /// written to, flushed.
+    /// Ends the stream: the job succeeded, or a sentence says why it did not. Returns the
+    /// underlying writer, flushed.
     ///
     /// # Errors
-    /// The stream cannot be written.
+    /// If the stream cannot be written.
     pub fn end(mut self, outcome: Result<(), &str>) -> io::Result<W> {
         match outcome {
             Ok(()) => self.frame(WELL, "", &[])?,

@@ -1,7 +1,8 @@
-//! Archives for the kernel's initial file system, in the "new ASCII" format of cpio.
+//! Archives for the kernel's initramfs, in the "new ASCII" format of cpio.
 //!
 //! The format is that of the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
-//! Times are fixed, entries sorted and inodes counted, so the same files give the same bytes.
+//! Times are fixed, entries sorted and inodes numbered in order, so the same files give the same
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,40 +13,40 @@ const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const LINK: u32 = 0o120_777;
 
-/// What lies under a path.
+/// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entry {
     Directory,
-    /// A file, which all may read and execute.
+    /// A file that everyone may read and execute.
     File(Vec<u8>),
     Link(String),
 }
 
-/// Files by their paths from the root, without a slash before them.
+/// Files by their path from the root, without a leading slash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Archive {
     entries: BTreeMap<String, Entry>,
 }
 
 impl Archive {
-    /// Adds a directory and those above it.
+    /// Adds a directory and its parents.
     pub(crate) fn directory(&mut self, path: &str) {
         self.entry(path, Entry::Directory);
     }
 
-    /// Adds a file and the directories above it.
+    /// Adds a file and its parent directories.
     pub(crate) fn file(&mut self, path: &str, content: Vec<u8>) {
         self.entry(path, Entry::File(content));
     }
 
-    /// Adds a symbolic link, unless the path is taken, and the directories above it.
+    /// Adds a symbolic link and its parent directories, unless the path is taken.
     pub(crate) fn link(&mut self, path: &str, to: &str) {
         if !self.has(path) {
             self.entry(path, Entry::Link(to.to_owned()));
         }
     }
 
-    /// Whether something lies under a path.
+    /// Whether there is anything at a path.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.entries.contains_key(path.trim_start_matches('/'))
     }
@@ -59,7 +60,7 @@ impl Archive {
         self.entries.insert(path.to_owned(), entry);
     }
 
-    /// The archive's bytes. A file of 4 GiB and more does not fit the format, nor a guest.
+    /// The archive's bytes. A file of 4 GiB or more fits neither the format nor a guest.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (inode, (path, entry)) in (1..).zip(&self.entries) {

@@ -1,8 +1,8 @@
-//! The image: all files that a guest has, as the kernel's initial file system.
+//! The image: all of a guest's files, as an initramfs.
 //!
-//! The same parts give the same bytes. As all parts must be read to know whether one has changed,
-//! the image is packed each time, which takes a fraction of a second, and kept under a name that
-//! stands for its bytes.
+//! The same parts give the same bytes. Since all parts must be read to find out whether one has
+//! changed, the image is packed every time, which takes a fraction of a second, and stored under a
+//! name derived from its content.
 
 pub(crate) mod cpio;
 mod packaged;
@@ -22,13 +22,13 @@ use cpio::Archive;
 
 pub(crate) use parts::mkfs_programs;
 
-/// The directory of all images, within the lab's.
+/// The directory of all images, within the lab.
 const IMAGES: &str = "images";
-/// Images that no other fsprism can be about to use any more.
+/// Age after which no other fsprism can still be about to use an image.
 const OLD: Duration = Duration::from_secs(24 * 3600);
-/// Where modules lie in the guest, with the list of them.
+/// The guest's directory of modules and the list of them.
 pub(crate) const MODULES: &str = "/lib/fsprism";
-/// Directories that are mount points, or that a job expects.
+/// Directories that are mount points, or that jobs expect.
 const DIRECTORIES: [&str; 8] = ["dev", "hand-back", "job", "mnt", "proc", "run", "sys", "tmp"];
 
 /// What an image is made of.
@@ -38,20 +38,20 @@ pub struct Parts<'a> {
     pub kernel: &'a Kernel,
     /// The program that the guest starts as `/init`.
     pub program: &'a Path,
-    /// Further programs: services, and what sets them up.
+    /// Additional programs: services, and tools to set them up.
     pub further: &'a [GuestProgram],
 }
 
-/// A program that a guest needs: the one that is installed here, or Debian's.
+/// A program that a guest needs: the one installed here, or Debian's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuestProgram {
-    /// Its name, under which it lies in the guest's `/sbin`.
+    /// Its name in the guest's `/sbin`.
     pub name: &'static str,
-    /// Debian's package with it.
+    /// The Debian package that contains it.
     pub package: &'static str,
 }
 
-/// An image that lies in the lab.
+/// An image in the lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Image {
     /// Its file.
@@ -60,10 +60,10 @@ pub struct Image {
     pub size_bytes: u64,
 }
 
-/// Packs the image, unless it is there already.
+/// Packs the image, and stores it unless it is there already.
 ///
 /// # Errors
-/// A part cannot be read or fetched, or the image not be written.
+/// If a part cannot be read or fetched, or the image cannot be written.
 pub fn build(lab: &Lab, parts: Parts<'_>) -> Result<Image, LabError> {
     let bytes = pack(lab, parts)?;
     let directory = lab.within(IMAGES)?;
@@ -81,7 +81,7 @@ pub fn build(lab: &Lab, parts: Parts<'_>) -> Result<Image, LabError> {
 /// The images in the lab.
 ///
 /// # Errors
-/// The lab's directory cannot be read.
+/// If the lab's directory cannot be read.
 pub fn images(lab: &Lab) -> Result<Vec<Image>, LabError> {
     let directory = lab.directory().join(IMAGES);
     if !directory.is_dir() {
@@ -97,7 +97,7 @@ pub fn images(lab: &Lab) -> Result<Vec<Image>, LabError> {
     Ok(images)
 }
 
-/// Removes images of programs that have changed since.
+/// Removes images of programs that have since changed.
 fn remove_old(directory: &Path, but: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()).filter(|path| path != but) {
@@ -144,7 +144,7 @@ fn pack(lab: &Lab, parts: Parts<'_>) -> Result<Vec<u8>, LabError> {
     Ok(archive.bytes())
 }
 
-/// Adds a program, cut behind what is loaded of it, and the libraries that it needs.
+/// Adds the loadable part of a program, and the libraries it needs.
 fn add_program(archive: &mut Archive, name: &str, path: &Path) -> Result<(), LabError> {
     let bytes = read(path)?;
     let elf = Elf::new(&bytes);
@@ -162,7 +162,7 @@ fn add_program(archive: &mut Archive, name: &str, path: &Path) -> Result<(), Lab
     Ok(())
 }
 
-/// Adds a program or a library, cut behind what is loaded of it.
+/// Adds the loadable part of a program or library.
 fn add_loaded(archive: &mut Archive, name: &str, bytes: &[u8]) {
     let loaded = Elf::new(bytes).and_then(Elf::loaded);
     archive.file(name, loaded.unwrap_or_else(|| bytes.to_vec()));

@@ -1,5 +1,5 @@
-//! Programs that are not part of every image: those installed here, else those of Debian's
-//! packages, which are unpacked into the lab and never installed, with their libraries.
+//! Programs that are not part of every image, with their libraries: those installed here, or else
+//! those from Debian's packages, which are unpacked into the lab and never installed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,22 +11,22 @@ use crate::package::{self, Package};
 use crate::place::Lab;
 use crate::tool;
 
-/// The directory, within the lab's, of packages, each unpacked in one of its name.
+/// The directory of packages within the lab; each is unpacked into a subdirectory of its name.
 const PACKAGES: &str = "packages";
-/// Directories of a package in which programs lie.
+/// Directories of a package in which programs may be.
 const OF_PROGRAMS: [&str; 4] = ["usr/sbin", "sbin", "usr/bin", "bin"];
-/// Directories of a package in which libraries lie, which a guest's loader searches as well.
+/// Directories of a package in which libraries may be. The guest's loader searches them too.
 const OF_LIBRARIES: [&str; 2] = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"];
-/// How far the libraries of libraries are looked for.
+/// How many levels of library packages are fetched.
 const DEPTH_MAX: usize = 4;
 
-/// A program with all that it loads.
+/// A program with everything it loads.
 pub(super) struct Found {
     /// Its name.
     pub(super) name: &'static str,
     /// Its file.
     pub(super) file: PathBuf,
-    /// Its libraries: the path in the guest, the file here.
+    /// Its libraries: path in the guest, file here.
     pub(super) libraries: Vec<(String, PathBuf)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn find(lab: &Lab, wanted: &[GuestProgram]) -> Result<Vec<Found>, Lab
     wanted.iter().map(|one| unpacked.program(lab, one)).collect()
 }
 
-/// The packages that have been unpacked so far.
+/// The packages unpacked so far.
 #[derive(Default)]
 struct Unpacked {
     directories: Vec<PathBuf>,
@@ -61,8 +61,8 @@ impl Unpacked {
         Ok(Found { name: wanted.name, file, libraries })
     }
 
-    /// The libraries of a program, for which packages are fetched that its own one needs, until
-    /// none is missing.
+    /// The libraries of a program. Packages that its own package depends on are fetched until no
+    /// library is missing.
     fn with_missing(
         &mut self,
         lab: &Lab,
@@ -95,7 +95,7 @@ impl Unpacked {
         }
     }
 
-    /// Unpacks a package, unless it is there already; where.
+    /// Unpacks a package, unless that has been done already, and returns its directory.
     fn add(&mut self, lab: &Lab, name: &str) -> Result<PathBuf, LabError> {
         let directory = lab.within(PACKAGES)?.join(name);
         if !directory.is_dir() {
@@ -113,14 +113,14 @@ impl Unpacked {
         Ok(directory)
     }
 
-    /// The libraries of a program: of this machine, or of the packages.
+    /// The libraries of a program, from this machine or from the packages.
     fn libraries(&self, program: &Path) -> Result<Libraries, LabError> {
         let places = self.directories.iter();
         let places = places.flat_map(|directory| OF_LIBRARIES.map(|place| directory.join(place)));
         let places: Vec<String> = places.map(|path| path.display().to_string()).collect();
         let mut command = tool::command("ldd", "libc-bin")?;
         command.arg(program).env("LD_LIBRARY_PATH", places.join(":"));
-        // A program without libraries is none that `ldd` understands.
+        // `ldd` fails for a program without libraries.
         let text = tool::run(&mut command).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let missing = text.lines().find_map(|line| line.trim().strip_suffix(" => not found"));
@@ -129,7 +129,8 @@ impl Unpacked {
         Ok(Libraries { missing: missing.map(str::to_owned), found: found.collect() })
     }
 
-    /// Where a library lies in the guest: as here, or, of a package, where its loader looks.
+    /// Where a library goes in the guest: the same path as here or, if it is from a package, where
+    /// the guest's loader looks.
     fn in_guest(&self, path: &str) -> String {
         let is_packaged = self.directories.iter().any(|of| Path::new(path).starts_with(of));
         match path.rsplit_once('/') {
@@ -141,8 +142,8 @@ impl Unpacked {
 
 /// What a program loads.
 struct Libraries {
-    /// The first that is missing.
+    /// The first one that is missing.
     missing: Option<String>,
-    /// The path in the guest, and the file here, of all others.
+    /// Path in the guest, and file here, of all others.
     found: Vec<(String, PathBuf)>,
 }

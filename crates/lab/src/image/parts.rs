@@ -1,4 +1,4 @@
-//! Programs that go into the image: busybox, mkfs tools, and the libraries of all.
+//! Programs that go into every image: busybox, mkfs tools, and their libraries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use crate::package;
 use crate::place::Lab;
 use crate::tool;
 
-/// Debian's package with a busybox that needs no library.
+/// The Debian package with a static busybox.
 const BUSYBOX: &str = "busybox-static";
 
-/// The programs that make file systems, which go into the image where they are installed.
+/// The programs that make file systems. They go into the image if they are installed.
 pub(crate) fn mkfs_programs() -> impl Iterator<Item = (FileSystem, &'static Mkfs)> {
     FileSystem::made().filter_map(|made| Some((made, made.row().mkfs.as_ref()?)))
 }
 
-/// A busybox without libraries: this machine's, or the one that was fetched, which it is now if
-/// not yet.
+/// A static busybox: this machine's, or else one that is fetched, unless that has been done
+/// already.
 pub(super) fn busybox(lab: &Lab) -> Result<PathBuf, LabError> {
     if let Some(path) = programs::find("busybox").filter(|path| is_static(path)) {
         return Ok(path);
@@ -42,7 +42,7 @@ fn is_static(path: &Path) -> bool {
     Elf::new(&bytes).is_some_and(|elf| !elf.has_interpreter())
 }
 
-/// The commands that a busybox has, in alphabetical order.
+/// The applets of a busybox, in alphabetical order.
 pub(super) fn applets(busybox: &Path) -> Result<Vec<String>, LabError> {
     let list = tool::run(std::process::Command::new(busybox).arg("--list"))?;
     let list = String::from_utf8_lossy(&list);
@@ -52,7 +52,7 @@ pub(super) fn applets(busybox: &Path) -> Result<Vec<String>, LabError> {
     Ok(names)
 }
 
-/// The libraries and the loader of a program, as its own loader finds them here.
+/// The libraries and the dynamic loader of a program, as resolved on this machine.
 pub(super) fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
     let text = tool::run(tool::command("ldd", "libc-bin")?.arg(program))?;
     let text = String::from_utf8_lossy(&text);
@@ -60,8 +60,8 @@ pub(super) fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
     Ok(paths.map(PathBuf::from).collect())
 }
 
-/// The path in a line of `ldd`: `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f...)`, or that
-/// of the loader alone; the kernel's own library has none.
+/// The path in a line of `ldd`: `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f...)`, or just
+/// the path for the dynamic loader; `None` for the vDSO.
 pub(super) fn library(line: &str) -> Option<&str> {
     let path = line.split_once("=>").map_or(line, |(_, path)| path).trim();
     let path = path.rsplit_once(" (").map_or(path, |(path, _)| path);

@@ -1,7 +1,7 @@
-//! What a guest does around its job: mounts, modules, handing back, power off.
+//! What a guest does around its job: mounting, loading modules, handing back, powering off.
 //!
-//! The first process of a guest may never end, so what goes wrong is handed back as a sentence,
-//! and the guest is powered off.
+//! The init process of a guest must never exit, so errors are handed back as a sentence, and the
+//! guest is powered off.
 
 mod modules;
 mod port;
@@ -16,37 +16,37 @@ use rustix::system::{RebootCommand, reboot};
 pub use modules::load_modules_for;
 pub use port::hand_back;
 
-/// What a guest cannot do.
+/// Errors in a guest.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InsideError {
-    /// A file system of the kernel's cannot be mounted.
+    /// A kernel file system, such as proc, cannot be mounted.
     #[error("{what} cannot be mounted on {at}: {source}")]
     Mount {
         /// Its name.
         what: String,
-        /// Where.
+        /// The mount point.
         at: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel has neither a module nor a built-in part of this name.
+    /// The kernel has nothing of this name, neither as a module nor built in.
     #[error("this kernel has no {0}: use one of the full flavour")]
     Unknown(String),
-    /// A module was refused.
+    /// The kernel refused a module.
     #[error("module {module} cannot be loaded: {source}")]
     Module {
         /// Its file.
         module: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A file of the guest cannot be read.
+    /// A file in the guest cannot be read.
     #[error("{path}: {source}")]
     Io {
         /// The file.
         path: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// There is no port of this name.
@@ -55,14 +55,14 @@ pub enum InsideError {
     /// A network interface cannot be set up.
     #[error("the link {address} cannot be set up: {why}")]
     Link {
-        /// The address it was to have.
+        /// The address that it was to get.
         address: String,
         /// Why.
         why: String,
     },
 }
 
-/// What is mounted first: file system, directory.
+/// What is mounted first: file system, mount point.
 const MOUNTS: [(&str, &str); 5] = [
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -71,11 +71,11 @@ const MOUNTS: [(&str, &str); 5] = [
     ("tmpfs", "/run"),
 ];
 
-/// Mounts proc, sysfs, devtmpfs, /tmp and /run. What the port needs is loaded when it is opened, so
-/// that no device whose answers come from the host runs beside a job.
+/// Mounts proc, sysfs, devtmpfs, /tmp and /run. The port's modules are loaded only when it is
+/// opened, so that while a job runs there is no device whose behaviour depends on the host.
 ///
 /// # Errors
-/// The kernel refuses one of these.
+/// If the kernel refuses one of these mounts.
 pub fn start() -> Result<(), InsideError> {
     for (what, at) in MOUNTS {
         mount(what, at, what, MountFlags::empty(), None::<&CStr>).map_err(|error| {
@@ -86,13 +86,13 @@ pub fn start() -> Result<(), InsideError> {
     Ok(())
 }
 
-/// Whether this process is the first of a guest, started as `/init` by its kernel.
+/// Whether this process is the init process of a guest, started by its kernel as `/init`.
 #[must_use]
 pub fn is_first_process() -> bool {
     std::process::id() == 1 && std::env::args_os().next().is_some_and(|name| name == "/init")
 }
 
-/// Powers the guest off. A guest that the kernel does not let go is ended by its time limit.
+/// Powers the guest off. If the kernel does not do so, the guest runs into its time limit.
 pub fn power_off() -> ! {
     rustix::fs::sync();
     loop {

@@ -1,4 +1,4 @@
-//! Loading modules, in the order that the host has worked out.
+//! Loading modules, in the order worked out by the host.
 
 use std::ffi::{CString, c_int};
 use std::fs::{self, File};
@@ -8,12 +8,12 @@ use rustix::io::Errno;
 use super::InsideError;
 use crate::image::MODULES;
 
-/// Loads what a file system needs (`xfs`), or a device (`brd`, `loop`), unless it is loaded.
-/// Parameters come from the kernel's arguments, as `brd.rd_size=65536`, so they are the same for
-/// what is built in.
+/// Loads the modules for a file system (`xfs`) or a device (`brd`, `loop`), unless they are loaded
+/// already. Parameters come from the kernel's command line, as in `brd.rd_size=65536`, so they also
+/// work for built-in drivers.
 ///
 /// # Errors
-/// The kernel knows nothing of this name, or refuses a module.
+/// If the kernel has nothing of this name, or refuses a module.
 pub fn load_modules_for(name: &str) -> Result<(), InsideError> {
     let path = format!("{MODULES}/modules");
     let list = fs::read_to_string(&path).map_err(|source| InsideError::Io { path, source })?;
@@ -25,8 +25,8 @@ pub fn load_modules_for(name: &str) -> Result<(), InsideError> {
     modules.split_whitespace().try_for_each(|module| load(module, &arguments))
 }
 
-/// The parameters of a module among the kernel's arguments, which the kernel itself gives only to
-/// what is built in.
+/// The parameters on the kernel's command line that are for this module. The kernel itself passes
+/// them only to built-in drivers.
 fn parameters(module: &str, arguments: &str) -> String {
     let of_module = arguments.split_whitespace().filter_map(|argument| {
         let (name, parameter) = argument.split_once('.')?;

@@ -12,13 +12,13 @@ use crate::handover::Writer;
 
 /// The kernel's directory of ports.
 const PORTS: &str = "/sys/class/virtio-ports";
-/// How often it is looked for, as the host names its ports when it comes to it: with one processor
-/// before the driver is loaded, with several some time after.
+/// How often to look for the port. The guest learns its name from the host: with one processor
+/// before the driver has finished loading, with several some time later.
 const LOOKS: u32 = 500;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Loads what a port needs and opens it to write and, if it is one of a rig, to read. It can be
-/// opened once at a time.
+/// Loads the port's modules and opens it for writing and, if it is a rig's port, for reading. A
+/// port can be open only once at a time.
 pub(super) fn open_port(port: &'static str) -> Result<File, InsideError> {
     let io = |path: &str| {
         let path = path.to_owned();
@@ -39,12 +39,12 @@ pub(super) fn open_port(port: &'static str) -> Result<File, InsideError> {
     Err(InsideError::NoPort(port))
 }
 
-/// Hands back files, each as name and path here, then the outcome: the sentence that says why the
-/// job failed, if it did. Files may be pipes or lie in /proc; such are read first, as their length
-/// is not known.
+/// Hands back files, each given as name and local path, then the outcome, which says why if the job
+/// failed. Files may be pipes or in /proc; since their length is not known, they are read into
+/// memory first.
 ///
 /// # Errors
-/// The port cannot be opened or written, or a file not be read.
+/// If the port cannot be opened or written, or a file cannot be read.
 pub fn hand_back(
     files: &[(String, PathBuf)],
     outcome: Result<(), &str>,

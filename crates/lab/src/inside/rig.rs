@@ -1,4 +1,4 @@
-//! A guest of a rig: sets up its links, then does what the host asks, one thing after another.
+//! A guest of a rig: sets up its links, then carries out the host's requests one at a time.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -13,21 +13,21 @@ use crate::rig::wire::{self, Hello, Interface, Order, PART, PORT, Part};
 
 /// The kernel's directory of network interfaces.
 const INTERFACES: &str = "/sys/class/net";
-/// Bytes that may wait to be sent: enough that nothing is dropped, however long the link takes.
+/// Bytes that may be queued for sending: enough that nothing is dropped, however slow the link.
 const WAITING_BYTES: u64 = 8 << 20;
-/// Packets that a delay may hold.
+/// Packets that may be queued for a delay.
 const WAITING_PACKETS: &str = "100000";
-/// The smallest bucket in bytes: some packets.
+/// The smallest token bucket in bytes: a few packets.
 const BUCKET_LEAST_BYTES: u64 = 8 << 10;
 
-/// Whether the guest that this process is in belongs to a rig.
+/// Whether this process is in a guest that belongs to a rig.
 #[must_use]
 pub fn has_part() -> bool {
     Path::new(PART).exists()
 }
 
-/// Sets up the guest, then answers each question with `answer`, until it is asked to power off.
-/// Only for the first process of a guest.
+/// Sets up the guest, then answers each question with `answer` until told to power off. Only for
+/// the init process of a guest.
 pub fn serve<Q, A>(mut answer: impl FnMut(Q) -> Result<A, String>) -> !
 where
     Q: DeserializeOwned,
@@ -44,7 +44,7 @@ where
         }
         (begun, Err(error)) => {
             let first = begun.err().map(|error| error.to_string()).unwrap_or_default();
-            // Where nothing can be told the host, the console is what it shows.
+            // If the host cannot be reached over the port, it shows the console.
             let _console = fs::write("/dev/console", format!("fsprism: {first} {error}\n"));
         }
     }
@@ -56,7 +56,7 @@ where
     Q: DeserializeOwned,
     A: Serialize,
 {
-    // What cannot be read is the end of the host.
+    // A read error means that the host is gone.
     while let Ok(order) = wire::read::<Order<Q>>(port) {
         match order {
             Order::PowerOff => return,
@@ -80,7 +80,7 @@ fn begin() -> Result<(), InsideError> {
     let io = |source| InsideError::Io { path: PART.to_owned(), source };
     let text = fs::read(PART).map_err(io)?;
     let part: Part = serde_json::from_slice(&text).map_err(|error| io(error.into()))?;
-    // NFS tells clients apart by the names of their machines.
+    // NFS identifies clients by host name.
     rustix::system::sethostname(part.role.as_bytes()).map_err(|error| io(error.into()))?;
     for name in ["base", "virtio-net"] {
         load_modules_for(name)?;
@@ -90,7 +90,7 @@ fn begin() -> Result<(), InsideError> {
     part.interfaces.iter().try_for_each(set_up)
 }
 
-/// Gives an interface its address, and has it do what it must to what it sends.
+/// Gives an interface its address, and applies its shape to outgoing traffic.
 fn set_up(interface: &Interface) -> Result<(), InsideError> {
     let name = name_of(interface)?;
     let mut configure = Command::new("/bin/ifconfig");
@@ -99,12 +99,12 @@ fn set_up(interface: &Interface) -> Result<(), InsideError> {
     shape(&name, interface)
 }
 
-/// Has an interface that is set up do something else to what it sends.
+/// Changes how an interface that is already set up shapes its outgoing traffic.
 fn reshape(interface: &Interface) -> Result<(), InsideError> {
     let name = name_of(interface)?;
     let mut clear = Command::new("/sbin/tc");
     clear.args(["qdisc", "del", "dev", &name, "root"]);
-    // Where it did nothing, there is nothing to take away.
+    // If there was no queueing discipline, there is nothing to delete.
     let _nothing_there = run(&mut clear, &interface.address);
     shape(&name, interface)
 }
@@ -118,7 +118,7 @@ fn shape(name: &str, Interface { address, shape, .. }: &Interface) -> Result<(),
     Ok(())
 }
 
-/// What `tc` is asked, in this order.
+/// The arguments for successive calls of `tc`.
 fn disciplines(interface: &str, shape: &Shape) -> Vec<Vec<String>> {
     let words = |text: String| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let mut asked = Vec::new();
@@ -133,7 +133,8 @@ fn disciplines(interface: &str, shape: &Shape) -> Vec<Vec<String>> {
         parent = "parent 1:1".to_owned();
     }
     if let Some(rate) = rate_bits_per_s {
-        // A hundredth of a second, so that timers of some milliseconds keep the rate.
+        // 10 ms worth of data, so that the rate is reached even if timers are a few milliseconds
+        // late.
         let bucket = (rate / 8 / 100).max(BUCKET_LEAST_BYTES);
         asked.push(words(format!(
             "qdisc add dev {interface} {parent} handle 2: tbf rate {rate}bit burst {bucket}b limit \
@@ -143,7 +144,7 @@ fn disciplines(interface: &str, shape: &Shape) -> Vec<Vec<String>> {
     asked
 }
 
-/// The name that the kernel gave an interface.
+/// The kernel's name for an interface.
 fn name_of(Interface { ethernet, address, .. }: &Interface) -> Result<String, InsideError> {
     let entries = fs::read_dir(INTERFACES).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

@@ -1,4 +1,5 @@
-//! Where the parts of a kernel lie below a root: that of this machine, or of unpacked packages.
+//! Where the parts of a kernel are below a root, which is this machine's or that of unpacked
+//! packages.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use crate::error::LabError;
 use crate::handover::Sum;
 
-/// The directories of all kernels' modules.
+/// Directories that contain the modules of all kernels.
 const MODULES: [&str; 2] = ["lib/modules", "usr/lib/modules"];
 
 /// The parts of one kernel.
@@ -15,11 +16,11 @@ const MODULES: [&str; 2] = ["lib/modules", "usr/lib/modules"];
 pub(super) struct Files {
     /// Its release.
     pub(super) release: String,
-    /// What a boot loader would start.
+    /// The image that a boot loader would start.
     pub(super) kernel: PathBuf,
-    /// Its configuration, where there is one.
+    /// Its configuration, if present.
     pub(super) configuration: Option<PathBuf>,
-    /// The directory of its modules, where there is one.
+    /// Its directory of modules, if present.
     pub(super) modules: Option<PathBuf>,
 }
 
@@ -27,7 +28,7 @@ impl Files {
     /// Finds the kernel of a release.
     pub(super) fn of(root: &Path, release: &str) -> Option<Self> {
         let beside = |name: &str| MODULES.map(|path| root.join(path).join(release).join(name));
-        // Debian's newer packages have kernels with their modules, and copy them to /boot.
+        // Debian's newer packages have the kernel next to its modules, and copy it to /boot.
         let either = |name: &str, there: &str| {
             let boot = root.join("boot").join(format!("{name}-{release}"));
             [boot].into_iter().chain(beside(there)).find(|path| path.is_file())
@@ -56,8 +57,7 @@ impl Files {
         releases.iter().filter_map(|release| Self::of(root, release)).collect()
     }
 
-    /// Digits that change when a part of it is installed anew: they stand for paths, lengths and
-    /// times of change.
+    /// A hash of paths, lengths and modification times, which changes when any part is reinstalled.
     pub(super) fn state(&self) -> Result<String, LabError> {
         let mut sum = Sum::new();
         let mut paths = vec![self.kernel.clone()];
@@ -76,7 +76,7 @@ impl Files {
     }
 }
 
-/// Nanoseconds since 1970.
+/// Modification time in nanoseconds since 1970.
 fn changed(metadata: &Metadata) -> u128 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_nanos())
@@ -86,7 +86,7 @@ fn walk(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), LabError> {
     for entry in fs::read_dir(directory).map_err(LabError::at(directory))? {
         let entry = entry.map_err(LabError::at(directory))?;
         let kind = entry.file_type().map_err(LabError::at(directory))?;
-        // Links lead to the source that a kernel was built from.
+        // Symbolic links point to the source that a kernel was built from.
         if kind.is_dir() {
             walk(&entry.path(), paths)?;
         } else if kind.is_file() {

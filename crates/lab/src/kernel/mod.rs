@@ -1,8 +1,8 @@
-//! Kernels for guests: one directory each, made whole or not at all.
+//! Kernels for guests: one directory each, which is either complete or does not exist.
 //!
-//! A kernel's directory holds `kernel` (ELF, as QEMU starts it), `release`, `config`, `modules`
-//! (those that the lab may need, plain) with `modules.list` (which, in what order), and, if it was
-//! built here, `vmlinux` with its debug information.
+//! A kernel's directory contains `kernel` (ELF, as started by QEMU), `release`, `config`, `modules`
+//! (the ones that the lab may need, uncompressed), `modules.list` (what needs which of them, in
+//! loading order) and, if the kernel was built here, `vmlinux` with its debug information.
 
 mod files;
 mod modules;
@@ -20,15 +20,15 @@ pub use packaged::{Plan, Request, build, plan};
 use crate::error::LabError;
 use crate::place::Lab;
 
-/// Raised when what lies in a kernel's directory changes, so that it is made again.
+/// Incremented when the contents of a kernel's directory change, so that kernels are made again.
 const RECIPE: &str = "2";
-/// The directory of all kernels, within the lab's.
+/// The directory of all kernels, within the lab.
 const KERNELS: &str = "kernels";
 
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kernel {
-    /// Its release, as `uname -r` prints it: `6.1.0-50-amd64`.
+    /// Its release, as printed by `uname -r`: `6.1.0-50-amd64`.
     pub release: String,
     /// Its directory.
     pub directory: PathBuf,
@@ -37,7 +37,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What QEMU starts.
+    /// The file that QEMU starts.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         self.directory.join("kernel")
@@ -55,22 +55,22 @@ impl Kernel {
         self.directory.join("config")
     }
 
-    /// The directory of its modules, plain files without debug information of their own.
+    /// Its directory of modules, uncompressed and without debug information.
     #[must_use]
     pub fn modules_directory(&self) -> PathBuf {
         self.directory.join("modules")
     }
 
-    /// Which modules a file system needs, in order: the file that the guest gets.
+    /// The list, which the guest gets, of the modules that each file system needs, in order.
     #[must_use]
     pub(crate) fn modules_list(&self) -> PathBuf {
         self.directory.join("modules.list")
     }
 
-    /// File systems and devices that it knows: the names in its list of modules.
+    /// The file systems and devices that it supports: the names in its list of modules.
     ///
     /// # Errors
-    /// The list cannot be read.
+    /// If the list cannot be read.
     pub fn knows(&self) -> Result<Vec<String>, LabError> {
         let path = self.modules_list();
         let list = fs::read_to_string(&path).map_err(LabError::at(&path))?;
@@ -78,7 +78,7 @@ impl Kernel {
         Ok(names.map(|(name, _)| name.to_owned()).filter(|name| name != "base").collect())
     }
 
-    /// Reads what is in a kernel's directory; none if it is not one.
+    /// Reads a kernel's directory; `None` if it is not one.
     fn at(directory: &Path) -> Option<Self> {
         let release = fs::read_to_string(directory.join("release")).ok()?;
         let is_from_source = directory.join("vmlinux").is_file();
@@ -87,10 +87,10 @@ impl Kernel {
     }
 }
 
-/// The kernels that are in the lab, the newest build first.
+/// The kernels in the lab, most recently built first.
 ///
 /// # Errors
-/// The lab's directory cannot be read.
+/// If the lab's directory cannot be read.
 pub fn kernels(lab: &Lab) -> Result<Vec<Kernel>, LabError> {
     let directory = lab.directory().join(KERNELS);
     let entries = match fs::read_dir(&directory) {
@@ -106,10 +106,10 @@ pub fn kernels(lab: &Lab) -> Result<Vec<Kernel>, LabError> {
     Ok(kernels)
 }
 
-/// The kernel of a release, or, where none is named, the one that was built last.
+/// The kernel with this release or, if none is given, the one built last.
 ///
 /// # Errors
-/// The lab's directory cannot be read, or no such kernel is in it.
+/// If the lab's directory cannot be read, or does not contain such a kernel.
 pub fn find(lab: &Lab, release: Option<&str>) -> Result<Kernel, LabError> {
     let is_asked = |kernel: &Kernel| release.is_none_or(|release| kernel.release == release);
     kernels(lab)?.into_iter().find(is_asked).ok_or_else(|| LabError::NotBuilt {

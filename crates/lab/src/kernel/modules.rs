@@ -1,7 +1,7 @@
-//! Which modules a file system needs, and in what order they are loaded.
+//! Which modules a file system needs, and in which order they are loaded.
 //!
-//! The dependencies are those in the modules themselves (section `.modinfo`: `depends`, `softdep`,
-//! `alias`, see the kernel's scripts/mod/modpost.c), as a package that is not installed has no
+//! Dependencies are read from the modules themselves (section `.modinfo`: `depends`, `softdep`,
+//! `alias`, see the kernel's scripts/mod/modpost.c), since a package that is not installed has no
 //! `modules.dep`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,8 @@ use crate::elf::Elf;
 use crate::error::LabError;
 use crate::tool;
 
-/// Names that a guest asks for besides file systems, which are the modules' own. The first is of
-/// what a guest cannot do without.
+/// What a guest can ask for besides file systems, whose modules are in their own rows. The first
+/// entry is what no guest can do without.
 const DRIVERS: [(&str, Modules); 10] = [
     ("base", Modules { any_of: &["virtio_pci"], further: &["virtio_console"] }),
     ("brd", Modules { any_of: &["brd"], further: &[] }),
@@ -29,23 +29,23 @@ const DRIVERS: [(&str, Modules); 10] = [
     ("nfsd", Modules { any_of: &["nfsd"], further: &[] }),
     ("cachefiles", Modules { any_of: &["cachefiles"], further: &[] }),
 ];
-/// Directories of what provides algorithms by alias.
+/// Directories with modules that provide algorithms by alias.
 const ALGORITHMS: [&str; 2] = ["kernel/crypto", "kernel/arch/x86/crypto"];
 
-/// What a signed module ends with.
+/// What signed modules end with.
 const SIGNATURE_END: &[u8] = b"~Module signature appended~\n";
-/// Bytes about the signature, before its length.
+/// Bytes of the signature's description before its length.
 const SIGNATURE_HEAD: usize = 8;
 
-/// The modules of a kernel, by name with underscores.
+/// The modules of a kernel, by name, spelled with underscores.
 struct Found {
     files: BTreeMap<String, PathBuf>,
     built_in: BTreeSet<String>,
-    /// Modules that provide an algorithm, the generic one first.
+    /// Modules that provide an algorithm, generic ones first.
     algorithms: BTreeMap<String, Vec<String>>,
 }
 
-/// What one module says of itself.
+/// A module's information about itself.
 #[derive(Default)]
 struct Information {
     depends: Vec<String>,
@@ -53,9 +53,10 @@ struct Information {
     aliases: Vec<String>,
 }
 
-/// Copies the modules that are needed from `/lib/modules/RELEASE` into `to/modules`, plain, and
-/// writes `to/modules.list`: a line per name, `NAME: FILE FILE`, in the order of loading. A file
-/// with a question mark before it may refuse: it drives what the processor may lack.
+/// Copies the modules that are needed from `/lib/modules/RELEASE` to `to/modules`, uncompressed,
+/// and writes `to/modules.list`: one line per name, `NAME: FILE FILE`, in loading order. A file
+/// marked with a leading `?` may fail to load, since it drives hardware that the processor may
+/// lack.
 pub(super) fn collect(from: &Path, to: &Path, release: &str) -> Result<(), LabError> {
     let modules = Found::read(from)?;
     let into = to.join("modules");
@@ -92,7 +93,7 @@ pub(super) fn collect(from: &Path, to: &Path, release: &str) -> Result<(), LabEr
     fs::write(&path, list).map_err(LabError::at(&path))
 }
 
-/// What it means if a module refuses.
+/// Whether a module must load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needed {
     Always,
@@ -150,7 +151,7 @@ impl Found {
         Ok(parse(section.unwrap_or_default()))
     }
 
-    /// Adds a module behind all that it needs. What is built in needs nothing.
+    /// Adds a module after everything it needs. Built-in ones need nothing.
     fn add(
         &self,
         name: &str,
@@ -177,9 +178,10 @@ impl Found {
     }
 }
 
-/// A module up to its signature, which takes a guest longer to check than the module to load:
-/// nobody but this user can have changed it. The layout is that of the kernel's
-/// `include/linux/module_signature.h`: signature, twelve bytes that end in its length, a text.
+/// A module without its signature, which a guest takes longer to verify than to load the module;
+/// only this user can have changed the file. The layout is that of the kernel's
+/// `include/linux/module_signature.h`: signature, twelve bytes that end in its length, a magic
+/// string.
 fn without_signature(bytes: &[u8]) -> &[u8] {
     let signed = bytes.strip_suffix(SIGNATURE_END);
     let cut = signed.and_then(|signed| {
@@ -213,7 +215,7 @@ fn parse(section: &[u8]) -> Information {
     information
 }
 
-/// The name of an algorithm, with or without the prefix that its modules' aliases have.
+/// The name of an algorithm, with or without the prefix of module aliases.
 fn algorithm(name: &str) -> String {
     plain_name(name.strip_prefix("crypto-").unwrap_or(name))
 }

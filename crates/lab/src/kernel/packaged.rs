@@ -1,4 +1,4 @@
-//! Kernels that others have built: installed here, in package files, or fetched and unpacked.
+//! Prebuilt kernels: installed here, in package files, or fetched and unpacked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,28 @@ use crate::error::LabError;
 use crate::package::{self, Package};
 use crate::place::{Lab, name_of};
 
-/// The package that depends on the newest kernel of the full flavour. The cloud flavour has no
-/// f2fs, minix and hfs.
+/// The package that depends on the newest kernel of the full flavour. The cloud flavour lacks f2fs,
+/// minix and hfs.
 const NEWEST: &str = "linux-image-amd64";
 
-/// How long what may be in use is kept.
+/// How long to keep anything that may still be in use.
 const OLD: Duration = Duration::from_secs(24 * 3600);
 
-/// Which kernel is asked for.
+/// Which kernel to get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Debian's newest packaged one that apt offers.
+    /// The newest packaged kernel that apt offers.
     Newest,
-    /// The one of this release, as `uname -r` prints it: the installed one, or else apt's.
+    /// The kernel with this release, as printed by `uname -r`: the installed one, or else apt's.
     Release(String),
-    /// The one in these files, which are Debian's packages: of `make bindeb-pkg`, or downloaded.
+    /// The kernel in these Debian package files, which are downloaded or from `make bindeb-pkg`.
     Files(Vec<PathBuf>),
-    /// One built here from Debian's source of this version, as `6.1`; none: the newest one's.
+    /// A kernel built here from Debian's source of this version, such as `6.1`, or of the newest
+    /// kernel's version.
     Source(Option<String>),
 }
 
-/// How a kernel will be had.
+/// How a kernel will be obtained.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) directory: PathBuf,
@@ -48,7 +49,8 @@ pub(super) enum Origin {
 }
 
 impl Plan {
-    /// What will be done and about how long it takes, as a sentence; none if the kernel is there.
+    /// A sentence that says what will be done and about how long it takes; `None` if the kernel is
+    /// there already.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         let fetched = |packages: &[Package]| {
@@ -82,10 +84,10 @@ impl Plan {
     }
 }
 
-/// Says how a kernel can be had, and changes nothing.
+/// Determines how a kernel can be obtained, without changing anything.
 ///
 /// # Errors
-/// apt does not know it, a file cannot be read, or a tool is missing.
+/// If apt does not know it, a file cannot be read, or a tool is missing.
 pub fn plan(lab: &Lab, request: &Request) -> Result<Plan, LabError> {
     match request {
         Request::Source(version) => source::plan(lab, version.as_deref()),
@@ -98,7 +100,7 @@ pub fn plan(lab: &Lab, request: &Request) -> Result<Plan, LabError> {
 fn of_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
     let installed = Files::of(Path::new("/"), release).filter(|files| files.modules.is_some());
     if let Some(files) = installed {
-        // What is installed changes under the same release, when a developer builds it again.
+        // The installed kernel changes under the same release when a developer rebuilds it.
         let name = format!("installed-{release}-{}", files.state()?);
         return Ok(in_its_directory(lab, &name, Origin::Installed(files)));
     }
@@ -116,7 +118,7 @@ fn of_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
         parts.push(fs::read(path).map_err(LabError::at(path))?);
     }
     parts.sort();
-    // Packages of one release differ when a developer builds them again.
+    // Packages of the same release differ after a developer has rebuilt them.
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     let name = format!("files-{}", name_of(&parts));
     Ok(in_its_directory(lab, &name, Origin::Files(files.to_owned())))
@@ -126,7 +128,7 @@ fn directory_of(lab: &Lab, name: &str) -> PathBuf {
     lab.directory().join(KERNELS).join(format!("{name}-{RECIPE}"))
 }
 
-/// A plan for a kernel in a directory, where it may be already.
+/// A plan for a kernel in this directory, where it may exist already.
 fn in_its_directory(lab: &Lab, name: &str, origin: Origin) -> Plan {
     let directory = directory_of(lab, name);
     let origin = Kernel::at(&directory).map_or(origin, Origin::Lab);
@@ -140,16 +142,16 @@ pub(super) fn newest() -> Result<String, LabError> {
     Ok(name.trim_start_matches(prefix).to_owned())
 }
 
-/// Names of files, for people.
+/// File names, for display.
 fn names_of(files: &[PathBuf]) -> String {
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     files.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// Makes the kernel that was planned; `say` is told of long steps as they begin.
+/// Makes the planned kernel; `say` is called at the start of each long step.
 ///
 /// # Errors
-/// It cannot be fetched, unpacked or built, or lacks what the lab needs.
+/// If it cannot be fetched, unpacked or built, or lacks something that the lab needs.
 pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabError> {
     match &plan.origin {
         Origin::Lab(kernel) => {
@@ -184,7 +186,7 @@ fn lacks(what: &str, place: &str) -> LabError {
     LabError::NotInPackages { what: what.to_owned(), place: place.to_owned() }
 }
 
-/// The kernel in packages, if there is one alone.
+/// The kernel in packages, which must contain exactly one.
 fn only(mut kernels: Vec<Files>, place: &str) -> Result<Files, LabError> {
     if kernels.len() > 1 {
         let releases = kernels.into_iter().map(|files| files.release);
@@ -194,7 +196,7 @@ fn only(mut kernels: Vec<Files>, place: &str) -> Result<Files, LabError> {
     kernels.pop().ok_or_else(|| lacks("kernel (linux-image, or linux-binary)", place))
 }
 
-/// A kernel that was asked for again is the one to use from here on: the newest.
+/// Marks a kernel that was asked for again as the newest, so that it is used from now on.
 fn renew(directory: &Path) {
     let now = rustix::fs::Timestamps {
         last_access: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
@@ -204,7 +206,7 @@ fn renew(directory: &Path) {
     let _unless_read_only = rustix::fs::utimensat(rustix::fs::CWD, directory, &now, flags);
 }
 
-/// Keeps what is used of a kernel, which lies in these packages, or is installed.
+/// Stores what is needed of a kernel that is in these packages, or installed.
 fn keep(lab: &Lab, plan: &Plan, files: &Files, packages: Option<&str>) -> Result<Kernel, LabError> {
     let made = lab.temporary()?;
     let write = |name: &str, bytes: &[u8]| {
@@ -236,7 +238,7 @@ fn keep(lab: &Lab, plan: &Plan, files: &Files, packages: Option<&str>) -> Result
     Ok(kept)
 }
 
-/// Removes what was kept of the same release before it was built or installed anew.
+/// Removes earlier builds or installations of the same release.
 fn remove_old(lab: &Lab, kept: &Kernel) {
     for kernel in super::kernels(lab).unwrap_or_default() {
         let name = kernel.directory.file_name().unwrap_or_default().to_string_lossy();
@@ -248,21 +250,21 @@ fn remove_old(lab: &Lab, kept: &Kernel) {
     }
 }
 
-/// Whether no other fsprism can be about to use it any more.
+/// Whether no other fsprism can still be about to use it.
 fn is_old(directory: &Path) -> bool {
     let modified = directory.metadata().and_then(|metadata| metadata.modified()).ok();
     let age = modified.and_then(|modified| modified.elapsed().ok());
     age.is_some_and(|age| age > OLD)
 }
 
-/// Gives what was made its name, now that it is whole.
+/// Gives a finished kernel its final name.
 pub(super) fn finish(
     lab: &Lab,
     made: tempfile::TempDir,
     directory: &Path,
 ) -> Result<Kernel, LabError> {
     lab.within(KERNELS)?;
-    // Made twice at a time, both are the same: whichever was first stays.
+    // If two processes make it at the same time, the results are the same: the first one stays.
     if let Err(error) = fs::rename(made.path(), directory)
         && Kernel::at(directory).is_none()
     {

@@ -1,9 +1,9 @@
-//! What a kernel must have been built with to be a guest's.
+//! What a kernel must have been built with to run in a guest.
 
 use crate::error::LabError;
 
-/// Options without which a guest does not come to its job, or its trace has no names. The way
-/// that it is started is looked for in the kernel itself.
+/// Options without which a guest does not get to its job, or its trace has no names. The PVH entry
+/// point is not among them; it is looked for in the kernel itself.
 const OPTIONS: [(&str, Linked); 11] = [
     ("64BIT", Linked::In),
     ("BLK_DEV_INITRD", Linked::In),
@@ -25,7 +25,7 @@ enum Linked {
     InOrModule,
 }
 
-/// Refuses a kernel whose configuration lacks something, by name.
+/// Rejects a kernel whose configuration lacks options, and names them.
 pub(super) fn check(release: &str, configuration: &str) -> Result<(), LabError> {
     let is_set = |option: &str, linked: Linked| {
         let value = configuration

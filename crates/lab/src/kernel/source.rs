@@ -12,11 +12,11 @@ use crate::package::{self, Package};
 use crate::place::{Lab, name_of};
 use crate::tool;
 
-/// All that is switched on in a guest's kernel; the rest is off.
+/// Everything that is enabled in a guest's kernel; the rest is off.
 const CONFIGURATION: &str = include_str!("../../assets/guest.config");
-/// Minutes that the build takes one processor, about.
+/// Approximate build time on one processor, in minutes.
 const MINUTES_OF_ONE: usize = 24;
-/// Tools and headers without which there is no kernel: name, package.
+/// Tools and headers that the build needs: name, package.
 const TOOLS: [(&str, &str); 7] = [
     ("make", "make"),
     ("gcc", "gcc"),
@@ -29,10 +29,10 @@ const TOOLS: [(&str, &str); 7] = [
 const HEADERS: [(&str, &str); 2] =
     [("/usr/include/libelf.h", "libelf-dev"), ("/usr/include/openssl/ssl.h", "libssl-dev")];
 
-/// What unpacking and building takes of the disk.
+/// Disk space for unpacking and building.
 pub(super) const BUILD_BYTES: u64 = 6_000_000_000;
 
-/// About how long the build takes here.
+/// Approximate build time on this machine.
 pub(super) fn minutes() -> usize {
     MINUTES_OF_ONE.div_ceil(processors())
 }
@@ -41,7 +41,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A kernel of a version (`6.1`), or of the newest packaged kernel's.
+/// A kernel of a version (`6.1`), or of the version of the newest packaged kernel.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
     let version = match version {
@@ -99,7 +99,7 @@ fn check_tools() -> Result<(), LabError> {
     Err(LabError::NoBuildTools { what, packages: packages.join(" ") })
 }
 
-/// Fetches, unpacks, configures and builds; keeps what is used of it.
+/// Fetches, unpacks, configures and builds a kernel, and stores what is needed of it.
 pub(super) fn build(
     lab: &Lab,
     plan: &Plan,
@@ -125,7 +125,7 @@ pub(super) fn build(
 fn make(source: &Path) -> Result<Command, LabError> {
     let mut make = tool::command("make", "make")?;
     make.current_dir(source).arg(format!("-j{}", processors()));
-    // What is built must depend on the recipe alone.
+    // The result must depend on the recipe alone.
     for (name, value) in [
         ("KBUILD_BUILD_TIMESTAMP", "2020-01-01"),
         ("KBUILD_BUILD_USER", "fsprism"),
@@ -136,7 +136,7 @@ fn make(source: &Path) -> Result<Command, LabError> {
     Ok(make)
 }
 
-/// Builds; what `make` says is kept in the lab, as it is long.
+/// Builds; the long output of `make` is kept in the lab.
 fn compile(source: &Path, lab: &Lab) -> Result<(), LabError> {
     let path = lab.within("logs")?.join("kernel.log");
     let log = File::create(&path).map_err(LabError::at(&path))?;

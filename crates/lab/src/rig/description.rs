@@ -6,44 +6,44 @@ use super::shape::Shape;
 /// A rig: its roles and the links between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Description {
-    /// The roles, each with a name of its own.
+    /// The roles; names are unique.
     pub roles: Vec<GuestRole>,
     /// The links.
     pub links: Vec<Link>,
 }
 
-/// What one of a rig's guests is.
+/// The role of one of a rig's guests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GuestRole {
-    /// Its name: `server`.
+    /// Its name, such as `server`.
     pub name: String,
     /// Its memory in bytes.
     pub memory_bytes: u64,
-    /// Sizes in bytes of its disks, `/dev/vda` and so on, which hold nothing at first and keep what
-    /// they hold from boot to boot.
+    /// Sizes in bytes of its disks, `/dev/vda` and so on. They are empty at first and keep their
+    /// content across boots.
     pub disks_bytes: Vec<u64>,
-    /// Names of what is loaded first, as in the image's list of modules.
+    /// Names, as in the image's list of modules, of what is loaded first.
     pub load: Vec<String>,
 }
 
-/// A link between two roles, which has addresses of its own.
+/// A link between two roles, with its own addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Names of the two roles.
     pub ends: [String; 2],
-    /// What each end does to what it sends.
+    /// How each end shapes its outgoing traffic.
     pub shape: Shape,
 }
 
-/// What a role sees of a link.
+/// One end of a link, as a role sees it.
 pub(super) struct End {
     /// Index of the link.
     pub(super) link: usize,
-    /// Which of its ends this is, 0 or 1.
+    /// Which of the link's ends this is, 0 or 1.
     pub(super) end: usize,
 }
 
-/// The most links of a rig: they have a byte in their addresses.
+/// The maximum number of links of a rig, whose index is one byte of their addresses.
 const LINKS_MAX: usize = 100;
 
 impl Description {
@@ -53,13 +53,13 @@ impl Description {
         format!("10.77.{link}.{}", end + 1)
     }
 
-    /// The role of this name.
+    /// The role with this name.
     pub(super) fn role(&self, name: &str) -> Result<&GuestRole, RigError> {
         let found = self.roles.iter().find(|role| role.name == name);
         found.ok_or_else(|| RigError::NoRole(name.to_owned()))
     }
 
-    /// The ends of links that a role has, in the order of links.
+    /// A role's ends of links, in the order of the links.
     pub(super) fn ends_of(&self, name: &str) -> Vec<End> {
         let ends = self.links.iter().enumerate().flat_map(|(link, of)| {
             let ends = of.ends.iter().enumerate().filter(|(_, role)| *role == name);
@@ -68,7 +68,7 @@ impl Description {
         ends.collect()
     }
 
-    /// Refuses links between roles that are not there.
+    /// Rejects links between roles that do not exist, and too many links.
     pub(super) fn check(&self) -> Result<(), RigError> {
         for end in self.links.iter().flat_map(|link| &link.ends) {
             self.role(end)?;

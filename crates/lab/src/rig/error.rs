@@ -1,43 +1,43 @@
-//! What can be wrong with a rig.
+//! Errors of rigs.
 
 use std::io;
 use std::time::Duration;
 
 use crate::error::BootError;
 
-/// A rig that does not come to do what it is asked.
+/// Why a rig did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RigError {
-    /// A role that the description does not have.
+    /// The description has no such role.
     #[error("the rig has no role {0}")]
     NoRole(String),
-    /// A link that the description does not have.
+    /// The description has no such link.
     #[error("the rig has no link {0}")]
     NoLink(usize),
-    /// More links than addresses.
+    /// There are more links than addresses.
     #[error("the rig has {links} links, but can have at most {most}")]
     Links {
-        /// Links.
+        /// The number of links.
         links: usize,
-        /// The most.
+        /// The maximum.
         most: usize,
     },
     /// QEMU is missing, too old, or failed to start.
     #[error(transparent)]
     Boot(#[from] BootError),
-    /// A file or a socket of the rig cannot be made.
+    /// A file or a socket of the rig cannot be created.
     #[error("cannot run the rig: {0}")]
     Io(#[from] io::Error),
-    /// A guest ended while it was needed.
+    /// A guest stopped while it was needed.
     #[error("the {role} stopped early; its console ends:\n{console}")]
     Gone {
         /// Its role.
         role: String,
-        /// The console's last lines.
+        /// The last lines of the console.
         console: String,
     },
-    /// A guest did not answer in time, and was ended.
+    /// A guest did not answer in time, and was killed.
     #[error(
         "the {role} did not answer within {limit:?} and was stopped; its console ends:\n\
         {console}"
@@ -45,23 +45,23 @@ pub enum RigError {
     Late {
         /// Its role.
         role: String,
-        /// How long it had.
+        /// The time limit.
         limit: Duration,
-        /// The console's last lines.
+        /// The last lines of the console.
         console: String,
     },
     /// A guest that is not running was asked something.
     #[error("the {0} is not running")]
     NotRunning(String),
-    /// A guest could not do what it was asked.
+    /// A guest could not do what it was asked to.
     #[error("the {role} failed: {why}")]
     Failed {
         /// Its role.
         role: String,
-        /// The guest's sentence.
+        /// Why, according to the guest.
         why: String,
     },
-    /// A guest answered something that is no answer.
+    /// A guest's answer is malformed.
     #[error("the {role} gave an answer that cannot be read: {why}")]
     Garbled {
         /// Its role.
@@ -75,7 +75,7 @@ pub enum RigError {
 }
 
 impl RigError {
-    /// Whether it ends what was asked and not the rig: a guest that is gone can be booted anew.
+    /// Whether only the request failed and not the rig: a guest that is gone can be booted again.
     #[must_use]
     pub fn is_of_guest(&self) -> bool {
         match self {
@@ -93,7 +93,7 @@ impl RigError {
         }
     }
 
-    /// The role whose guest is gone, if that is what happened.
+    /// The role whose guest is gone, if that is what this error means.
     #[must_use]
     pub fn gone(&self) -> Option<&str> {
         match self {

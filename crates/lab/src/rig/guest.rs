@@ -1,4 +1,4 @@
-//! One guest of a rig: QEMU's process, and the messages to it and from it.
+//! One guest of a rig: QEMU's process, and the messages to and from it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -20,7 +20,7 @@ use crate::boot::{Console, Guarded, initial_files, last_lines};
 use crate::error::BootError;
 use crate::{edge, qemu};
 
-/// How often the wish to stop is looked at while a guest is waited for.
+/// How often to check the stop flag while waiting for a guest.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// What a guest is started from.
@@ -35,14 +35,14 @@ pub(super) struct Start<'a> {
     pub(super) console: Option<&'a Path>,
 }
 
-/// A guest that was started. Its process ends when this is dropped.
+/// A guest that was started. Its process is killed when this is dropped.
 #[derive(Debug)]
 pub(super) struct RunningGuest {
     role: String,
     child: Guarded,
     control: UnixStream,
     console: Console,
-    /// What QEMU itself says.
+    /// QEMU's own output.
     words: File,
 }
 
@@ -62,7 +62,7 @@ impl RunningGuest {
         edge::guard(&mut command, &inherited);
         let child = Guarded::spawn(&mut command)?;
         control.set_read_timeout(Some(LOOK))?;
-        // A guest that does not listen must not hold the host up for good.
+        // A guest that does not read must not block the host forever.
         control.set_write_timeout(Some(Duration::from_secs(10)))?;
         Ok(Self { role: role.name.clone(), child, control, console, words })
     }
@@ -101,7 +101,7 @@ impl RunningGuest {
         }
     }
 
-    /// Has it power off, and waits until QEMU has ended.
+    /// Has the guest power off, and waits until QEMU has exited.
     pub(super) fn power_off(
         mut self,
         limit: Duration,
@@ -112,7 +112,7 @@ impl RunningGuest {
         let are_others_up = &mut || true;
         let mut patient = Patient { stream: &self.control, until, stop, are_others_up };
         let mut rest = Vec::new();
-        // The stream ends with QEMU.
+        // The stream ends when QEMU exits.
         match patient.read_to_end(&mut rest) {
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 let console = self.console_end();
@@ -126,7 +126,7 @@ impl RunningGuest {
         }
     }
 
-    /// Whether QEMU has ended.
+    /// Whether QEMU has exited.
     pub(super) fn has_ended(&mut self) -> bool {
         self.child.has_ended()
     }
@@ -179,12 +179,12 @@ impl Start<'_> {
     }
 }
 
-/// A stream that is read until a time, and no longer than the caller wishes.
+/// A stream that is read until a deadline, or until the caller wants to stop.
 struct Patient<'a> {
     stream: &'a UnixStream,
     until: Instant,
     stop: Option<&'a AtomicBool>,
-    /// Whether the guests still run that this one may wait for.
+    /// Whether the guests that this one may be waiting for are still running.
     are_others_up: &'a mut dyn FnMut() -> bool,
 }
 
@@ -192,7 +192,7 @@ impl Read for Patient<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                // `read_exact` would try again after an interruption.
+                // `read_exact` would retry after `Interrupted`.
                 return Err(io::Error::other(Stop));
             }
             match (&mut &*self.stream).read(buffer) {

@@ -1,4 +1,4 @@
-//! A rig whose guests run.
+//! A rig whose guests are running.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,43 +22,42 @@ use crate::image::Image;
 use crate::kernel::Kernel;
 use crate::qemu;
 
-/// What a rig boots, and what ends it.
+/// What a rig boots, and what stops it.
 #[derive(Clone, Debug)]
 pub struct RigConditions {
     /// The kernel of all guests.
     pub kernel: Kernel,
     /// The image of all guests.
     pub image: Image,
-    /// How long a guest may take to come up.
+    /// How long a guest may take to boot.
     pub boot_limit: Duration,
-    /// Directory in which the console of each boot is kept, as `ROLE-N.log`; nowhere if there is
-    /// none.
+    /// Directory in which to keep each boot's console output, as `ROLE-N.log`; discarded if `None`.
     pub consoles: Option<PathBuf>,
-    /// Set by a signal's handler to end the rig early.
+    /// Set by a signal handler to stop the rig early.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// A rig. Its guests end when it is dropped, or with the thread that booted them.
+/// A rig. Its guests are killed when it is dropped, or when the thread that booted them ends.
 #[derive(Debug)]
 pub struct Rig {
     conditions: RigConditions,
     description: Description,
     /// Both ends of each link. They stay open here, so that what one guest sends while the other is
-    /// being booted anew waits for it.
+    /// being rebooted is queued.
     links: Vec<[File; 2]>,
     /// The disks of each role.
     disks: BTreeMap<String, Vec<File>>,
     guests: BTreeMap<String, RunningGuest>,
-    /// How often each role was booted.
+    /// How often each role has been booted.
     boots: BTreeMap<String, u32>,
 }
 
 impl Rig {
-    /// A rig of which no guest runs yet.
+    /// A rig with no guests running yet.
     ///
     /// # Errors
-    /// QEMU is missing, the description names roles that it does not have, or there is no room for
-    /// its disks.
+    /// If QEMU is missing, the description refers to roles that it does not have, or there is no
+    /// space for its disks.
     pub fn new(conditions: RigConditions, description: Description) -> Result<Self, RigError> {
         qemu::check(false)?;
         description.check()?;
@@ -81,10 +80,10 @@ impl Rig {
         Ok(Self { conditions, description, links, disks, guests, boots })
     }
 
-    /// Starts a role's guest, which ends the one that runs, and does not wait until it is up.
+    /// Starts a role's guest, after killing one that is running, and does not wait until it is up.
     ///
     /// # Errors
-    /// There is no such role, or QEMU cannot be started.
+    /// If there is no such role, or QEMU cannot be started.
     pub fn start(&mut self, role: &str) -> Result<(), RigError> {
         self.end(role);
         let boot = self.boots.entry(role.to_owned()).or_default();
@@ -113,10 +112,10 @@ impl Rig {
         Ok(())
     }
 
-    /// Waits until a role's guest that was started is up; the release of its kernel.
+    /// Waits until a role's guest that was started is up, and returns its kernel's release.
     ///
     /// # Errors
-    /// It does not come up, or cannot set up what its role has.
+    /// If it does not come up, or cannot set up its links or modules.
     pub fn wait(&mut self, role: &str) -> Result<String, RigError> {
         let limit = self.conditions.boot_limit;
         let Hello { kernel } = self.hear(role, limit)?;
@@ -126,16 +125,16 @@ impl Rig {
     /// Starts a role's guest and waits until it is up.
     ///
     /// # Errors
-    /// As [`Self::start`] and [`Self::wait`].
+    /// As for [`Self::start`] and [`Self::wait`].
     pub fn boot(&mut self, role: &str) -> Result<String, RigError> {
         self.start(role)?;
         self.wait(role)
     }
 
-    /// Asks a role's guest to do something, and waits for its answer.
+    /// Asks a role's guest to do something, and waits for the answer.
     ///
     /// # Errors
-    /// It does not run, does not answer in time, or says that it failed.
+    /// If it is not running, does not answer in time, or reports a failure.
     pub fn ask<A: DeserializeOwned>(
         &mut self,
         role: &str,
@@ -146,10 +145,10 @@ impl Rig {
         self.hear(role, limit)
     }
 
-    /// Asks a role's guest to do something, and does not wait for its answer.
+    /// Asks a role's guest to do something, without waiting for the answer.
     ///
     /// # Errors
-    /// It does not run.
+    /// If it is not running.
     pub fn tell(&mut self, role: &str, question: &impl Serialize) -> Result<(), RigError> {
         let guest = self.guests.get_mut(role);
         let guest = guest.ok_or_else(|| RigError::NotRunning(role.to_owned()))?;
@@ -157,10 +156,10 @@ impl Rig {
         self.lost_if_gone(role, said)
     }
 
-    /// Waits for the answer of a role's guest to what it was told.
+    /// Waits for the answer to what a role's guest was asked.
     ///
     /// # Errors
-    /// As [`Self::ask`].
+    /// As for [`Self::ask`].
     pub fn hear<A: DeserializeOwned>(
         &mut self,
         role: &str,
@@ -172,7 +171,7 @@ impl Rig {
         let others = &mut self.guests;
         let mut are_others_up = || !others.values_mut().any(RunningGuest::has_ended);
         let heard = guest.hear(limit, stop.as_deref(), &mut are_others_up);
-        // Who waits for a guest that is gone may wait in vain.
+        // Another guest may have stopped, for which this one would have waited in vain.
         let lost = self
             .guests
             .iter_mut()
@@ -187,11 +186,11 @@ impl Rig {
         }
     }
 
-    /// Gives a link another shape, at those of its ends whose guests run now, and at others once
-    /// they are booted. Nothing may be on its way: what waits to be sent is lost.
+    /// Changes the shape of a link: now for ends whose guests are running, and for others when they
+    /// are booted. There must be no traffic on the link: whatever is queued is lost.
     ///
     /// # Errors
-    /// There is no such link, or a guest cannot set it or does not answer in time.
+    /// If there is no such link, or a guest cannot set the shape or does not answer in time.
     pub fn reshape(&mut self, link: usize, shape: Shape, limit: Duration) -> Result<(), RigError> {
         let of = self.description.links.get_mut(link).ok_or(RigError::NoLink(link))?;
         of.shape = shape;
@@ -205,10 +204,10 @@ impl Rig {
         Ok(())
     }
 
-    /// Has a role's guest power off, and waits for that.
+    /// Has a role's guest power off, and waits until it has.
     ///
     /// # Errors
-    /// It does not run or does not power off in time.
+    /// If it is not running, or does not power off in time.
     pub fn power_off(&mut self, role: &str, limit: Duration) -> Result<(), RigError> {
         let stop = self.conditions.stop.clone();
         let guest = self.guests.remove(role);
@@ -216,18 +215,18 @@ impl Rig {
         guest.power_off(limit, stop.as_deref())
     }
 
-    /// Ends a role's guest at once, as if its power had failed.
+    /// Kills a role's guest, as if its power had failed.
     pub fn end(&mut self, role: &str) {
         drop(self.guests.remove(role));
     }
 
-    /// The number of QEMU's process of a role's guest, if it runs.
+    /// The process ID of the QEMU that runs a role's guest, if it is running.
     #[must_use]
     pub fn process(&self, role: &str) -> Option<u32> {
         self.guests.get(role).map(RunningGuest::process)
     }
 
-    /// What a guest is told of its end of a link.
+    /// What a guest needs to know about its end of a link.
     fn interface(&self, &End { link, end }: &End) -> Interface {
         Interface {
             ethernet: format!("52:54:00:77:{link:02x}:{end:02x}"),
@@ -236,7 +235,7 @@ impl Rig {
         }
     }
 
-    /// Ends the guest that no longer answers.
+    /// Kills the guest if the result says that it no longer answers.
     fn lost_if_gone<T>(&mut self, role: &str, result: Result<T, RigError>) -> Result<T, RigError> {
         if result.as_ref().is_err_and(|error| error.gone().is_some()) {
             self.end(role);

@@ -1,49 +1,49 @@
-//! How fast a link is, how long it delays, and what it loses.
+//! Rate, delay and loss of a link.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What each end of a link does to what it sends.
+/// What each end of a link does to its outgoing traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Bits per second, headers of Ethernet included; none for as fast as it goes.
+    /// Bits per second, including Ethernet headers; `None` for no limit.
     pub rate_bits_per_s: Option<u64>,
     /// Delay of each packet in microseconds.
     pub delay_us: u32,
-    /// Packets lost of a million.
+    /// Packets lost per million.
     pub loss_ppm: u32,
 }
 
-/// A shape that cannot be.
+/// A shape that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WrongShape {
-    /// The rate is no rate, or out of range.
+    /// The rate is malformed or out of range.
     #[error(
         "a link's rate must be between 10kbit and 10gbit, such as 6.95mbit or 1gbit, not {0:?}"
     )]
     Rate(String),
-    /// The delay is no time, or out of range.
+    /// The delay is malformed or out of range.
     #[error("a link's delay must be between 0us and 10s, such as 5ms, not {0:?}")]
     Delay(String),
-    /// The loss is no share, or out of range.
+    /// The loss is malformed or out of range.
     #[error("a link's loss must be below 100%, such as 0.1%, not {0:?}")]
     Loss(String),
-    /// Something that a link does not have.
+    /// A link has no such property.
     #[error("a link has a rate, then delay=TIME and loss=PERCENT, but not {0:?}")]
     Unknown(String),
 }
 
-/// Rates that a token bucket of the kernel's keeps well.
+/// The rates that the kernel's token bucket filter is good at.
 const RATES: std::ops::RangeInclusive<f64> = 1e4..=1e10;
 /// The longest delay in microseconds.
 const DELAY_MAX_US: f64 = 1e7;
 
-/// Units of rates as `tc` has them, the longer names first.
+/// Units of rates as in `tc`, longer names first.
 const RATE_UNITS: [(&str, f64); 4] = [("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)];
-/// Units of times in microseconds, the longer names first.
+/// Units of time in microseconds, longer names first.
 const TIME_UNITS: [(&str, f64); 3] = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
 
 impl FromStr for Shape {

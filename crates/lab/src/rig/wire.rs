@@ -1,13 +1,13 @@
-//! Messages between host and guest: four bytes that say how long it is, little-endian, then JSON.
+//! Messages between host and guest: a four-byte length, little-endian, then JSON.
 
 use std::io::{self, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The port that messages go over, as both sides name it.
+/// The name of the port that messages are sent over, on both sides.
 pub(crate) const PORT: &str = "fsprism.control";
-/// Where a guest has its part of the rig, as JSON.
+/// The file that tells a guest its part in the rig, as JSON.
 pub(crate) const PART: &str = "/job/rig.json";
 /// The longest message.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
@@ -20,7 +20,7 @@ pub(crate) struct Part {
     pub(crate) role: String,
     /// Its network interfaces.
     pub(crate) interfaces: Vec<Interface>,
-    /// What is loaded first.
+    /// Names of what is loaded first.
     pub(crate) load: Vec<String>,
 }
 
@@ -28,29 +28,29 @@ pub(crate) struct Part {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Interface {
-    /// The Ethernet address, by which it is found.
+    /// The Ethernet address, which identifies the interface.
     pub(crate) ethernet: String,
-    /// The address that it gets; the mask has 24 bits.
+    /// The IP address that it gets; the netmask has 24 bits.
     pub(crate) address: String,
-    /// What is done to what it sends.
+    /// How its outgoing traffic is shaped.
     pub(crate) shape: super::shape::Shape,
 }
 
-/// What the host says.
+/// A message from the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Order<Q> {
-    /// To do this.
+    /// Do this.
     Do(Q),
-    /// To have an end of a link do something else to what it sends from now on.
+    /// Change how this end of a link shapes its outgoing traffic.
     Shape(Interface),
-    /// To power off.
+    /// Power off.
     PowerOff,
 }
 
-/// What a guest says first.
+/// The first message from a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hello {
-    /// Release of its kernel, as `uname -r` prints it.
+    /// Its kernel's release, as printed by `uname -r`.
     pub kernel: String,
 }
 

@@ -1,4 +1,4 @@
-//! The cases.
+//! The test cases.
 
 use std::fs;
 use std::io::Write;
@@ -16,9 +16,10 @@ use lab::{BootError, Kernel, Lab, LabError, Plugin};
 
 use crate::place::{Place, image_of};
 
-/// Argument with which this program boots a guest that hangs.
+/// The argument that makes this program boot a guest that hangs.
 pub(crate) const HANG: &str = "hang";
-/// What the kernel says that is no use to a file system: interrupts so far, its own processes.
+/// Hands back kernel state that has nothing to do with file systems: interrupt counts, its own
+/// processes.
 const VARIED: &str = "cd /hand-back; cat /proc/interrupts > interrupts; cat /proc/uptime > uptime; \
      cat /proc/kallsyms > kallsyms; ls -l /proc/1/fd /bin > list; cat /proc/vmstat > vmstat; \
      head -c 100 /dev/urandom > random; mkdir below; echo 1 > below/one; : > empty\n";
@@ -88,7 +89,7 @@ pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
 }
 
 pub(crate) fn a_guest_that_hangs_is_ended(place: &Place) {
-    // So long that it gets to the loop, however busy this machine is.
+    // Long enough to get to the loop, however busy this machine is.
     let began = Instant::now();
     place.boot("true").run(directory().path()).unwrap();
     let mut boot = place.boot("echo waiting >/dev/console; while :; do :; done");
@@ -165,7 +166,7 @@ pub(crate) fn the_same_parts_give_the_same_image(place: &Place) {
     let read = || {
         let elsewhere = directory();
         let lab = Lab::at(elsewhere.path().join("lab"));
-        // The busybox that may have been fetched is fetched once.
+        // A busybox that had to be fetched is not fetched again.
         let fetched = place.lab.directory().join("busybox");
         if fetched.is_dir() {
             fs::create_dir_all(lab.directory().join("busybox")).unwrap();
@@ -195,7 +196,7 @@ pub(crate) fn a_kernel_that_is_none_is_refused(place: &Place) {
     assert!(matches!(error, BootError::Qemu(_)), "{error}");
 }
 
-/// A package with the files of a kernel that is in the lab.
+/// A package with the files of a kernel from the lab.
 fn packaged(kernel: &Kernel, directory: &Path, words: &str) -> PathBuf {
     let root = directory.join("root");
     let modules = root.join("lib/modules").join(&kernel.release).join("kernel");
@@ -233,13 +234,13 @@ pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
     let kernel = kernel::build(&lab, &plan, &|_| ()).unwrap();
     assert_eq!(kernel.release, place.kernel.release);
     assert_eq!(plan_of("").sentence(), None, "it is there");
-    // The image of the shared lab has the same modules, and this program.
+    // The shared lab's image has the same modules, and contains this program.
     let mut boot = place.boot("uname -r >/hand-back/release");
     boot.kernel = kernel.clone();
     boot.run(elsewhere.path()).unwrap();
     let release = fs::read_to_string(elsewhere.path().join("release")).unwrap();
     assert_eq!(release.trim(), kernel.release);
-    // Built again under the same release, it is another kernel, and the one to take.
+    // Rebuilt under the same release, it is a different kernel, and the one to use.
     let again = kernel::build(&lab, &plan_of("# again\n"), &|_| ()).unwrap();
     assert_ne!(again.directory, kernel.directory);
     assert_eq!(kernel::find(&lab, Some(&kernel.release)).unwrap(), again);
@@ -250,7 +251,7 @@ pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
     assert!(error.contains("not a Debian format archive"), "{error}");
 }
 
-/// Boots a guest which writes a line once it runs, and then runs for ever.
+/// Boots a guest that writes a line once it runs, and then runs forever.
 pub(crate) fn hang() -> ! {
     let place = Place::find().unwrap();
     let mut boot = place.boot("echo running >/dev/console; while :; do :; done");
@@ -265,7 +266,7 @@ pub(crate) fn nobody_outlives_fsprism(_: &Place) {
     let mut program = Command::new(std::env::current_exe().unwrap());
     program.arg(HANG).arg(&fifo).process_group(0).stderr(Stdio::null());
     let mut program = program.spawn().unwrap();
-    // Both QEMU and the one that started it hold the pipe open, so its end is the end of both.
+    // QEMU and the process that started it both hold the pipe open, so it ends when both are gone.
     let mut reader = std::io::BufReader::new(fs::File::open(&fifo).unwrap());
     let mut line = String::new();
     while !line.contains("running") {

@@ -1,7 +1,7 @@
-//! Real guests: what they hand back, and what becomes of those that fail.
+//! Real guests: what they hand back, and how failures are reported.
 //!
-//! This program is the guest's `/init` as well, so it is none of the usual harness's: it starts
-//! with a look whether it is the first process of a guest.
+//! This program is also the guest's `/init`, so it does not use the standard test harness: it first
+//! checks whether it is the init process of a guest.
 
 mod cases;
 mod place;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use lab::{guest, inside};
 use place::Place;
 
-/// A case's name and what it does.
+/// A test case: name and function.
 type Case = (&'static str, fn(&Place));
 
 const CASES: &[Case] = &[

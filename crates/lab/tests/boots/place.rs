@@ -1,4 +1,4 @@
-//! The lab that tests share, and boots in it.
+//! The lab shared by the tests, and boots in it.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use lab::kernel::{self, Request};
 use lab::{Boot, Image, Kernel, Lab, Parts, image};
 
-/// A lab with a kernel and an image whose program is this test.
+/// A lab with a kernel, and an image whose program is this test.
 pub(crate) struct Place {
     /// The lab.
     pub(crate) lab: Lab,
@@ -16,10 +16,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Finds or fetches all of it; or why that is impossible here.
+    /// Finds or fetches everything, or says why that is impossible here.
     pub(crate) fn find() -> Result<Self, String> {
         lab::status::can_boot().map_err(|error| error.to_string())?;
-        // A lab is worth keeping from test to test, so it lies beside what cargo builds.
+        // A lab is worth keeping between tests, so it is next to cargo's build output.
         let built = env::current_exe().map_err(|error| error.to_string())?;
         let beside = built.ancestors().nth(3).map(|target| target.join("lab"));
         let named = env::var_os("FSPRISM_LAB").map(PathBuf::from);

@@ -1,4 +1,4 @@
-//! Real rigs: guests that reach each other, are booted anew, stop early, and outlive nobody.
+//! Real rigs: guests that reach each other, are rebooted, stop early, and never outlive fsprism.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -12,11 +12,11 @@ use lab::rig::{Description, GuestRole, Link, PROGRAMS, Rig, RigConditions, RigEr
 
 use crate::place::Place;
 
-/// Argument with which this program boots a rig and waits.
+/// The argument that makes this program boot a rig and wait.
 pub(crate) const WAIT: &str = "wait-beside-a-rig";
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The guest's side: a question is a command of the shell, the answer what it prints.
+/// The guest's side: a question is a shell command, the answer its output.
 pub(crate) fn serve() -> ! {
     inside::serve(|command: String| {
         let mut shell = Command::new("/bin/sh");
@@ -72,7 +72,7 @@ pub(crate) fn guests_of_a_rig_reach_each_other(place: &Place) {
     }
     rig.reshape(0, Shape::default(), LIMIT).unwrap();
     assert!(matches!(rig.reshape(1, Shape::default(), LIMIT), Err(RigError::NoLink(1))));
-    // A disk is kept, memory is not.
+    // The disk keeps its content, memory does not.
     ask(&mut rig, "client", "echo kept | dd of=/dev/vda conv=notrunc 2>/dev/null; touch /tmp/x")
         .unwrap();
     ask(&mut rig, "server", "touch /tmp/x").unwrap();
@@ -98,7 +98,7 @@ pub(crate) fn a_guest_that_is_gone_is_told(place: &Place) {
     assert!(matches!(rig.boot("third"), Err(RigError::NoRole(_))));
 }
 
-/// Boots a rig, says the numbers of its processes, and waits to be killed.
+/// Boots a rig, prints its process IDs, and waits to be killed.
 pub(crate) fn wait() -> ! {
     let place = Place::find().unwrap();
     let consoles = std::env::args().nth(2).map(Into::into);
@@ -126,7 +126,8 @@ pub(crate) fn no_guest_of_a_rig_outlives_fsprism(_: &Place) {
     assert_eq!(lines.take(2).filter(Result::is_ok).count(), 2, "both are up");
     program.kill().unwrap();
     program.wait().unwrap();
-    // Each guest's QEMU holds a pipe open, as did the one that started it: its end is that of both.
+    // Each guest's QEMU and the process that started it hold a pipe open; it ends when both are
+    // gone.
     for mut pipe in pipes {
         std::io::copy(&mut pipe, &mut std::io::sink()).unwrap();
     }

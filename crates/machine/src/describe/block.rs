@@ -1,4 +1,4 @@
-//! Block devices, and what lies below a path.
+//! Block devices, and which of them a path is stored on.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -12,8 +12,8 @@ use super::mounts::{MountEntry, entry_of};
 use super::parse::{chosen, flag};
 use super::sources::{Reader, Sources};
 
-/// How many devices may lie on one another; nobody stacks more, and a loop device can be made to
-/// lie on itself.
+/// How deep a stack of devices is followed. Nobody stacks more, and a loop device can be made to
+/// sit on top of itself.
 const DEPTH_MAX: u32 = 8;
 
 /// The unit of `size`, whatever the device's own blocks are.
@@ -41,7 +41,7 @@ fn below_at_depth(
     path: &Path,
     depth: u32,
 ) -> Result<Option<BlockDevice>, DescribeError> {
-    // On this machine a relative path begins where the process is, which only the kernel knows.
+    // On this machine only the kernel knows where a relative path starts.
     let real = if sources.is_this_machine() { path.to_owned() } else { sources.path(path) };
     let metadata = fs::metadata(real)
         .map_err(|source| DescribeError::Read { path: path.to_owned(), source })?;
@@ -50,12 +50,12 @@ fn below_at_depth(
     if sources.is_this_machine() && (names_device || number.major != 0) {
         return device_at_depth(sources, number, depth).map(Some);
     }
-    // Major 0 is an anonymous number: of a file system without a device, or, as with btrfs and
-    // overlay, of one that does not tell its device this way.
+    // Major 0 is an anonymous number: the file system has no device or, like btrfs and overlay,
+    // does not report it this way.
     device_of_mount(sources, &entry_of(sources, path)?, depth)
 }
 
-/// Whether its files lie on another file system, as an overlay's do.
+/// Whether its files are stored on another file system, as those of an overlay are.
 fn is_on_another(name: &str) -> bool {
     FileSystem::named(name).is_some_and(|known| known.storage == Storage::FileSystem)
 }
@@ -67,8 +67,8 @@ fn device_of_mount(
 ) -> Result<Option<BlockDevice>, DescribeError> {
     let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
     if is_on_another(&mount.file_system) {
-        // What is written goes to the upper directory. Inside a container it has no name.
-        // A relative one was so from where somebody mounted it.
+        // Writes go to the upper directory. Inside a container it may not be visible, and a
+        // relative path is relative to wherever the mount command was run.
         let upper = mount.super_option("upperdir").map(Path::new);
         let is_there = |upper: &&Path| upper.is_absolute() && sources.path(upper).exists();
         return match upper.filter(is_there) {
@@ -92,7 +92,7 @@ fn source_number(sources: &Sources, source: &Path) -> Option<DeviceNumber> {
     if metadata.file_type().is_block_device() {
         return Some(number_of(metadata.rdev()));
     }
-    // In a copied tree the device's file is an ordinary one, and only its name counts.
+    // In a copied tree the device node is an ordinary file, so only its name is meaningful.
     let name = path.file_name().filter(|_| !sources.is_this_machine())?;
     let text = sources.read(Path::new("/sys/class/block").join(name).join("dev")).ok()?;
     parse_number(text.trim())
@@ -104,7 +104,7 @@ fn device_at_depth(
     depth: u32,
 ) -> Result<BlockDevice, DescribeError> {
     let link = format!("/sys/dev/block/{number}");
-    // The link leads to the device's own directory; a partition's lies within its disk's.
+    // The link points to the device's own directory; that of a partition is inside its disk's.
     let Ok(real) = sources.path(&link).canonicalize() else {
         return Err(DescribeError::NoSuchDevice { device: number });
     };
@@ -113,7 +113,7 @@ fn device_at_depth(
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let reader = Reader::new(sources);
     Ok(BlockDevice {
-        // In a device's name sysfs writes an exclamation mark for a slash.
+        // sysfs writes `!` for `/` in device names.
         name: name.replace('!', "/"),
         size_bytes: reader
             .value::<u64>(format!("{link}/size"))
@@ -124,7 +124,7 @@ fn device_at_depth(
     })
 }
 
-/// What a partition has from its disk.
+/// What a partition shares with its disk.
 fn disk_facts(reader: &Reader<'_>, disk: &str, number: DeviceNumber) -> BlockDevice {
     let queue = |name: &str| format!("{disk}/queue/{name}");
     BlockDevice {
@@ -161,8 +161,8 @@ fn loop_backing(reader: &Reader<'_>, device: &str, depth: u32) -> Option<LoopBac
 /// The device that holds the image `file` of a loop device.
 fn below_image(reader: &Reader<'_>, device: &str, file: &str, depth: u32) -> Option<BlockDevice> {
     let sources = reader.sources();
-    // The name is that of the namespace the image was attached in: here it may lead nowhere, or,
-    // where a later mount hides the image, to another file.
+    // The name is from the mount namespace in which the image was attached. Here it may not resolve
+    // or, if a later mount hides the image, may resolve to another file.
     match image_of(reader, device) {
         Some(image) if number_of_file(Path::new(file)) != Some(image) => {
             device_at_depth(sources, number_of(image.0), depth).ok()
@@ -171,7 +171,8 @@ fn below_image(reader: &Reader<'_>, device: &str, file: &str, depth: u32) -> Opt
     }
 }
 
-/// What the kernel says of a loop device's image: its device and inode, to whoever may open it.
+/// Device and inode of a loop device's image, from the kernel; needs permission to open the loop
+/// device.
 fn image_of(reader: &Reader<'_>, device: &str) -> Option<(u64, u64)> {
     if !reader.sources().is_this_machine() {
         return None;

@@ -7,7 +7,7 @@ use record::machine::{Cache, CacheKind};
 use super::parse::{number_list, size_bytes};
 use super::sources::Reader;
 
-/// What makes two caches the same kind of cache; the order is the order of the description.
+/// What makes two caches the same kind of cache. Field order is the sort order of the description.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Geometry {
     level: u32,
@@ -38,8 +38,8 @@ pub(crate) fn caches(reader: &Reader<'_>, online: &[u32]) -> Vec<Cache> {
     found.into_iter().map(|(geometry, instances)| cache(&geometry, instances)).collect()
 }
 
-/// The geometry of one cache; `None` if not even its level and kind are known. Firmware of virtual
-/// machines often tells no more than these.
+/// The geometry of one cache; `None` if not even its level and kind are known. The firmware of
+/// virtual machines often reports nothing else.
 fn geometry(reader: &Reader<'_>, directory: &str) -> Option<Geometry> {
     let kind = reader.parsed(format!("{directory}/type"), |text| match text {
         "Data" => Some(CacheKind::Data),

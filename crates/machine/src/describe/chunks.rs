@@ -1,8 +1,8 @@
-//! Where a btrfs keeps its address space on its device.
+//! Where btrfs places its address space on its device.
 //!
-//! What btrfs calls the place of an extent is an address of its own, of which chunks lie on
-//! devices. The chunk tree says where (`struct btrfs_chunk` of `linux/btrfs_tree.h`); searching it
-//! takes root.
+//! The location that btrfs reports for an extent is a logical address, which chunks map to devices.
+//! The chunk tree holds the mapping (`struct btrfs_chunk` of `linux/btrfs_tree.h`); searching it
+//! requires root.
 
 use std::fs::File;
 use std::io;
@@ -11,25 +11,25 @@ use std::io;
 const CHUNK_TREE: u64 = 3;
 /// `BTRFS_FIRST_CHUNK_TREE_OBJECTID` and `BTRFS_CHUNK_ITEM_KEY`.
 const CHUNK_ITEM: (u64, u32) = (256, 228);
-/// `BTRFS_BLOCK_GROUP_RAID0`, `RAID10`, `RAID5` and `RAID6`: profiles that cut chunks to strips.
+/// `BTRFS_BLOCK_GROUP_RAID0`, `RAID10`, `RAID5` and `RAID6`: the profiles that stripe chunks.
 const STRIPED: u64 = 1 << 3 | 1 << 6 | 1 << 7 | 1 << 8;
 
-/// A part of a btrfs' address space that lies in one piece on its device.
+/// A range of a btrfs address space that is contiguous on its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where it begins in the address space.
+    /// Start in the logical address space.
     pub address_bytes: u64,
-    /// Where it begins on the device; of several copies, the first.
+    /// Start on the device; of the first copy if there are several.
     pub device_offset_bytes: u64,
     /// Its length.
     pub length_bytes: u64,
 }
 
-/// The chunks of the btrfs that `file` lies on, by address.
+/// The chunks of the btrfs that `file` is stored on, by address.
 ///
 /// # Errors
-/// What the kernel says: a permission is missing, or it is no btrfs; and
-/// [`io::ErrorKind::Unsupported`] where chunks are cut into strips on several devices.
+/// What the kernel reports: a missing permission, or a file that is not on btrfs. And
+/// [`io::ErrorKind::Unsupported`] if chunks are striped over several devices.
 pub fn chunks(file: &File) -> io::Result<Vec<Chunk>> {
     let mut all: Vec<Chunk> = Vec::new();
     loop {

@@ -1,45 +1,44 @@
-//! Counters that change while something is measured: time stolen and throttled, and I/O done.
+//! Counters that advance while something is measured: stolen and throttled time, and I/O done.
 //!
-//! Two readings of a counter are subtracted, later minus earlier; a counter that ran backwards
-//! gives zero.
+//! Two readings are subtracted, later minus earlier; a counter that ran backwards gives zero.
 
 use std::ops::Sub;
 
 use serde::{Deserialize, Serialize};
 
-/// Processor time of the whole machine since it started (the line `cpu` of `/proc/stat`).
+/// Processor time of the whole machine since boot (the line `cpu` of `/proc/stat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
-    /// Time in which a virtual CPU wanted to run and the hypervisor ran something else.
+    /// Time during which a virtual CPU was runnable but the hypervisor ran something else.
     pub steal_ns: u64,
-    /// Time of all online CPUs together, idle and stolen time included.
+    /// Time of all online CPUs together, including idle and stolen time.
     pub total_ns: u64,
 }
 
-/// How often and how long CPU quotas stopped this process's control groups, summed over the
+/// How often and for how long CPU quotas throttled this process's control groups, summed over the
 /// groups along its path (`cpu.stat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThrottleCounters {
     /// Periods in which a group used up its quota (`nr_throttled`).
     pub throttled: u64,
-    /// How long the groups' CPUs then stood still, summed over CPUs (`throttled_usec`, in version
-    /// 1 `throttled_time`).
+    /// How long the groups' CPUs were throttled, summed over CPUs (`throttled_usec`;
+    /// `throttled_time` in version 1).
     pub throttled_ns: u64,
 }
 
-/// Time in which tasks of the whole machine waited for a resource (`/proc/pressure/*`): `some` is
-/// when at least one waited, `full` is when none could work.
+/// Time during which tasks anywhere on the machine waited for a resource (`/proc/pressure/*`):
+/// `some` while at least one waited, `full` while none could make progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PressureCounters {
-    /// Some task waited for a CPU.
+    /// At least one task waited for a CPU.
     pub cpu_some_ns: u64,
-    /// Some task waited for memory.
+    /// At least one task waited for memory.
     pub memory_some_ns: u64,
-    /// All waited for memory.
+    /// All tasks waited for memory.
     pub memory_full_ns: u64,
-    /// Some task waited for I/O.
+    /// At least one task waited for I/O.
     pub io_some_ns: u64,
-    /// All waited for I/O.
+    /// All tasks waited for I/O.
     pub io_full_ns: u64,
 }
 
@@ -59,19 +58,20 @@ pub struct DeviceCounters {
     /// Flush requests completed, which the kernel counts for whole disks only; `None` before
     /// Linux 5.5.
     pub flushes: Option<u64>,
-    /// Time in which at least one request was in flight, in milliseconds. The kernel counts it
-    /// modulo 2^32; a difference is right if less than 49 days lie between the readings.
+    /// Time during which at least one request was in flight, in milliseconds. The kernel counts it
+    /// modulo 2^32, so a difference is right if the readings are less than 49 days apart.
     pub io_ms: u64,
 }
 
-/// Storage I/O that this process caused, all its threads together (`/proc/self/io`).
+/// Storage I/O caused by this process, all threads together (`/proc/self/io`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessCounters {
     /// Bytes fetched from storage.
     pub read_bytes: u64,
-    /// Bytes sent towards storage: pages made dirty count when they are made dirty.
+    /// Bytes sent towards storage; a page counts when it is dirtied.
     pub write_bytes: u64,
-    /// Bytes of those that were never written, because the file was truncated or removed before.
+    /// The part of [`ProcessCounters::write_bytes`] that was never written because the file was
+    /// truncated or removed first.
     pub cancelled_write_bytes: u64,
 }
 

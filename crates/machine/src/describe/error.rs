@@ -1,4 +1,4 @@
-//! What can go wrong when one device, mount or counter is asked for.
+//! What can go wrong when describing a device, a mount or a counter.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use record::machine::DeviceNumber;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DescribeError {
-    /// A file of the kernel's, or the path that was asked about, could not be read.
+    /// A kernel file, or the path that was asked about, could not be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
@@ -17,7 +17,7 @@ pub enum DescribeError {
         /// Why.
         source: io::Error,
     },
-    /// A file of the kernel's does not have the expected form.
+    /// A kernel file does not have the expected format.
     #[error("cannot parse {}: it has no {expected}", path.display())]
     Malformed {
         /// The file.
@@ -31,7 +31,7 @@ pub enum DescribeError {
         /// Its number.
         device: DeviceNumber,
     },
-    /// The path lies on no mount that this process can see.
+    /// The path is not on any mount that this process can see.
     #[error("no mount in /proc/self/mountinfo contains {}; name a path visible in this mount \
              namespace", path.display())]
     NoMount {

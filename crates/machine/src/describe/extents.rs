@@ -1,9 +1,9 @@
-//! Where a file lies on its device, as the file system tells through `FIEMAP`.
+//! Where a file is stored on its device, as reported by the file system through `FIEMAP`.
 //!
-//! What is still only in memory has no place yet, so the kernel is asked to write it first
-//! (`FIEMAP_FLAG_SYNC`, Documentation/filesystems/fiemap.rst). On btrfs physical addresses are
-//! those of its own address space, which chunks map to devices: what is contiguous there is so on
-//! the device within a chunk.
+//! Data that is still only in memory has no location yet, so the kernel is asked to write it first
+//! (`FIEMAP_FLAG_SYNC`, Documentation/filesystems/fiemap.rst). The physical addresses of btrfs are
+//! in its own address space, which chunks map to devices: ranges that are contiguous there are
+//! contiguous on the device within a chunk.
 
 use std::fs::File;
 use std::io;
@@ -18,15 +18,14 @@ const ENCODED: u32 = 0x8;
 const INLINE: u32 = 0x200;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
-/// How many extents a file may have before they are too many to list: a file of 64 GiB in single
-/// pages.
+/// More extents than this are too many to list; it is a 64 GiB file in single pages.
 const EXTENTS_MAX: usize = 1 << 24;
 
-/// Why a file's extents cannot be told.
+/// Why a file's extents cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtentsError {
-    /// The file system has no such thing, or does not tell.
+    /// The file system has no extents, or does not report them.
     #[error(
         "the file system does not report where files are stored (FIEMAP); use one on a device, \
         such as ext4, xfs or btrfs"
@@ -35,7 +34,7 @@ pub enum ExtentsError {
     /// The file has more extents than can be listed.
     #[error("the file has more than {EXTENTS_MAX} extents; use a smaller file")]
     TooMany,
-    /// The file could not be written to its device, or looked at.
+    /// The file could not be written to its device, or its extents could not be read.
     #[error("cannot read the extents of a file: {source}; see the kernel log")]
     Io {
         /// What the kernel said.
@@ -43,24 +42,24 @@ pub enum ExtentsError {
     },
 }
 
-/// A part of a file that lies in one piece.
+/// A contiguous part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub logical_bytes: u64,
-    /// Where it begins on the device; without meaning where [`ExtentFlags::has_place`] is false.
+    /// Offset on the device; meaningless if [`ExtentFlags::has_place`] is false.
     pub physical_bytes: u64,
-    /// Its length; the last may reach beyond the end of the file.
+    /// Length; the last extent may extend beyond the end of the file.
     pub length_bytes: u64,
-    /// What the file system says of it.
+    /// What the file system reports about it.
     pub flags: ExtentFlags,
 }
 
-/// What a file system says of an extent: the bits `FIEMAP_EXTENT_*` of linux/fiemap.h.
+/// What a file system reports about an extent: the bits `FIEMAP_EXTENT_*` of linux/fiemap.h.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtentFlags(u32);
 
-/// The extents of a file, by their place in it. Holes have none.
+/// The extents of a file, by file offset. Holes have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
     list: Vec<Extent>,
@@ -73,26 +72,26 @@ impl ExtentFlags {
         self.0
     }
 
-    /// Whether it lies at a known place on the device, in blocks of its own: neither delayed, nor
-    /// inside the inode.
+    /// Whether it has a known location in blocks of its own: neither delayed nor inline in the
+    /// inode.
     #[must_use]
     pub fn has_place(self) -> bool {
         self.0 & (UNKNOWN | DELAYED | INLINE) == 0
     }
 
-    /// Whether space is set aside that was not written yet, and reads as zeros.
+    /// Whether it is preallocated but not yet written, and reads as zeros.
     #[must_use]
     pub fn is_unwritten(self) -> bool {
         self.0 & UNWRITTEN != 0
     }
 
-    /// Whether it is compressed or otherwise encoded, so that its length on the device is another.
+    /// Whether it is compressed or otherwise encoded, so that its length on the device differs.
     #[must_use]
     pub fn is_encoded(self) -> bool {
         self.0 & ENCODED != 0
     }
 
-    /// Whether other files have it too.
+    /// Whether it is shared with other files.
     #[must_use]
     pub fn is_shared(self) -> bool {
         self.0 & SHARED != 0
@@ -100,27 +99,27 @@ impl ExtentFlags {
 }
 
 impl Extents {
-    /// Each of them, ascending.
+    /// All extents, in ascending order.
     #[must_use]
     pub fn list(&self) -> &[Extent] {
         &self.list
     }
 
-    /// How many there are. File systems bound the length of an extent (ext4: 128 MiB), so that
-    /// even a file in one piece can have several: see [`Extents::runs`].
+    /// The number of extents. File systems limit the length of an extent (ext4: 128 MiB), so even a
+    /// contiguous file can have several: see [`Extents::runs`].
     #[must_use]
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// The bytes that lie at a known place.
+    /// The number of bytes with a known location.
     #[must_use]
     pub fn placed_bytes(&self) -> u64 {
         self.placed().map(|extent| extent.length_bytes).sum()
     }
 
-    /// How many pieces the file lies in: runs of extents of which each begins on the device where
-    /// the one before it ends. 1 is a file without fragments.
+    /// The number of fragments: runs of extents in which each starts on the device where the
+    /// previous one ends. 1 means an unfragmented file.
     #[must_use]
     pub fn runs(&self) -> usize {
         let mut end = None;
@@ -141,7 +140,7 @@ impl Extents {
 ///
 /// # Errors
 /// [`ExtentsError::NotSupported`] on tmpfs, ramfs, many FUSE and network file systems;
-/// [`ExtentsError::TooMany`]; [`ExtentsError::Io`] with what the kernel says.
+/// [`ExtentsError::TooMany`]; [`ExtentsError::Io`] with the kernel's error.
 pub fn extents(file: &File) -> Result<Extents, ExtentsError> {
     let mut list: Vec<Extent> = Vec::new();
     loop {
@@ -198,7 +197,7 @@ mod tests {
             extent(200, 5, SHARED | LAST),
         ];
         let extents = Extents { list };
-        // 100..115, 200..205, and 190..205 in which the last goes on.
+        // 100..115, 200..205, and 190..205, which the last extent continues.
         assert_eq!((extents.count(), extents.runs(), extents.placed_bytes()), (7, 3, 35));
         assert_eq!(Extents::default().runs(), 0);
     }

@@ -11,17 +11,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::sources::{Reader, Sources};
 
-/// How much of a tool's output is looked at: more than any prints to tell its version.
+/// How much of a tool's output is read; no tool prints as much with its version.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
 
 /// The names of the file systems that the kernel has registered.
 pub(crate) fn registered(reader: &Reader<'_>) -> Vec<String> {
-    // A line is the name, after `nodev` if the file system needs no device.
+    // A line is the name, preceded by `nodev` if the file system needs no device.
     let text = reader.text("/proc/filesystems").unwrap_or_default();
     text.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
-/// What is there of each file system that can become a scratch target.
+/// What this machine has for each file system that can become a scratch target.
 pub(crate) fn file_systems(
     reader: &Reader<'_>,
     kernel: &Kernel,
@@ -29,7 +29,7 @@ pub(crate) fn file_systems(
 ) -> Vec<FileSystemSupport> {
     let loadable = loadable(reader, kernel);
     FileSystem::made()
-        // They need nothing of this machine but memory.
+        // Those called as a library need nothing from this machine but memory.
         .filter(|made| !made.is_called_as_library())
         .map(|made| FileSystemSupport {
             name: made.name.to_owned(),
@@ -46,11 +46,11 @@ pub(crate) fn file_systems(
         .collect()
 }
 
-/// The file systems for which mounting loads a module: the kernel asks for `fs-NAME`, which
+/// The file systems for which mounting would load a module: the kernel requests `fs-NAME`, which
 /// `modules.alias` resolves.
 fn loadable(reader: &Reader<'_>, kernel: &Kernel) -> Vec<String> {
     let disabled: Option<u32> = reader.value("/proc/sys/kernel/modules_disabled");
-    // Without module support in the kernel the sysctl is missing.
+    // If the kernel is built without modules, the sysctl does not exist.
     let (Some(0), Some(release)) = (disabled, &kernel.release) else { return Vec::new() };
     let aliases = reader.text(format!("/lib/modules/{release}/modules.alias")).unwrap_or_default();
     let name = |line: &str| line.strip_prefix("alias fs-")?.split(' ').next().map(str::to_owned);
@@ -67,7 +67,7 @@ fn installed(sources: &Sources, mkfs: &file_system::Mkfs) -> Option<Mkfs> {
     })
 }
 
-/// What a program prints before it ends, or before the time is over.
+/// What a program prints before it exits; an error if it has not by the timeout.
 fn output_of(program: &Path, option: &str, timeout: Duration) -> io::Result<String> {
     let (reader, writer) = io::pipe()?;
     let mut child = Command::new(program)
@@ -77,10 +77,10 @@ fn output_of(program: &Path, option: &str, timeout: Duration) -> io::Result<Stri
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .spawn()?;
-    // The command, and with it our ends of the pipe for writing, is gone here: the output ends
-    // when the program does.
+    // The command, and with it our write ends of the pipe, has been dropped: the output ends when
+    // the program does.
     let output = read_until(reader, Instant::now() + timeout);
-    // It has ended, or its time is over; of a program that has ended, killing it does nothing.
+    // It has either exited, in which case killing it does nothing, or timed out.
     let _ = child.kill();
     child.wait()?;
     output.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -107,7 +107,7 @@ fn read_until(mut reader: PipeReader, deadline: Instant) -> io::Result<Vec<u8>> 
     Ok(output)
 }
 
-/// The first word that looks like a version: digits with dots between, a `v` in front or not.
+/// The first word that looks like a version: digits with dots, with or without a leading `v`.
 fn version_in(output: &str) -> Option<String> {
     let version = |word: &str| {
         let word = word.strip_prefix('v').unwrap_or(word).trim_end_matches(',');

@@ -14,14 +14,14 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A machine with these files, each a path relative to its root, and a content.
+    /// A machine with these files, each given as a path relative to its root and the content.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("fsprism-describe-{}-{number}", std::process::id());
         let root = std::env::temp_dir().join(name);
         fs::create_dir_all(&root).expect("the temporary directory is writable");
-        // Compared with canonical paths below, so it has to be one itself.
+        // It is compared with canonical paths, so it must be canonical itself.
         let root = root.canonicalize().expect("the directory was just made");
         let fixture = Self { root };
         fixture.add(files);
@@ -63,7 +63,7 @@ impl Fixture {
 
 impl Drop for Fixture {
     fn drop(&mut self) {
-        // Nothing can be done about a failure here, and the next test does not depend on it.
+        // Nothing can be done about a failure here, and no other test depends on it.
         let _ = fs::remove_dir_all(&self.root);
     }
 }

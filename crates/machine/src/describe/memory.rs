@@ -11,7 +11,7 @@ pub(crate) fn memory(reader: &Reader<'_>) -> Memory {
     Memory {
         total_bytes: kib(&meminfo, "MemTotal"),
         available_bytes: kib(&meminfo, "MemAvailable"),
-        // The kernel gives every process this number in its auxiliary vector, and no file has it.
+        // The kernel passes this in every process's auxiliary vector; there is no file for it.
         page_bytes: reader
             .sources()
             .is_this_machine()

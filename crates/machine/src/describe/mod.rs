@@ -1,9 +1,9 @@
 //! What this computer is, as the kernel and the tools report it.
 //!
-//! [`describe`] gathers everything a run should remember of its machine, as a [`Machine`];
-//! [`block_device`] answers questions about one device, [`extents`] and [`chunks`] where a file
-//! lies. The readers give the counters that are read around every replicate. Nothing here changes
-//! the machine, and nothing here panics on what it finds in a file.
+//! [`describe`] gathers everything a run should record about its machine, as a [`Machine`];
+//! [`block_device`] describes one device, and [`extents`] and [`chunks`] say where a file is
+//! stored. The readers provide the counters that are read around every replicate. Nothing here
+//! changes the machine, and nothing here panics on what it finds in a file.
 //!
 //! Every fact comes from files under `/proc`, `/sys` and `/etc`, so that tests can describe a
 //! machine from a copy of those files.
@@ -51,14 +51,14 @@ pub use writeback::{GroupPages, WritebackCounters, WritebackReader, device_dirty
 
 use sources::Reader;
 
-/// Describes the machine this process runs on. The formatting tools that are installed are run to
-/// tell their versions; no other process is started.
+/// Describes the machine that this process runs on. Installed formatting tools are executed to get
+/// their versions; no other process is started.
 #[must_use]
 pub fn describe() -> Machine {
     describe_sources(&Sources::default())
 }
 
-/// Describes the machine whose files `sources` names.
+/// Describes the machine that `sources` points to.
 #[must_use]
 pub(crate) fn describe_sources(sources: &Sources) -> Machine {
     let reader = Reader::new(sources);
@@ -95,24 +95,25 @@ pub fn block_device(major: u32, minor: u32) -> Result<BlockDevice, DescribeError
     block::block_device(&Sources::default(), DeviceNumber { major, minor })
 }
 
-/// The block device that holds `path`, or that `path` names if it is a device's own file; `None`
-/// for memory, for a network, and for the overlay of a container that does not show its upper
-/// directory. Of a file system on several devices it is the one that the mount names.
+/// The block device that holds `path`, or that `path` names if it is a device node; `None` for
+/// memory, for a network, and for the overlay of a container whose upper directory is not visible.
+/// For a file system on several devices it is the one that the mount names.
 ///
 /// # Errors
-/// If `path` does not exist or cannot be looked at, or its device or mount cannot be found.
+/// If `path` does not exist or cannot be inspected, or its device or mount cannot be found.
 pub(crate) fn device_below(path: impl AsRef<Path>) -> Result<Option<BlockDevice>, DescribeError> {
     block::device_below(&Sources::default(), path.as_ref())
 }
 
-/// What the control groups of this process still let it take of memory, in bytes: the least of all
-/// levels, of either version; `None` without a limit. What the page cache can give up counts.
+/// How many more bytes of memory the control groups of this process let it use: the minimum over
+/// all levels, in either version; `None` without a limit. Reclaimable page cache counts as
+/// available.
 #[must_use]
 pub fn memory_left_in_groups() -> Option<u64> {
     cgroup::memory_left_bytes(&Reader::new(&Sources::default()))
 }
 
-/// What lies below `paths`; what cannot be found out is left out.
+/// What `paths` are stored on; whatever cannot be determined is left out.
 #[must_use]
 pub fn storage<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<Storage> {
     let below = |path: P| Storage {
@@ -126,12 +127,12 @@ pub fn storage<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<Storag
 /// The mount that holds `path`.
 ///
 /// # Errors
-/// If `path` does not exist or cannot be looked at, or this process cannot see the mount.
+/// If `path` does not exist or cannot be inspected, or this process cannot see the mount.
 pub(crate) fn mount_of(path: impl AsRef<Path>) -> Result<Mount, DescribeError> {
     mounts::mount_of(&Sources::default(), path.as_ref())
 }
 
-/// How much dirty data the kernel keeps, and how long, as set now.
+/// How much dirty data the kernel keeps, and for how long, as currently configured.
 #[must_use]
 pub fn dirty_limits() -> DirtyLimits {
     system::dirty_limits(&Reader::new(&Sources::default()))

@@ -13,12 +13,12 @@ use super::sources::Sources;
 /// The mounts of this process, as the kernel lists them.
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
 
-/// One line of `mountinfo`, its paths as the kernel holds them.
+/// One line of `mountinfo`, with its paths unescaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountEntry {
-    /// The number of the mount.
+    /// The mount ID.
     pub id: u64,
-    /// The directory of the file system that is mounted; `/` for all of it.
+    /// The directory of the file system that is mounted; `/` if all of it is.
     pub root: PathBuf,
     /// Where it is mounted.
     pub mount_point: PathBuf,
@@ -26,7 +26,7 @@ pub struct MountEntry {
     pub options: Vec<String>,
     /// The file system's name.
     pub file_system: String,
-    /// What is mounted: a device, or a word.
+    /// What is mounted: a device, or an arbitrary word.
     pub source: PathBuf,
     /// Options of the file system.
     pub super_options: Vec<String>,
@@ -43,7 +43,7 @@ impl MountEntry {
         }
     }
 
-    /// The mount's options and then the file system's, each once.
+    /// The mount's options, then the file system's, without duplicates.
     #[must_use]
     pub fn all_options(&self) -> Vec<&str> {
         let mut options: Vec<&str> = Vec::new();
@@ -67,10 +67,10 @@ pub(crate) fn mount_of(sources: &Sources, path: &Path) -> Result<Mount, Describe
     entry_of(sources, path).map(|entry| entry.to_record())
 }
 
-/// The line of the mount that holds `path`, which must exist.
+/// The `mountinfo` entry that holds `path`, which must exist.
 ///
 /// # Errors
-/// The list cannot be read, or no mount holds the path.
+/// If the list cannot be read, or no mount holds the path.
 pub fn entry_of(sources: &Sources, path: &Path) -> Result<MountEntry, DescribeError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
@@ -81,25 +81,25 @@ pub fn entry_of(sources: &Sources, path: &Path) -> Result<MountEntry, DescribeEr
     if !sources.is_this_machine() {
         return holding(&entries, path).cloned().ok_or_else(no_mount);
     }
-    // Only the kernel knows where a later mount hides an earlier one further down, or the one in
-    // which a relative path begins.
+    // Only the kernel knows whether a later mount hides an earlier one further down, or which mount
+    // a relative path starts in.
     let known = mount_id(path).and_then(|id| entries.iter().find(|entry| entry.id == id));
     if let Some(known) = known {
         return Ok(known.clone());
     }
-    // A hidden path has no name that leads to it.
+    // A path on a hidden mount cannot be reached by name.
     let path = path.canonicalize().map_err(unreadable(path))?;
     holding(&entries, &path).cloned().ok_or_else(no_mount)
 }
 
-/// The kernel's number of the mount that holds `path`; `None` before Linux 5.8.
+/// The ID of the mount that holds `path`; `None` before Linux 5.8.
 fn mount_id(path: &Path) -> Option<u64> {
     let wanted = StatxFlags::MNT_ID;
     let statx = rustix::fs::statx(CWD, path, AtFlags::empty(), wanted).ok()?;
     (statx.stx_mask & wanted.bits() != 0).then_some(statx.stx_mnt_id)
 }
 
-/// The entry with the longest mount point above `path`; of several mounted on one, the last.
+/// The entry with the longest mount point above `path`; the last one if several share it.
 fn holding<'a>(entries: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry> {
     entries
         .iter()
@@ -107,7 +107,7 @@ fn holding<'a>(entries: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry>
         .max_by_key(|entry| entry.mount_point.components().count())
 }
 
-/// All mounts, in the order in which the kernel lists them; malformed lines are left out.
+/// All mounts, in the kernel's order; malformed lines are left out.
 #[must_use]
 pub fn entries(mountinfo: &str) -> Vec<MountEntry> {
     mountinfo.lines().filter_map(entry).collect()

@@ -1,10 +1,10 @@
-//! The small notations that the kernel's files share.
+//! Small notations shared by the kernel's files.
 
-/// The greatest CPU or node number taken from a list: beyond what any kernel is built for, so that
-/// a malformed list cannot make us hold billions of numbers.
+/// The greatest CPU or node number accepted in a list. No kernel is built for more, and the limit
+/// keeps a malformed list from expanding to billions of numbers.
 const LIST_NUMBER_MAX: u32 = 65_535;
 
-/// The numbers of a list such as `0-3,8`, ascending; `None` if it is malformed.
+/// Parses a list such as `0-3,8` into ascending numbers; `None` if it is malformed.
 pub(crate) fn number_list(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -20,8 +20,8 @@ pub(crate) fn number_list(text: &str) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// The chosen word of a choice such as `none [mq-deadline] kyber`; of a file with a single word,
-/// that word.
+/// The selected word of a choice such as `none [mq-deadline] kyber`, or the only word of a file
+/// that has just one.
 pub(crate) fn chosen(text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     let bracketed = |word: &str| Some(word.strip_prefix('[')?.strip_suffix(']')?.to_owned());
@@ -32,7 +32,7 @@ pub(crate) fn chosen(text: &str) -> Option<String> {
     }
 }
 
-/// The value of `key` in lines such as `key: value` or `key value`.
+/// The value of `key` in lines of the form `key: value` or `key value`.
 pub(crate) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(key)?;
@@ -41,7 +41,7 @@ pub(crate) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
             Some(after_colon) => (false, after_colon),
             None => (true, value),
         };
-        // A longer key that starts with this one is another key.
+        // A longer key that starts with this one is a different key.
         (!bare || rest.starts_with([' ', '\t'])).then_some(value.trim())
     })
 }

@@ -1,5 +1,4 @@
-//! What this process may do, as far as it can be told without doing it, or by trying what changes
-//! nothing.
+//! What this process is allowed to do, as far as it can be determined without side effects.
 
 use std::io;
 
@@ -11,7 +10,8 @@ use super::parse::field;
 use super::probes;
 use super::sources::Reader;
 
-/// The capabilities that matter to measuring, by their bit (`linux/capability.h`), sorted by name.
+/// The capabilities that matter for measuring, with their bit (`linux/capability.h`), sorted by
+/// name.
 const CAPABILITIES: [(&str, u32); 11] = [
     ("CAP_BPF", 39),
     ("CAP_CHECKPOINT_RESTORE", 40),
@@ -52,7 +52,7 @@ pub(crate) fn permissions(reader: &Reader<'_>, kernel: &Kernel) -> Permissions {
     }
 }
 
-/// The second number of `Uid:` (real, effective, saved, file system).
+/// The effective user ID: the second number of `Uid:` (real, effective, saved, file system).
 fn effective_user(status: &str) -> Option<u32> {
     field(status, "Uid")?.split_whitespace().nth(1)?.parse().ok()
 }
@@ -67,7 +67,7 @@ fn capabilities(status: &str) -> Vec<String> {
         .collect()
 }
 
-/// `how` is how to become an administrator.
+/// `how` says how to get the capability.
 fn mount(administrator: bool, how: &str) -> Permission {
     if administrator {
         Permission::Granted
@@ -89,7 +89,7 @@ fn loop_devices(reader: &Reader<'_>, administrator: bool, how: &str) -> Permissi
     }
 }
 
-/// Whether the file is there and may be written.
+/// Whether the file exists and is writable.
 fn writable(reader: &Reader<'_>, path: &str) -> Permission {
     match rustix::fs::access(reader.sources().path(path), Access::WRITE_OK) {
         Ok(()) => Permission::Granted,
@@ -97,8 +97,8 @@ fn writable(reader: &Reader<'_>, path: &str) -> Permission {
     }
 }
 
-/// Whether a group with one of these controllers can be made: the controller is in some hierarchy
-/// and a directory on the way up from our own group may be written.
+/// Whether a group with one of these controllers can be created: some hierarchy has the controller,
+/// and a directory on the way up from our own group is writable.
 fn cgroup(reader: &Reader<'_>, names: &[&str]) -> Permission {
     let hierarchies = Hierarchies::read(reader);
     let controller = names.iter().find_map(|name| hierarchies.controller(reader, name));
@@ -116,14 +116,14 @@ fn can_make_group(reader: &Reader<'_>, controller: &Controller) -> bool {
     controller.directories.iter().any(|directory| {
         let writable = |path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
         let directory = reader.sources().path(directory);
-        // In version 2 the controller must also be handed on to the new group.
+        // In version 2 the controller must also be enabled for the new group.
         writable(directory.clone())
             && (controller.version == CgroupVersion::V1
                 || writable(directory.join("cgroup.subtree_control")))
     })
 }
 
-/// Every device's setting belongs to root; a container may have /sys read-only.
+/// Every device's setting belongs to root; a container may have /sys mounted read-only.
 fn read_ahead(reader: &Reader<'_>) -> Permission {
     let settings = "/sys/class/bdi";
     match reader.names(settings).first() {
@@ -139,8 +139,8 @@ fn cachestat(reader: &Reader<'_>, kernel: &Kernel) -> Permission {
     }
 }
 
-/// What only trying tells, for filters of system calls show nowhere; a machine made of files
-/// cannot be tried.
+/// For what can only be found out by trying, since seccomp filters are not visible anywhere. A
+/// machine made of files cannot be tried.
 fn tried(reader: &Reader<'_>, name: &str, probe: fn() -> io::Result<()>) -> Permission {
     if !reader.sources().is_this_machine() {
         return Permission::Granted;
@@ -161,7 +161,7 @@ fn io_uring(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permis
     }
 }
 
-/// The sysctl exists since Linux 6.6: 0 is for all, 1 for `CAP_SYS_ADMIN`, 2 for nobody.
+/// The sysctl exists since Linux 6.6: 0 allows everyone, 1 only `CAP_SYS_ADMIN`, 2 nobody.
 fn io_uring_by_setting(reader: &Reader<'_>, kernel: &Kernel, administrator: bool) -> Permission {
     let disabled: Option<u32> = reader.value("/proc/sys/kernel/io_uring_disabled");
     match (disabled, kernel.is_at_least(5, 1)) {
@@ -174,8 +174,8 @@ fn io_uring_by_setting(reader: &Reader<'_>, kernel: &Kernel, administrator: bool
     }
 }
 
-/// Whether the processor's counters have a driver: `cpu` on x86, `cpu_core` and `cpu_atom` on x86
-/// with unlike cores, `armv8_...` on ARM.
+/// Whether the processor's counters have a driver: `cpu` on x86, `cpu_core` and `cpu_atom` on
+/// hybrid x86, `armv8_...` on ARM.
 fn hardware_counters(reader: &Reader<'_>) -> Option<bool> {
     let names = reader.names("/sys/bus/event_source/devices");
     let counts = |name: &String| {

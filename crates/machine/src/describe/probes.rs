@@ -1,4 +1,4 @@
-//! Calls that are tried to see whether they work: on files in memory, or without changing any.
+//! Calls that are tried to see whether they work, on in-memory files or without changing any file.
 
 use std::fs::File;
 use std::io;
@@ -7,19 +7,19 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use system_calls::{self, FileMapping};
 
-/// Whether pages can be counted.
+/// Whether `cachestat` works.
 pub(super) fn cachestat() -> io::Result<()> {
     system_calls::cachestat(file_in_memory()?, 0, 0).map(drop)
 }
 
-/// Whether the kernel says which pages are resident.
+/// Whether `mincore` works.
 pub(super) fn mincore() -> io::Result<()> {
     let page_bytes = rustix::param::page_size() as u64;
     FileMapping::new(file_in_memory()?, 0, page_bytes)?.mincore(0, &mut [0])
 }
 
-/// Whether the kernel may be asked where a file lies. That this program's own file system does not
-/// tell says nothing of others.
+/// Whether the kernel permits `FIEMAP`. That the file system of this executable does not support it
+/// says nothing about others.
 pub(super) fn fiemap() -> io::Result<()> {
     match system_calls::fiemap(File::open("/proc/self/exe")?, 0) {
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
@@ -27,7 +27,7 @@ pub(super) fn fiemap() -> io::Result<()> {
     }
 }
 
-/// A page in memory that only we have.
+/// A one-page file in memory that only we can access.
 fn file_in_memory() -> io::Result<File> {
     let file = File::from(memfd_create("fsprism", MemfdFlags::CLOEXEC)?);
     file.set_len(rustix::param::page_size() as u64)?;

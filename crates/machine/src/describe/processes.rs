@@ -1,7 +1,7 @@
-//! Who uses the processors: this program, the kernel's own threads, or programs of others.
+//! Who uses the processors: this program, kernel threads, or other programs.
 //!
-//! Each process has a clock of what it has used of processors, which anybody may read, exact to the
-//! moment even of one that runs. So a reading of all costs a fifth of a microsecond per process.
+//! Every process has a CPU-time clock that anyone may read and that is up to date even while the
+//! process runs. Reading them all costs a fifth of a microsecond per process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,19 +11,19 @@ use rustix::process::{Pid, getpid};
 
 /// The flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD` of the kernel's `linux/sched.h`).
 const KERNEL_THREAD: u64 = 0x0020_0000;
-/// What a server of FUSE file systems holds open.
+/// The device that a server of FUSE file systems holds open.
 const FUSE: &str = "/dev/fuse";
 
-/// Whose a process is.
+/// Who a process belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// This program's: itself, what it started, and what these started.
+    /// This program: the process itself and its descendants.
     Own,
-    /// A server that does a file system's work for whoever calls it.
+    /// A FUSE server, which does a file system's work on behalf of its callers.
     Server,
-    /// The kernel's.
+    /// The kernel.
     Kernel,
-    /// Anybody else's.
+    /// Anyone else.
     Other,
 }
 
@@ -32,32 +32,32 @@ enum Owner {
 struct Known {
     owner: Owner,
     name: String,
-    /// What it had used at the last reading, in nanoseconds.
+    /// CPU time at the last reading, in nanoseconds.
     used_ns: u64,
 }
 
-/// What processes have used of processors, all since some moment in the past: only differences of
-/// two readings mean something.
+/// CPU time used by processes since some unspecified moment: only the difference of two readings is
+/// meaningful.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessTimes {
-    /// This program and what it started.
+    /// This program and its descendants.
     pub own_ns: u64,
     /// Servers of FUSE file systems.
     pub servers_ns: u64,
-    /// Threads of the kernel; `None` where they cannot be seen, as from within a container.
+    /// Kernel threads; `None` if they are not visible, as in a container.
     pub kernel_ns: Option<u64>,
-    /// Every other program that runs, by its process id.
+    /// Every other running program, by process ID.
     pub others_ns: BTreeMap<u32, u64>,
 }
 
 impl ProcessTimes {
-    /// What each other program has used since `earlier`, by its process id. One that has ended
-    /// meanwhile is missing.
+    /// What each other program has used since `earlier`, by process ID. Programs that have exited
+    /// since are missing.
     #[must_use]
     pub fn others_since(&self, earlier: &Self) -> BTreeMap<u32, u64> {
         let used = |(&pid, &now): (&u32, &u64)| {
             let then = earlier.others_ns.get(&pid).copied().unwrap_or(0);
-            // A number that fell is that of another process with the same id.
+            // If the value fell, the ID has been reused by another process.
             (pid, now.checked_sub(then).unwrap_or(now))
         };
         self.others_ns.iter().map(used).filter(|&(_, used_ns)| used_ns > 0).collect()
@@ -68,9 +68,9 @@ impl ProcessTimes {
 #[derive(Debug, Default)]
 pub struct ProcessTimesReader {
     known: BTreeMap<u32, Known>,
-    /// What those had used that have ended.
+    /// The time used by processes that have exited.
     ended: ProcessTimes,
-    /// The id that was given last when processes were listed.
+    /// The most recently assigned ID when processes were last listed.
     newest: Option<u64>,
 }
 
@@ -81,7 +81,7 @@ impl ProcessTimesReader {
         Self::default()
     }
 
-    /// The times now; nothing at all where `/proc` cannot be listed.
+    /// The times now; empty if `/proc` cannot be listed.
     pub fn read(&mut self) -> ProcessTimes {
         self.take_in_new();
         let mut times =
@@ -93,7 +93,8 @@ impl ProcessTimesReader {
                 Some(used_ns) if used_ns >= known.used_ns => known.used_ns = used_ns,
                 _ => {
                     ended.push(id);
-                    // With the other ended ones from now on; what it had used was used.
+                    // What it had used still counts: `forget` adds it to `self.ended`, except for
+                    // other programs.
                 }
             }
             match known.owner {
@@ -113,14 +114,14 @@ impl ProcessTimesReader {
         times
     }
 
-    /// What a process that was seen is called; as the kernel has it, the first 15 bytes.
+    /// The name of a process that was seen: the first 15 bytes, as in the kernel's `comm`.
     #[must_use]
     pub fn name(&self, id: u32) -> Option<&str> {
         self.known.get(&id).map(|known| &*known.name)
     }
 
-    /// Looks again which programs serve FUSE file systems. Those of other users show it to root
-    /// alone.
+    /// Checks again which programs serve FUSE file systems. Only root can see this for programs of
+    /// other users.
     pub fn look_for_servers(&mut self) {
         self.take_in_new();
         for (id, known) in &mut self.known {
@@ -138,11 +139,11 @@ impl ProcessTimesReader {
             Owner::Kernel => *self.ended.kernel_ns.get_or_insert(0) += used_ns,
             Owner::Other => {}
         }
-        // Its id may have been given again.
+        // Its ID may have been reused.
         self.newest = None;
     }
 
-    /// Lists processes if there can be new ones.
+    /// Lists processes if there can be new ones since the last time.
     fn take_in_new(&mut self) {
         let newest = newest_id();
         if newest.is_some() && newest == self.newest {
@@ -151,7 +152,7 @@ impl ProcessTimesReader {
         let Ok(entries) = fs::read_dir("/proc") else { return };
         let id = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
         let mut ids: Vec<u32> = entries.flatten().filter_map(id).collect();
-        // Parents come first, mostly.
+        // So that parents usually come before their children.
         ids.sort_unstable();
         for id in ids {
             if !self.known.contains_key(&id)
@@ -179,26 +180,26 @@ impl ProcessTimesReader {
     }
 }
 
-/// The id that was given to a process or a thread last, by the end of `/proc/loadavg`.
+/// The most recently assigned process or thread ID, the last field of `/proc/loadavg`.
 fn newest_id() -> Option<u64> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().last()?.parse().ok()
 }
 
-/// What a process has used of processors; none if it has ended.
+/// The CPU time that a process has used; `None` if it has exited.
 fn used_ns(id: u32) -> Option<u64> {
     let id = Pid::from_raw(i32::try_from(id).ok()?)?;
     let used = system_calls::processor_time_of(id).ok()?;
     u64::try_from(used.as_nanos()).ok()
 }
 
-/// Whether it holds the device of FUSE open.
+/// Whether it holds the FUSE device open.
 fn is_server(id: u32) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{id}/fd")) else { return false };
     let leads_to = |entry: fs::DirEntry| fs::read_link(entry.path()).ok();
     open.flatten().filter_map(leads_to).any(|path| path == Path::new(FUSE))
 }
 
-/// What of `/proc/PID/stat` is of interest.
+/// The fields of `/proc/PID/stat` that are used.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat<'a> {
     name: &'a str,
@@ -206,7 +207,8 @@ struct Stat<'a> {
     flags: u64,
 }
 
-/// `pid (name) state ppid pgrp session tty_nr tpgid flags ...`, where a name may hold anything.
+/// `pid (name) state ppid pgrp session tty_nr tpgid flags ...`, where the name may contain
+/// anything.
 fn stat(text: &str) -> Option<Stat<'_>> {
     let (start, rest) = text.rsplit_once(") ")?;
     let (_, name) = start.split_once(" (")?;
@@ -231,7 +233,7 @@ mod tests {
         assert_eq!(stat(""), None);
     }
 
-    /// A shell that ends when it is dropped.
+    /// A shell that is killed when dropped.
     struct Shell(Child);
 
     impl Shell {
@@ -257,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Kills the process with this id when it is dropped.
+    /// Kills the process with this ID when dropped.
     struct Orphan(u32);
 
     impl Drop for Orphan {
@@ -270,7 +272,7 @@ mod tests {
     #[test]
     fn programs_of_others_are_told_from_own_ones_and_the_kernels() {
         let mut reader = ProcessTimesReader::new();
-        // Its parent ends at once, so that it is nobody's here.
+        // Its parent exits at once, so that it is not a descendant of this process.
         let mut parent = Shell::new("sh -c 'while :; do :; done' >&2 & echo $!");
         let orphan = Orphan(parent.line().parse().expect("a process id"));
         let _ = parent.0.wait();

@@ -13,7 +13,7 @@ const CPU_DIRECTORY: &str = "/sys/devices/system/cpu";
 const TSC_FLAGS: [&str; 6] =
     ["constant_tsc", "nonstop_tsc", "rdtscp", "tsc", "tsc_known_freq", "tsc_reliable"];
 
-/// Who stands behind an ARM implementer code (Arm Architecture Reference Manual, `MIDR_EL1`).
+/// Companies by ARM implementer code (Arm Architecture Reference Manual, `MIDR_EL1`).
 const ARM_IMPLEMENTERS: [(&str, &str); 11] = [
     ("0x41", "ARM"),
     ("0x42", "Broadcom"),
@@ -69,7 +69,7 @@ fn vendor(cpuinfo: &str) -> Option<String> {
     Some(name.map_or_else(|| format!("implementer {code}"), str::to_owned))
 }
 
-/// The model's name, or on ARM the part number of each kind of core, in the order of the CPUs.
+/// The model name or, on ARM, the part number of each kind of core, in the order of the CPUs.
 fn model(cpuinfo: &str) -> Option<String> {
     if let Some(model) = field(cpuinfo, "model name") {
         return Some(model.to_owned());
@@ -88,8 +88,8 @@ fn tsc_flags(cpuinfo: &str) -> Vec<String> {
     TSC_FLAGS.iter().filter(|flag| flags.contains(*flag)).map(|&flag| flag.to_owned()).collect()
 }
 
-/// How many distinct contents a file of `topology` has among the CPUs; the first name that the
-/// kernel has counts, as newer kernels name some files anew.
+/// The number of distinct contents of a file of `topology` among the CPUs. The first of `names`
+/// that exists is read, since newer kernels have renamed some files.
 fn distinct(reader: &Reader<'_>, cpus: &[u32], names: &[&str]) -> Option<u32> {
     let content = |cpu: &u32| {
         let directory = format!("{CPU_DIRECTORY}/cpu{cpu}/topology");
@@ -100,12 +100,12 @@ fn distinct(reader: &Reader<'_>, cpus: &[u32], names: &[&str]) -> Option<u32> {
 }
 
 fn base_frequency_hz(reader: &Reader<'_>, cpus: &[u32]) -> Option<u64> {
-    // Intel's driver tells kHz; the firmware's tables (CPPC) tell MHz, or 0 for unknown.
+    // Intel's driver reports kHz; the firmware's tables (CPPC) report MHz, or 0 for unknown.
     greatest(reader, cpus, "cpufreq/base_frequency", 1_000)
         .or_else(|| greatest(reader, cpus, "acpi_cppc/nominal_freq", 1_000_000))
 }
 
-/// The greatest value, times `unit_hz`, that a file has among the CPUs: cores can differ.
+/// The maximum over the CPUs, which can differ, of the value in a file, times `unit_hz`.
 fn greatest(reader: &Reader<'_>, cpus: &[u32], file: &str, unit_hz: u64) -> Option<u64> {
     cpus.iter()
         .filter_map(|cpu| reader.value::<u64>(format!("{CPU_DIRECTORY}/cpu{cpu}/{file}")))

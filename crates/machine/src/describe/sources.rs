@@ -1,8 +1,8 @@
-//! Where the facts are read: the machine itself, or a directory that looks like one.
+//! Where facts are read from: the machine itself, or a directory that looks like one.
 //!
 //! Every reader takes a [`Sources`], so that machines we do not have can be described from a copy
-//! of their files. Nothing here fails: a file that is missing gives nothing, and one that is there
-//! but cannot be read or understood is noted, for [`record::machine::Machine::unread`].
+//! of their files. Describing never fails: a missing file yields nothing, and one that exists but
+//! cannot be read or parsed is recorded in [`record::machine::Machine::unread`].
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -13,26 +13,27 @@ use std::time::Duration;
 
 use record::machine::Unread;
 
-/// The greatest part of any file that is read: `modules.alias`, the largest, has 1 to 2 MiB.
+/// How much of a file is read at most: `modules.alias`, the largest, has 1 to 2 MiB.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// How many unreadable files are noted; on a large machine one cause can hit every CPU's files.
+/// How many unreadable files are recorded; on a large machine one cause can affect every CPU's
+/// files.
 const UNREAD_MAX: usize = 64;
 
 /// The file trees and tools that a description is taken from.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// The directory that holds `proc`, `sys`, `etc` and `dev`.
+    /// The directory that contains `proc`, `sys`, `etc` and `dev`.
     root: PathBuf,
     /// Where tools are looked for, in order.
     tool_directories: Vec<PathBuf>,
-    /// How long a tool may take to tell its version.
+    /// How long a tool may take to print its version.
     tool_timeout: Duration,
 }
 
 impl Default for Sources {
-    /// The machine this process runs on. Tools are looked for in `PATH`, then where
-    /// administrators' programs lie, which the `PATH` of ordinary users lacks.
+    /// The machine that this process runs on. Tools are looked for in `PATH`, then in the
+    /// administrators' directories, which the `PATH` of ordinary users lacks.
     fn default() -> Self {
         let mut tool_directories = programs::directories();
         tool_directories.retain(|directory| directory.is_absolute());
@@ -41,7 +42,7 @@ impl Default for Sources {
 }
 
 impl Sources {
-    /// A machine whose files lie under `root`, and its tools in `root/usr/sbin`.
+    /// A machine whose files are under `root` and whose tools are in `root/usr/sbin`.
     #[cfg(test)]
     pub(crate) fn rooted_at(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
@@ -49,19 +50,19 @@ impl Sources {
         Self { root, tool_directories, ..Self::default() }
     }
 
-    /// The same, but tools may take as long as `timeout` to tell their version (2 s unless said).
+    /// Sets how long a tool may take to print its version (default: 2 s).
     #[cfg(test)]
     pub(crate) fn with_tool_timeout(self, timeout: Duration) -> Self {
         Self { tool_timeout: timeout, ..self }
     }
 
-    /// Where `path`, absolute on the described machine, really lies.
+    /// The real location of `path`, which is absolute on the described machine.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Whether this is the machine the process runs on, so that system calls tell of it too.
+    /// Whether this is the machine that the process runs on, so that system calls describe it too.
     pub(crate) fn is_this_machine(&self) -> bool {
         self.root == Path::new("/")
     }
@@ -74,7 +75,7 @@ impl Sources {
         self.tool_timeout
     }
 
-    /// The text of a file, which is an error if it is missing.
+    /// The text of a file; a missing file is an error.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> io::Result<String> {
         let mut bytes = Vec::new();
         File::open(self.path(path))?.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
@@ -82,7 +83,7 @@ impl Sources {
     }
 }
 
-/// Reads facts, and notes the files that should have given one and did not.
+/// Reads facts, and records the files that should have provided one and did not.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     sources: &'a Sources,
@@ -98,12 +99,12 @@ impl<'a> Reader<'a> {
         self.sources
     }
 
-    /// What was noted.
+    /// The files that were recorded as unreadable.
     pub(crate) fn into_unread(self) -> Vec<Unread> {
         self.unread.into_inner()
     }
 
-    /// The text of a file without the white space around it; `None` if it is missing or empty.
+    /// The text of a file without surrounding white space; `None` if it is missing or empty.
     pub(crate) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let path = path.as_ref();
         match self.sources.read(path) {
@@ -116,12 +117,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A file that holds one value, such as a number.
+    /// A file that contains a single value, such as a number.
     pub(crate) fn value<T: FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
         self.parsed(path, |text| text.parse().ok())
     }
 
-    /// A file whose content `parse` understands.
+    /// A file that `parse` understands.
     pub(crate) fn parsed<T>(
         &self,
         path: impl AsRef<Path>,
@@ -166,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the error says that the kernel does not have this file or, for a file of `sysfs` or a
+/// Whether the error means that the kernel does not have this file or, for a file of `sysfs` or a
 /// control group, that it does not have the value.
 fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};

@@ -7,7 +7,8 @@ use record::machine::{ClockSource, DirtyLimits, Kernel, OsRelease};
 use super::parse::field;
 use super::sources::Reader;
 
-/// The kernel parameters that are kept. The rest stays out: it can hold names and secrets.
+/// The kernel parameters that are recorded. Others are left out because they can contain names and
+/// secrets.
 const PARAMETERS: [&str; 4] = ["mitigations", "isolcpus", "nohz_full", "transparent_hugepage"];
 
 pub(crate) fn os_release(reader: &Reader<'_>) -> OsRelease {
@@ -42,20 +43,20 @@ pub(crate) fn kernel(reader: &Reader<'_>) -> Kernel {
 }
 
 fn architecture(reader: &Reader<'_>) -> Option<String> {
-    // The file exists since Linux 6.1.
+    // This file exists since Linux 6.1.
     reader.text("/proc/sys/kernel/arch").or_else(|| {
         let here = reader.sources().is_this_machine();
         here.then(|| rustix::system::uname().machine().to_string_lossy().into_owned())
     })
 }
 
-/// Those parameters that are kept. What follows `--` is for the first process, not the kernel.
+/// The parameters that are recorded. What follows `--` is for the init process, not the kernel.
 fn kept_parameters(command_line: &str) -> Vec<String> {
     parameters(command_line)
         .into_iter()
         .take_while(|parameter| *parameter != "--")
         .filter(|parameter| {
-            // The kernel takes `-` for `_` in a parameter's name.
+            // The kernel treats `-` and `_` in parameter names alike.
             let name = parameter.split('=').next().unwrap_or_default().replace('-', "_");
             PARAMETERS.contains(&name.as_str())
         })
@@ -111,8 +112,8 @@ pub(crate) fn dirty_limits(reader: &Reader<'_>) -> DirtyLimits {
     }
 }
 
-/// The hypervisor's name, from what names it: `/sys/hypervisor`, the firmware's tables, the device
-/// tree, and clock sources that exist under one hypervisor only.
+/// The hypervisor's name, from wherever it shows: `/sys/hypervisor`, the firmware's tables, the
+/// device tree, and clock sources that exist only under one hypervisor.
 pub(crate) fn hypervisor(reader: &Reader<'_>) -> Option<String> {
     if let Some(name) = reader.text("/sys/hypervisor/type") {
         return Some(name);
@@ -120,7 +121,7 @@ pub(crate) fn hypervisor(reader: &Reader<'_>) -> Option<String> {
     let processors = reader.text("/proc/cpuinfo").unwrap_or_default();
     let flag = field(&processors, "flags")
         .map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
-    // On x86 the flag decides: a cloud's bare-metal machines carry its firmware's name as well.
+    // On x86 the flag decides: bare-metal cloud machines have the cloud's firmware name as well.
     if flag == Some(false) {
         return None;
     }

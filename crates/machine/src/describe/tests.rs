@@ -1,4 +1,4 @@
-//! Tests of whole descriptions: this machine, a machine of nothing, and one of nonsense.
+//! Tests of whole descriptions: this machine, an empty one, and one full of nonsense.
 
 use std::fs;
 use std::process::Command;
@@ -70,7 +70,7 @@ fn nonsense_in_every_file_is_noted_and_never_panics() {
         assert_eq!(found.dirty_limits.dirty_ratio_percent, None);
         assert!(found.unread.iter().any(|unread| unread.source.ends_with("dirty_ratio")));
     }
-    // What this machine's own files say, cut off at every tenth byte.
+    // This machine's own files, truncated at every tenth byte.
     for path in ["proc/self/mountinfo", "proc/self/status", "proc/cpuinfo", "proc/self/cgroup"] {
         let text = fs::read(format!("/{path}")).unwrap();
         for end in (0..text.len().min(2000)).step_by(10) {
@@ -80,7 +80,7 @@ fn nonsense_in_every_file_is_noted_and_never_panics() {
     }
 }
 
-/// A loop device on this machine: what backs it, and what lies below that.
+/// A loop device on this machine: its backing file, and the device that holds the file.
 #[test]
 fn a_loop_device_leads_to_its_file() {
     let image = std::env::temp_dir().join(format!("fsprism-loop-{}", std::process::id()));

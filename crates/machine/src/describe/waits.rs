@@ -1,11 +1,10 @@
-//! What the threads of this process wait for in the kernel, by its own stacks.
+//! What the threads of this process are waiting for in the kernel, from their kernel stacks.
 //!
-//! A thread that sleeps in the kernel has a stack that says why (`/proc/PID/task/TID/stack`, for
-//! root); without the permission, `wchan` names the innermost function alone, so that fewer waits
-//! are recognized, and never more. Where a writer is made to wait is in no counter: it sleeps in
-//! `balance_dirty_pages` (mm/page-writeback.c), in the functions of jbd2 that wait for room or for
-//! a commit (fs/jbd2/transaction.c, checkpoint.c), or in those of the log of XFS
-//! (`fs/xfs/xfs_log.c`).
+//! The stack of a thread that sleeps in the kernel shows why (`/proc/PID/task/TID/stack`, root
+//! only). Without the permission, `wchan` gives just the innermost function, so that fewer waits
+//! are recognized, never more. No counter shows where a writer is made to wait: it sleeps in
+//! `balance_dirty_pages` (mm/page-writeback.c), in the functions of jbd2 that wait for space or for
+//! a commit (fs/jbd2/transaction.c, checkpoint.c), or in those of the XFS log (`fs/xfs/xfs_log.c`).
 
 use std::fs;
 use std::io;
@@ -13,9 +12,9 @@ use std::path::Path;
 
 use super::sources::Sources;
 
-/// Where this process' threads are listed.
+/// Where the threads of this process are listed.
 const THREADS: &str = "/proc/self/task";
-/// Reclaim of memory, whatever it waits for in turn (mm/vmscan.c, mm/memcontrol.c).
+/// Memory reclaim, whatever it is waiting for in turn (mm/vmscan.c, mm/memcontrol.c).
 const RECLAIM: [&str; 5] = [
     "try_to_free_mem_cgroup_pages",
     "try_to_free_pages",
@@ -23,7 +22,7 @@ const RECLAIM: [&str; 5] = [
     "shrink_folio_list",
     "reclaim_throttle",
 ];
-/// Prefixes of the functions of journals.
+/// Prefixes of journal functions.
 const JOURNAL: [&str; 9] = [
     "jbd2_",
     "__jbd2_",
@@ -36,18 +35,18 @@ const JOURNAL: [&str; 9] = [
     "xfs_log_",
 ];
 
-/// How many threads waited for what at one look.
+/// How many threads were waiting, by what for, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitingThreads {
-    /// For less dirty data.
+    /// For the amount of dirty data to fall.
     pub dirty_limit: u64,
-    /// For the journal of a file system.
+    /// For a file system's journal.
     pub journal: u64,
-    /// For memory that is being reclaimed.
+    /// For memory reclaim.
     pub reclaim: u64,
 }
 
-/// What one thread waits for.
+/// What a thread is waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     DirtyLimit,
@@ -55,11 +54,11 @@ enum Wait {
     Reclaim,
 }
 
-/// Looks at the threads of this process once. Those that run, and those that wait for anything
-/// else, are not counted.
+/// Looks at the threads of this process once. Threads that are running or waiting for anything else
+/// are not counted.
 ///
 /// # Errors
-/// If the threads cannot be listed, or the kernel names no function of this process' own.
+/// If the threads cannot be listed, or the kernel does not name the functions of this process.
 pub fn waiting_threads() -> io::Result<WaitingThreads> {
     waiting_threads_in(&Sources::default())
 }
@@ -78,7 +77,7 @@ fn waiting_threads_in(sources: &Sources) -> io::Result<WaitingThreads> {
     Ok(waiting)
 }
 
-/// What a thread waits for; none for one that runs, or has ended meanwhile.
+/// What a thread is waiting for; `None` if it is running or has exited.
 fn wait_of(thread: &Path) -> io::Result<Option<Wait>> {
     let wchan = match fs::read_to_string(thread.join("wchan")) {
         Ok(wchan) => wchan,
@@ -92,16 +91,16 @@ fn wait_of(thread: &Path) -> io::Result<Option<Wait>> {
     Ok(wait_in(stack.lines().filter_map(function).chain([wchan.trim()])))
 }
 
-/// The function of a line `[<0>] balance_dirty_pages+0x1b1/0xb10`.
+/// The function name in a line such as `[<0>] balance_dirty_pages+0x1b1/0xb10`.
 fn function(line: &str) -> Option<&str> {
     line.split_whitespace().nth(1)?.split('+').next()
 }
 
-/// What a stack of these functions, the innermost first, waits for.
+/// What a thread with these functions on its stack, innermost first, is waiting for.
 fn wait_in<'a>(functions: impl Iterator<Item = &'a str>) -> Option<Wait> {
     let functions: Vec<&str> = functions.collect();
     let has = |is_it: &dyn Fn(&str) -> bool| functions.iter().any(|name| is_it(name));
-    // What is inlined or cloned keeps its name before a dot.
+    // Inlined or cloned functions keep their name before a dot.
     let plain = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     if has(&|name| RECLAIM.contains(&plain(name).as_str())) {
         Some(Wait::Reclaim)
@@ -119,7 +118,7 @@ mod tests {
     use super::*;
     use crate::describe::fixture::Fixture;
 
-    /// As seen on Linux 6.18.
+    /// Stacks as seen on Linux 6.18.
     #[test]
     fn stacks_say_what_is_waited_for() {
         let wait = |functions: &str| wait_in(functions.split(' '));

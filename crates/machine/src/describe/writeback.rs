@@ -1,7 +1,7 @@
-//! Dirty data and its way to the device: how much there is, how much there may be.
+//! Dirty data and write-back: how much there is, and how much there may be.
 //!
-//! The figures of the whole machine are pages of `/proc/vmstat`; those of a control group are
-//! bytes of its `memory.stat`, which has other names in version 1 than in version 2
+//! The machine's figures are pages from `/proc/vmstat`; those of a control group are bytes from its
+//! `memory.stat`, in which names differ between versions 1 and 2
 //! (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst).
 
 use record::machine::{CgroupVersion, DeviceNumber};
@@ -12,40 +12,41 @@ use super::error::DescribeError;
 use super::readers::{CounterFile, count};
 use super::sources::{Reader, Sources};
 
-/// Dirty data of the whole machine, and of the control group of the process that reads.
+/// Dirty data of the whole machine, and of the reading process's control group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WritebackCounters {
-    /// Changed and not yet sent to a device (`nr_dirty`).
+    /// Modified and not yet sent to a device (`nr_dirty`).
     pub dirty_bytes: u64,
-    /// On its way to a device (`nr_writeback`).
+    /// Being written to a device (`nr_writeback`).
     pub writeback_bytes: u64,
-    /// All that became dirty since the machine started (`nr_dirtied`).
+    /// Everything dirtied since boot (`nr_dirtied`).
     pub dirtied_bytes: u64,
-    /// All that was written since the machine started (`nr_written`).
+    /// Everything written since boot (`nr_written`).
     pub written_bytes: u64,
-    /// The dirty data at which writers must wait (`nr_dirty_threshold`), as memory allows now.
+    /// The amount of dirty data at which writers are throttled (`nr_dirty_threshold`), given the
+    /// memory available now.
     pub threshold_bytes: u64,
-    /// The dirty data at which write-back begins (`nr_dirty_background_threshold`).
+    /// The amount of dirty data at which write-back starts (`nr_dirty_background_threshold`).
     pub background_threshold_bytes: u64,
-    /// The pages of the process' memory control group; `None` where it is in none that tells.
+    /// The pages of the process's memory control group; `None` if it is in none that reports them.
     pub group: Option<GroupPages>,
 }
 
-/// The page cache of a memory control group, the groups below it included.
+/// The page cache of a memory control group, including the groups below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupPages {
-    /// Changed and not yet sent to a device.
+    /// Modified and not yet sent to a device.
     pub dirty_bytes: u64,
-    /// On its way to a device.
+    /// Being written to a device.
     pub writeback_bytes: u64,
-    /// Pages of files that the kernel takes for used again and again.
+    /// File pages that the kernel considers in active use.
     pub active_file_bytes: u64,
-    /// Pages of files that are reclaimed first.
+    /// File pages that are reclaimed first.
     pub inactive_file_bytes: u64,
 }
 
 /// Reads [`WritebackCounters`]. The group is the one that the process is in when this is opened:
-/// open it again after entering a target's conditions.
+/// reopen it after entering a target's conditions.
 #[derive(Debug)]
 pub struct WritebackReader {
     machine: CounterFile,
@@ -53,9 +54,9 @@ pub struct WritebackReader {
     page_bytes: u64,
 }
 
-/// The limit on dirty data of one device, in bytes: what is left of the machine's for it where the
-/// device is held to its own share (`strict_limit` in `/sys/class/bdi/MAJOR:MINOR`, Linux 6.2);
-/// none where it is not.
+/// The limit on one device's dirty data, in bytes: its share of the machine's, if the device is
+/// restricted to that (`strict_limit` in `/sys/class/bdi/MAJOR:MINOR`, Linux 6.2); `None` if it is
+/// not.
 #[must_use]
 pub fn device_dirty_limit(major: u32, minor: u32) -> Option<u64> {
     device_dirty_limit_in(&Sources::default(), DeviceNumber { major, minor })
@@ -71,15 +72,15 @@ fn device_dirty_limit_in(sources: &Sources, device: DeviceNumber) -> Option<u64>
 #[derive(Debug)]
 struct GroupReader {
     file: CounterFile,
-    /// Of what is dirty, being written, active and inactive.
+    /// The keys for dirty, under write-back, active and inactive.
     keys: [&'static str; 4],
 }
 
 impl WritebackReader {
-    /// Opens `/proc/vmstat`, and `memory.stat` of the process' control group where there is one.
+    /// Opens `/proc/vmstat`, and `memory.stat` of the process's control group if it exists.
     ///
     /// # Errors
-    /// If the first cannot be opened, or the second is there and cannot.
+    /// If the former cannot be opened, or the latter exists and cannot be.
     pub fn open() -> Result<Self, DescribeError> {
         Self::open_in(&Sources::default())
     }
@@ -96,7 +97,7 @@ impl WritebackReader {
     /// microseconds.
     ///
     /// # Errors
-    /// If a file cannot be read, or lacks the counters; so it is once the group was removed.
+    /// If a file cannot be read or lacks the counters, as after the group has been removed.
     pub fn read(&self) -> Result<WritebackCounters, DescribeError> {
         let group = self.group.as_ref().map(GroupReader::read).transpose()?;
         let of_machine = |text: &str| {
@@ -125,7 +126,7 @@ impl GroupReader {
         let Some(path) = controller.directories.first().map(|own| own.join("memory.stat")) else {
             return Ok(None);
         };
-        // The root of version 2 has the file since Linux 5.12 only.
+        // The root group of version 2 has this file only since Linux 5.12.
         if !reader.exists(&path) {
             return Ok(None);
         }
@@ -248,7 +249,7 @@ mod tests {
         file.sync_all().expect("the device is sound");
         let after = reader.read().expect("Linux tells");
         std::fs::remove_file(&path).expect("it is ours");
-        // The kernel sums up per processor, and may lag behind by some pages.
+        // The kernel's counters are per processor, and their sum may lag by a few pages.
         let moved = (
             after.dirtied_bytes.saturating_sub(before.dirtied_bytes),
             after.written_bytes.saturating_sub(before.written_bytes),

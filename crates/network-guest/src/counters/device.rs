@@ -7,27 +7,27 @@ use super::text::{Unreadable, number, numbers};
 const OF_DISKS: &str = "the counts of disks";
 const OF_INTERFACES: &str = "the counts of network interfaces";
 const OF_PROCESSORS: &str = "the times of processors";
-/// Bytes of what `/proc/diskstats` calls a sector, whatever the disk's own are.
+/// Size of a sector in `/proc/diskstats`, whatever the disk's own sector size is.
 const SECTOR_BYTES: u64 = 512;
 
-/// What a disk did.
+/// I/O of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
-    /// Reads that it completed.
+    /// Reads completed.
     pub reads: u64,
-    /// Bytes of them.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Writes that it completed.
+    /// Writes completed.
     pub writes: u64,
-    /// Bytes of them.
+    /// Bytes written.
     pub written_bytes: u64,
 }
 
 impl DiskCounters {
-    /// Reads what the text of `/proc/diskstats` says of a disk; none if there is none.
+    /// Parses a disk's line of `/proc/diskstats`; `None` if there is no such disk.
     ///
     /// # Errors
-    /// It is not what is known.
+    /// If the text does not have the known format.
     pub fn of(text: &str, disk: &str) -> Result<Option<Self>, Unreadable> {
         let words = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let mut of_disk = words.filter(|words| words.get(2) == Some(&disk));
@@ -46,24 +46,24 @@ impl DiskCounters {
     }
 }
 
-/// What went over the network.
+/// Network traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounters {
-    /// Packets that were received.
+    /// Packets received.
     pub received_packets: u64,
-    /// Bytes of them.
+    /// Bytes received.
     pub received_bytes: u64,
-    /// Packets that were sent.
+    /// Packets sent.
     pub sent_packets: u64,
-    /// Bytes of them.
+    /// Bytes sent.
     pub sent_bytes: u64,
 }
 
 impl NetworkCounters {
-    /// Reads the text of `/proc/net/dev`: the sum over all interfaces but the local one.
+    /// Parses `/proc/net/dev`: the sum over all interfaces except loopback.
     ///
     /// # Errors
-    /// It is not what is known.
+    /// If the text does not have the known format.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let mut sum = Self::default();
         for (name, words) in text.lines().skip(2).filter_map(|line| line.split_once(':')) {
@@ -86,20 +86,20 @@ impl NetworkCounters {
     }
 }
 
-/// How processors spent their time, in ticks, all together.
+/// Time of all processors together, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessorTime {
-    /// With nothing to do, or waiting.
+    /// Idle, or waiting for I/O.
     pub idle: u64,
-    /// All of it.
+    /// Total time.
     pub total: u64,
 }
 
 impl ProcessorTime {
-    /// Reads the text of `/proc/stat`.
+    /// Parses `/proc/stat`.
     ///
     /// # Errors
-    /// It is not what is known.
+    /// If the text does not have the known format.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let missing = Unreadable::Missing { of: OF_PROCESSORS, what: "the line of all" };
         let words = text.lines().find_map(|line| line.strip_prefix("cpu ")).ok_or(missing)?;
@@ -107,13 +107,12 @@ impl ProcessorTime {
         let [_, _, _, idle, waiting, ..] = numbers[..] else {
             return Err(Unreadable::Missing { of: OF_PROCESSORS, what: "the time of waiting" });
         };
-        // Guests' time, the last two, is part of the first two.
+        // Guest time, in the last two columns, is already included in the first two.
         let total = numbers.iter().take(8).fold(0_u64, |sum, one| sum.saturating_add(*one));
         Ok(Self { idle: idle.saturating_add(waiting), total })
     }
 
-    /// The share of the time since `before` in which they had nothing to do; none if no tick
-    /// passed.
+    /// The share of idle time since `before`; `None` if no tick has passed.
     #[must_use]
     pub fn idle_share_since(self, before: Self) -> Option<f64> {
         let total = self.total.checked_sub(before.total).filter(|total| *total > 0)?;

@@ -1,7 +1,8 @@
-//! `/proc/fs/fscache/stats`: what FS-Cache did since it was loaded, for all caches and mounts.
+//! `/proc/fs/fscache/stats`: the activity of FS-Cache since it was loaded, for all caches and
+//! mounts.
 //!
-//! The names are those of the kernel's `Documentation/filesystems/caching/fscache.rst` since 5.17;
-//! before, its pages were counted one by one under other names, which are not known here.
+//! The names are those of the kernel's `Documentation/filesystems/caching/fscache.rst` since 5.17.
+//! Before that, pages were counted individually under other names, which are not supported here.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,36 +10,36 @@ use super::text::{Unreadable, number};
 
 const OF: &str = "the statistics of FS-Cache";
 
-/// What FS-Cache did.
+/// The activity of FS-Cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheCounters {
-    /// Cookies (cached files) that there are now.
+    /// Cookies (cached files) that exist now.
     pub cookies: u64,
-    /// Files that were looked up to be cached.
+    /// Requests to acquire a cookie for a file.
     pub acquires: u64,
-    /// Of these, those that the cache took.
+    /// How many of these succeeded.
     pub acquired: u64,
-    /// Files whose cached content was dropped as it was out of date.
+    /// Files whose cached content was dropped because it was out of date.
     pub invalidations: u64,
-    /// Files that were given back.
+    /// Files that were relinquished.
     pub relinquishments: u64,
-    /// Writes that were not made for lack of room.
+    /// Writes that failed for lack of space.
     pub writes_without_room: u64,
-    /// Files that were not made for lack of room.
+    /// Files that were not created for lack of space.
     pub creates_without_room: u64,
-    /// Files that were removed to make room.
+    /// Files that were removed to free space.
     pub culled: u64,
     /// Reads from the cache.
     pub reads: u64,
-    /// Writes to it.
+    /// Writes to the cache.
     pub writes: u64,
 }
 
 impl CacheCounters {
-    /// Reads the text of `/proc/fs/fscache/stats`.
+    /// Parses `/proc/fs/fscache/stats`.
     ///
     /// # Errors
-    /// It does not tell what was read from the cache and written to it, or a number is none.
+    /// If reads from and writes to the cache are missing, or a number is malformed.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let mut counters = Self::default();
         let mut has_io = false;
@@ -75,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// Of Linux 6.1.0-56-amd64, after 201 files were read into an empty cache.
+    /// From Linux 6.1.0-56-amd64, after 201 files were read with an empty cache.
     const TEXT: &str = concat!(
         "FS-Cache statistics\n",
         "Cookies: n=201 v=1 vcol=0 voom=0\n",

@@ -1,4 +1,4 @@
-//! What the kernel counts of network file systems and their caches.
+//! The kernel's counters for network file systems and their caches.
 
 mod device;
 mod fscache;
@@ -16,31 +16,31 @@ pub use fscache::CacheCounters;
 pub use mountstats::{MountCounters, OperationCounters};
 pub use text::Unreadable;
 
-/// Where the kernel tells what FS-Cache did.
+/// Where the kernel reports the activity of FS-Cache.
 const FSCACHE: &str = "/proc/fs/fscache/stats";
-/// Where the kernel tells what network file systems did.
+/// Where the kernel reports the activity of network file systems.
 const MOUNTSTATS: &str = "/proc/self/mountstats";
 
-/// What is counted at one moment.
+/// All counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Of a mount; none if there is no such mount.
+    /// Of a mount; `None` if it does not exist.
     pub mount: Option<MountCounters>,
-    /// Of all caches; none if the kernel has none, or its part is not loaded.
+    /// Of all caches; `None` if the kernel does not have FS-Cache, or has not loaded it.
     pub cache: Option<CacheCounters>,
-    /// Of a disk; none if there is no such disk.
+    /// Of a disk; `None` if it does not exist.
     pub disk: Option<DiskCounters>,
-    /// Of all network interfaces but the local one.
+    /// Of all network interfaces except loopback.
     pub network: NetworkCounters,
     /// Of all processors.
     pub processors: ProcessorTime,
 }
 
 impl Counters {
-    /// What is counted now, of the mount at a directory, and of a disk by its name.
+    /// Reads the counters now, for the mount at this directory, and for the disk with this name.
     ///
     /// # Errors
-    /// A file of the kernel's cannot be read, or is not what is known.
+    /// If one of the kernel's files cannot be read, or does not have the known format.
     pub fn now(mount: Option<&Path>, disk: Option<&str>) -> Result<Self, Unreadable> {
         let mount = match mount {
             Some(mount) => MountCounters::of(&read(MOUNTSTATS)?, &mount.display().to_string())?,

@@ -1,7 +1,7 @@
-//! `/proc/self/mountstats`: what an NFS client asked its server, operation by operation.
+//! `/proc/self/mountstats`: the requests of an NFS client to its server, operation by operation.
 //!
-//! The fields are those that nfs-utils' `mountstats` names (`tools/mountstats/mountstats.py`). Of
-//! an operation, the ninth, the number of errors, is there since version 1.1 of the format.
+//! The fields are those named by nfs-utils' `mountstats` (`tools/mountstats/mountstats.py`). The
+//! ninth field of an operation, the number of errors, exists since version 1.1 of the format.
 
 use std::collections::BTreeMap;
 
@@ -11,53 +11,53 @@ use super::text::{Unreadable, numbers};
 
 const OF: &str = "the mount's statistics";
 
-/// What was counted of a mount since it was mounted.
+/// The counters of a mount since it was mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MountCounters {
     /// The file system's type: `nfs`, `nfs4`.
     pub file_system: String,
     /// The mount's options.
     pub options: String,
-    /// Operations by their names; those that were never asked for are there, too.
+    /// Operations by name, including those that were never requested.
     pub operations: BTreeMap<String, OperationCounters>,
-    /// Bytes that programs read, by `read` and so on.
+    /// Bytes read by programs, through `read` and so on.
     pub read_bytes: u64,
-    /// Bytes that were read from the server.
+    /// Bytes read from the server.
     pub server_read_bytes: u64,
-    /// Bytes that were written to the server.
+    /// Bytes written to the server.
     pub server_written_bytes: u64,
-    /// Pages that the mount read from its cache, failed to, wrote, failed to, and dropped, in the
-    /// kernel's own words: some kernels count reads that never reached the cache.
+    /// Pages read from the cache, failed reads, pages written, failed writes, and pages dropped,
+    /// according to the kernel: some kernels count reads that never reached the cache.
     pub cache_pages: Option<[u64; 5]>,
-    /// Messages that were sent over its connections.
+    /// Messages sent over its connections.
     pub sends: u64,
-    /// Messages that were received.
+    /// Messages received.
     pub receives: u64,
 }
 
-/// What was counted of one operation.
+/// The counters of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationCounters {
-    /// How often it was asked for.
+    /// Number of requests.
     pub requests: u64,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub transmissions: u64,
-    /// How often no answer came in time.
+    /// Number of timeouts.
     pub timeouts: u64,
-    /// Bytes of the requests, with their headers.
+    /// Bytes of the requests, including headers.
     pub sent_bytes: u64,
-    /// Bytes of the answers, with their headers.
+    /// Bytes of the answers, including headers.
     pub received_bytes: u64,
-    /// How often the answer was an error; none if the kernel does not count that.
+    /// Number of answers that were errors; `None` if the kernel does not count them.
     pub errors: Option<u64>,
 }
 
 impl MountCounters {
-    /// Reads what the text says of the mount at a directory; none if there is none, or the kernel
-    /// counts nothing of it.
+    /// Parses what the text says about the mount at a directory; `None` if there is no such mount,
+    /// or the kernel has no counters for it.
     ///
     /// # Errors
-    /// It is not what is known.
+    /// If the text does not have the known format.
     pub fn of(text: &str, directory: &str) -> Result<Option<Self>, Unreadable> {
         let mut lines = text.lines().skip_while(|line| !is_head(line, directory));
         let Some(head) = lines.next() else { return Ok(None) };
@@ -97,8 +97,7 @@ impl MountCounters {
                 (self.server_read_bytes, self.server_written_bytes) = (read, written);
             }
             "fsc" => self.cache_pages = numbers(OF, words)?.try_into().ok(),
-            // Protocol, port, binds, connects, two times, sends, receives; a line for each
-            // connection.
+            // Protocol, port, binds, connects, two times, sends, receives; one line per connection.
             "xprt" => {
                 let Some((protocol, words)) = words.split_once(' ') else { return Ok(()) };
                 let numbers = numbers(OF, words)?;
@@ -113,7 +112,7 @@ impl MountCounters {
         Ok(())
     }
 
-    /// How often an operation was asked for.
+    /// Number of requests for an operation.
     #[must_use]
     pub fn requests(&self, operation: &str) -> u64 {
         self.operations.get(operation).map_or(0, |operation| operation.requests)
@@ -128,28 +127,28 @@ impl OperationCounters {
         else {
             return Err(Unreadable::Missing { of: OF, what: "all counts of an operation" });
         };
-        // Three times stand before it: in the queue, for the answer, all together.
+        // It is preceded by three times: queued, until the answer, total.
         let errors = rest.get(3).copied();
         Ok(Self { requests, transmissions, timeouts, sent_bytes, received_bytes, errors })
     }
 }
 
-/// Whether a line is the first about the mount at a directory, `device X mounted on DIRECTORY with
-/// fstype TYPE ...`.
+/// Whether this is the first line about the mount at a directory: `device X mounted on DIRECTORY
+/// with fstype TYPE ...`.
 fn is_head(line: &str, directory: &str) -> bool {
     let mounted = line.split_once(" mounted on ").map(|(_, mounted)| mounted);
     let mounted = mounted.and_then(|mounted| mounted.rsplit_once(" with fstype "));
     line.starts_with("device ") && mounted.is_some_and(|(at, _)| unescaped(at) == directory)
 }
 
-/// The type, if the kernel counts something of the mount.
+/// The file system's type, if the kernel has counters for the mount.
 fn counted_type(head: &str) -> Option<&str> {
     let (_, words) = head.rsplit_once(" with fstype ")?;
     let (file_system, version) = words.split_once(' ')?;
     version.starts_with("statvers=").then_some(file_system)
 }
 
-/// A path in which the kernel wrote blanks as octal numbers.
+/// A path with the kernel's octal escapes for white space and backslashes undone.
 fn unescaped(path: &str) -> String {
     path.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }
@@ -160,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Of Linux 6.1.0-56-amd64: version 3, after 20 MiB and 200 files were read.
+    /// From Linux 6.1.0-56-amd64: version 3, after 20 MiB and 200 files were read.
     const V3: &str = concat!(
         "device proc mounted on /proc with fstype proc\n",
         "device 10.77.0.1:/export mounted on /mnt with fstype nfs statvers=1.1\n",
@@ -214,8 +213,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(at in 0..V3.len(), with in "\\PC{0,4}") {
-            // Of what is cut off, nothing is made up: but for the last operation, it is as in the
-            // whole.
+            // Nothing is made up for what was cut off: except for the last operation, everything is
+            // as in the full text.
             if let Ok(Some(cut)) = MountCounters::of(&V3[..at], "/mnt") {
                 let whole = MountCounters::of(V3, "/mnt").unwrap().unwrap();
                 prop_assert_eq!(&cut.options, &whole.options);

@@ -2,32 +2,32 @@
 
 use std::io;
 
-/// A text of the kernel's that is not what is known.
+/// Why one of the kernel's texts cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unreadable {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// Its file.
+        /// The file.
         path: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A part that is needed is missing.
+    /// A required part is missing.
     #[error("{of} do not tell {what}")]
     Missing {
-        /// What the text is of.
+        /// What the text is about.
         of: &'static str,
         /// What is missing.
         what: &'static str,
     },
-    /// A number is none.
+    /// A number is malformed.
     #[error("{of} hold {word:?} where a number is expected")]
     NoNumber {
-        /// What the text is of.
+        /// What the text is about.
         of: &'static str,
-        /// What stands there.
+        /// What is in its place.
         word: String,
     },
 }
@@ -38,7 +38,7 @@ impl Unreadable {
     }
 }
 
-/// The numbers of a line, all of them.
+/// All the numbers on a line.
 pub(super) fn numbers(of: &'static str, words: &str) -> Result<Vec<u64>, Unreadable> {
     words.split_whitespace().map(|word| number(of, word)).collect()
 }

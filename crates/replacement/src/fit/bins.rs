@@ -1,16 +1,16 @@
 //! Pages counted by what a policy predicts for them and what was observed, and how likely that is.
 //!
-//! A policy says a page is resident with probability p: 0 or 1 if it leaves nothing to chance. The
-//! bit is observed the other way round with probability e, the noise, so that it is 1 with
-//! probability e + (1 - 2 e) p. The likelihood is that of Bernoulli trials.
+//! A policy says that a page is resident with probability p: 0 or 1 if the policy is deterministic.
+//! With probability e, the noise, the opposite is observed, so the page is observed as resident
+//! with probability e + (1 - 2 e) p. The likelihood is that of Bernoulli trials.
 
-/// Pages by the number of simulations in which they are resident at the end, each `[absent,
-/// resident]` as observed.
+/// Pages by the number of simulations in which they are resident; each bin is `[absent, resident]`
+/// as observed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bins(Vec<[u32; 2]>);
 
 impl Bins {
-    /// No pages, of `simulations` simulations.
+    /// Empty bins for `simulations` simulations.
     pub(super) fn new(simulations: u8) -> Self {
         Self(vec![[0; 2]; usize::from(simulations) + 1])
     }
@@ -35,17 +35,17 @@ impl Bins {
         self.0.iter().map(|bin| f64::from(bin[1])).sum()
     }
 
-    /// The expected number of pages that the policy says are resident.
+    /// The expected number of resident pages according to the policy.
     pub(super) fn predicted(&self) -> f64 {
         self.by_probability().map(|(p, [absent, resident])| p * (absent + resident)).sum()
     }
 
-    /// The expected number of pages of which the policy says what was observed.
+    /// The expected number of pages for which the policy predicts what was observed.
     pub(super) fn agreeing(&self) -> f64 {
         self.by_probability().map(|(p, [absent, resident])| p * resident + (1.0 - p) * absent).sum()
     }
 
-    /// The logarithm of the likelihood under `noise`, strictly between 0 and 1, in nats.
+    /// The log-likelihood in nats under `noise`, which is strictly between 0 and 1.
     pub(super) fn log_likelihood(&self, noise: f64) -> f64 {
         let terms = self.by_probability().map(|(p, [absent, resident])| {
             let q = noise + (1.0 - 2.0 * noise) * p;
@@ -54,11 +54,11 @@ impl Bins {
         terms.sum()
     }
 
-    /// The noise, at most a half, under which the pages are most likely. It is never 0, under
-    /// which one more page the other way round would be impossible: half a page at least is taken
-    /// to be (Krichevsky & Trofimov, "The Performance of Universal Encoding", 1981).
+    /// The noise, at most a half, that maximizes the likelihood. It is never 0, since a single
+    /// further disagreement would then be impossible: at least half a page is assumed to disagree
+    /// (Krichevsky & Trofimov, "The Performance of Universal Encoding", 1981).
     pub(super) fn noise(&self) -> f64 {
-        // The likelihood's logarithm is concave in the noise: golden section (Kiefer 1953).
+        // The log-likelihood is concave in the noise: golden-section search (Kiefer 1953).
         let ratio = (5f64.sqrt() - 1.0) / 2.0;
         let (mut low, mut high) = (0.5 / (self.pages() + 1.0), 0.5);
         for _ in 0..50 {
@@ -73,8 +73,8 @@ impl Bins {
         f64::midpoint(low, high)
     }
 
-    /// By bin: the probability of being resident, and the pages `[absent, resident]`. Of several
-    /// simulations, half a page more is taken to be resident and absent, as for the noise.
+    /// For each bin, the probability of being resident, and the pages `[absent, resident]`. If
+    /// there are several simulations, half a page is added to both, as for the noise.
     fn by_probability(&self) -> impl Iterator<Item = (f64, [f64; 2])> {
         let simulations = (self.0.len() - 1) as f64;
         let prior = if self.0.len() == 2 { 0.0 } else { 0.5 };

@@ -1,10 +1,10 @@
 //! The capacity under which a policy makes the observation most likely.
 //!
-//! Full caches show their capacity: it is close to the number of resident pages, off by as much as
-//! noise adds and takes. From there a pattern search (Hooke & Jeeves, "Direct Search Solution of
-//! Numerical and Statistical Problems", 1961) goes to either side by a sixteenth, and by a quarter
-//! of that whenever neither side is better, down to one. The likelihood of policies without the
-//! inclusion property has several peaks; the start is what keeps the search near the highest.
+//! Full caches show their capacity: it is close to the number of resident pages, give or take the
+//! noise. From there, a pattern search (Hooke & Jeeves, "Direct Search Solution of Numerical and
+//! Statistical Problems", 1961) tries both sides in steps of a sixteenth, and divides the step by
+//! four whenever neither side is better, down to one. For policies without the inclusion property,
+//! the likelihood has several peaks; the starting point is what keeps the search near the highest.
 
 use std::ops::RangeInclusive;
 
@@ -12,11 +12,11 @@ use super::bins::Bins;
 use super::case::{Case, Model};
 use crate::policy::Policy;
 
-/// How often a random policy is simulated while its capacity is sought, and in the end.
+/// How many times a random policy is simulated: during the search for its capacity, and at the end.
 const SIMULATIONS: [u8; 2] = [4, 16];
 
-/// Where to start, in groups: the median of the resident pages over the moments at which something
-/// had been evicted. None if nothing ever was.
+/// Where to start, in groups: the median number of resident pages over the moments at which more
+/// than a twentieth of the accessed pages had been evicted, but not all. `None` if there are none.
 pub(super) fn start(cases: &[Case], pages_per_group: u32) -> Option<u32> {
     let looks = cases.iter().flat_map(Case::residency);
     let full = looks.filter(|&(pages, resident)| 0 < resident && resident * 20 < pages * 19);
@@ -26,7 +26,7 @@ pub(super) fn start(cases: &[Case], pages_per_group: u32) -> Option<u32> {
     u32::try_from(median.div_ceil(u64::from(pages_per_group))).ok()
 }
 
-/// The model of `policy` that explains `cases` best, within `range` in groups.
+/// The model of `policy` that explains `cases` best, with a capacity within `range`, in groups.
 pub(super) fn search(
     cases: &[Case],
     policy: Policy,

@@ -1,17 +1,18 @@
-//! An observed trace made ready for many simulations: by groups of pages that come and go
-//! together, with those pages alone whose residency says something.
+//! An observed trace prepared for many simulations: in groups of pages that come and go together,
+//! and only with the pages whose residency is informative.
 
 use super::bins::Bins;
 use crate::observed::Observed;
 use crate::policy::{Policy, Size};
 use crate::trace::Access;
 
-/// How many stripes the pages of all files are dealt out to: what intervals resample. Each holds
-/// every 32nd stretch of neighbouring pages of each file, and so a like share of each part of each
-/// trace.
+/// The number of stripes, which are what intervals resample. The pages of all files are dealt out
+/// to them: each stripe gets every 32nd stretch of adjacent pages of each file, and so an equal
+/// share of each part of each trace.
 pub(super) const STRIPES: u32 = 32;
 
-/// The most pages in a stretch. What reclaim does to neighbours it does in batches of half as many.
+/// The maximum number of pages in a stretch. Reclaim handles adjacent pages in batches of half as
+/// many.
 const STRETCH_MAX_PAGES: u32 = 64;
 
 /// One observed trace.
@@ -21,26 +22,26 @@ pub(super) struct Case {
     looks: Vec<Look>,
 }
 
-/// One moment.
+/// One moment at which residency was checked.
 struct Look {
     after: usize,
     sights: Vec<Sight>,
 }
 
-/// A page that has been accessed before. Of one that has not, all policies say that it is absent.
+/// A page that has been accessed before. Those that have not are absent under every policy.
 struct Sight {
     group: u32,
     stripe: u8,
     is_resident: bool,
 }
 
-/// A policy, and what it may hold.
+/// A policy and its capacity.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) policy: Policy,
     /// In groups of pages.
     pub(super) capacity: u32,
-    /// How often the policy is simulated: once unless it is random.
+    /// How many times the policy is simulated: once, unless it is random.
     pub(super) simulations: u8,
     pub(super) seed: u64,
 }
@@ -55,7 +56,7 @@ impl Case {
         for (time, access) in accesses.iter().enumerate().rev() {
             first[access.page as usize] = time;
         }
-        // As long as possible, but several in each stripe.
+        // As long as possible, but with several per stripe.
         let stretch = (trace.pages() / (8 * STRIPES)).clamp(1, STRETCH_MAX_PAGES);
         let stretch = stretch.next_multiple_of(pages_per_group);
         let look = |(&after, resident): (&usize, &Vec<bool>)| {
@@ -70,7 +71,7 @@ impl Case {
         Self { accesses, groups, looks }
     }
 
-    /// Of each moment: the pages accessed before, and those of them that were resident.
+    /// For each moment, the number of pages accessed before, and how many of them were resident.
     pub(super) fn residency(&self) -> impl Iterator<Item = (u64, u64)> {
         self.looks.iter().map(|look| {
             let resident = look.sights.iter().filter(|sight| sight.is_resident).count();
@@ -78,7 +79,7 @@ impl Case {
         })
     }
 
-    /// What `model` predicts against what was observed, by moment and by stripe.
+    /// Compares what `model` predicts with what was observed, by moment and by stripe.
     pub(super) fn compare(&self, model: Model) -> Vec<[Bins; STRIPES as usize]> {
         let mut counts = vec![vec![0; self.groups as usize]; self.looks.len()];
         for simulation in 0..model.simulations {

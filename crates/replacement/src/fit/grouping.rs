@@ -1,29 +1,29 @@
-//! How many pages come and go together: kernels keep and evict folios, which hold several.
+//! How many pages come and go together: kernels keep and evict folios, which have several pages.
 
 use crate::observed::Observed;
 
-/// The most pages that are looked for as one group.
+/// The largest group looked for, in pages.
 const PAGES_MAX: usize = 64;
 
-/// By how many standard errors the neighbours within a group must agree more often.
+/// By how many standard errors neighbours within a group must agree more often.
 const Z_MIN: f64 = 4.0;
 
-/// How much more rarely they must differ.
+/// The maximum ratio of their rates of disagreement.
 const RATIO_MAX: f64 = 0.75;
 
 /// How many pages come and go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// Found from the observation: the greatest power of two up to 64 of which the two halves
-    /// agree with each other clearly more often than with their other neighbours.
+    /// Found from the observation: the largest power of two, up to 64, such that the two halves of
+    /// a group agree with each other clearly more often than with their other neighbours.
     Found,
-    /// Aligned groups of so many pages; 1 for single pages.
+    /// Aligned groups of this many pages; 1 for single pages.
     Pages(u32),
 }
 
-/// The greatest power of two in which aligned pages come and go together.
+/// The largest power of two such that aligned groups of that many pages come and go together.
 pub(super) fn find(battery: &[Observed]) -> u32 {
-    // Downwards: deep inside large groups, the boundaries of small ones look all the same.
+    // From the top down: deep inside large groups, the boundaries of small ones all look alike.
     let mut pages = PAGES_MAX;
     while pages > 1 && !is_half(battery, pages / 2) {
         pages /= 2;
@@ -31,8 +31,8 @@ pub(super) fn find(battery: &[Observed]) -> u32 {
     pages.try_into().expect("at most 64")
 }
 
-/// Whether groups of `half` pages are halves of groups: the neighbours at the boundary within a
-/// pair of them are compared with those at the boundary between pairs.
+/// Whether groups of `half` pages are halves of larger groups: compares neighbours at the boundary
+/// within a pair of them to neighbours at the boundary between pairs.
 fn is_half(battery: &[Observed], half: usize) -> bool {
     let differing = |offset| {
         let mut pairs = [0.0, 0.0];

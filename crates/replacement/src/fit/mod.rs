@@ -1,14 +1,14 @@
-//! The fit: which policy makes what was observed most likely.
+//! The fit: which policy makes the observation most likely.
 //!
-//! Every policy has the same two free parameters, its capacity and the noise with which its
-//! predictions come out the other way round, and is scored by the same likelihood, so that a
-//! random policy, which predicts probabilities, can win fairly. The measure of agreement is
-//! Cohen's kappa (Cohen, "A Coefficient of Agreement for Nominal Scales", 1960): the share of
-//! pages on which prediction and observation agree, above what chance would give at the same
-//! numbers of resident pages, moment by moment. What is resampled for its interval, and paired for
-//! the comparisons, are stripes of pages, each with all its moments: neither neighbours nor several
-//! moments of one page are independent. Each stripe holds a like share of every part of every
-//! trace, so that intervals speak of this battery run again, not of other traces.
+//! Every policy has the same two free parameters, its capacity and its noise, which is the
+//! probability that a prediction comes out wrong, and is scored by the same likelihood, so that a
+//! random policy, which predicts probabilities, can win fairly. The measure of agreement is Cohen's
+//! kappa (Cohen, "A Coefficient of Agreement for Nominal Scales", 1960): the share of pages on
+//! which prediction and observation agree, in excess of what chance would give at the same numbers
+//! of resident pages, moment by moment. What is resampled for its interval, and paired for the
+//! comparisons, are stripes of pages, each with all its moments: neither adjacent pages nor several
+//! moments of one page are independent. Each stripe has an equal share of every part of every
+//! trace, so the intervals are about repeating this battery, not about other traces.
 
 mod bins;
 mod capacity;
@@ -29,13 +29,13 @@ use case::{Case, Model};
 pub use grouping::Grouping;
 use score::Score;
 
-/// Resamples of stripes for each interval of an agreement.
+/// The number of resamples of stripes for each agreement's interval.
 const RESAMPLES: u32 = 1000;
 
-/// What is asked of a fit.
+/// The parameters of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The capacities that are possible: part of a memory limit is taken by other things.
+    /// The possible capacities: part of a memory limit is used for other things.
     pub capacity_pages: RangeInclusive<u32>,
     /// How many pages come and go together.
     pub grouping: Grouping,
@@ -46,79 +46,79 @@ pub struct Question {
 }
 
 impl Question {
-    /// Capacities within `capacity_pages`, groups to be found, a level of 95 %.
+    /// Capacities within `capacity_pages`, groups to be found, and a level of 95 %.
     pub fn within(capacity_pages: RangeInclusive<u32>) -> Self {
         Self { capacity_pages, grouping: Grouping::Found, level: 0.95, seed: 1 }
     }
 }
 
-/// A policy at its best, held against what was observed.
+/// A policy with its best parameters, compared with the observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
     /// The policy.
     pub policy: Policy,
-    /// The capacity under which it explains most, in pages.
+    /// The capacity under which it explains the observation best, in pages.
     pub capacity_pages: u32,
-    /// The share of its predictions that come out the other way round, from 0 to 0.5.
+    /// The share of its predictions that come out wrong, from 0 to 0.5.
     pub noise: f64,
-    /// The logarithm of the likelihood, in nats.
+    /// The log-likelihood in nats.
     pub log_likelihood: f64,
-    /// Cohen's kappa: 1 is perfect agreement, 0 that of chance, less is worse than chance.
+    /// Cohen's kappa: 1 is perfect agreement, 0 is as good as chance, and less is worse than
+    /// chance.
     pub agreement: f64,
-    /// The interval of the agreement, by the bootstrap over stripes of pages.
+    /// The agreement's interval, from a bootstrap over stripes of pages.
     pub interval: Interval,
-    /// The share of chance's surprise (its logarithm of the likelihood) that the policy takes away,
-    /// from 0 to 1. A random policy never comes near 1, even where it is the truth.
+    /// The share of chance's surprise (its negative log-likelihood) that the policy removes, from 0
+    /// to 1. A random policy never comes near 1, even if it is the truth.
     pub explained: f64,
-    /// By how many nats the first of the ranking is more likely, with an interval at a level that
-    /// holds for all policies of the ranking together.
+    /// By how many nats the first of the ranking is more likely.
     pub behind: f64,
-    /// The interval of `behind`.
+    /// The interval of `behind`, at a level that holds for all policies of the ranking
+    /// simultaneously.
     pub behind_interval: Interval,
 }
 
-/// Whether the first of a ranking is the answer.
+/// Whether the first of a ranking can be taken as the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FitVerdict {
-    /// It explains what was observed significantly better than each other policy.
+    /// It explains the observation significantly better than every other policy.
     ToldApart,
-    /// These explain it as well as the first does: the observation does not decide.
+    /// Others explain it as well as the first: the observation does not decide between them.
     NotToldApart {
-        /// The policies that the first is not told apart from, best first.
+        /// The policies that cannot be told apart from the first, best first.
         from: Vec<Policy>,
     },
     /// Not even the first explains it better than chance.
     NoBetterThanChance,
 }
 
-/// What a fit says.
+/// The result of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// All policies, the most likely first.
+    /// All policies, most likely first.
     pub ranking: Vec<Scored>,
     /// Whether the first is told apart from the others.
     pub verdict: FitVerdict,
     /// How many pages come and go together, as given or as found.
     pub pages_per_group: u32,
-    /// The share, from 0 to 1, of the pages never accessed before that were resident. Noise aside
-    /// they came in with others, by read-ahead or in large folios; groups account for the latter
-    /// alone, so with read-ahead no verdict is to be trusted.
+    /// The share, from 0 to 1, of never accessed pages that were resident. Apart from noise, they
+    /// came in together with others, by read-ahead or in large folios. Groups account only for the
+    /// latter, so with read-ahead no verdict can be trusted.
     pub resident_unaccessed: f64,
 }
 
 impl Fit {
-    /// The policy that explains what was observed best; whether it is the only one to do so, the
-    /// verdict says.
+    /// The policy that explains the observation best. The verdict says whether it is the only one.
     pub fn best(&self) -> &Scored {
         &self.ranking[0]
     }
 }
 
-/// Holds every policy against what was observed.
+/// Compares every policy with the observation.
 ///
 /// # Errors
-/// Refuses an empty range of capacities, groups of no pages, a level outside 0 to 0.99, and an
-/// observation in which nothing was evicted or nothing resident.
+/// If the range of capacities is empty, groups have no pages, the level is not between 0 and 0.99,
+/// or nothing was evicted or nothing resident.
 pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
     let pages_per_group = check(battery, question)?;
     let cases: Vec<Case> =
@@ -146,7 +146,7 @@ pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
     Ok(Fit { ranking, verdict, pages_per_group, resident_unaccessed: unaccessed(battery) })
 }
 
-/// Refuses what cannot be answered; returns how many pages come and go together.
+/// Rejects what cannot be answered, and returns how many pages come and go together.
 fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
     let (low, high) = question.capacity_pages.clone().into_inner();
     if low == 0 || low > high {
@@ -163,7 +163,7 @@ fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
     }
 }
 
-/// The share of the pages that were not accessed before a moment and are resident at it.
+/// The share of pages that are resident at a moment without having been accessed before.
 fn unaccessed(battery: &[Observed]) -> f64 {
     let [mut pages, mut resident] = [0u64; 2];
     for observed in battery {
@@ -220,8 +220,8 @@ fn scored(
     })
 }
 
-/// Kappa is the mean over stripes of how much more than chance a stripe agrees, in units of what
-/// perfect agreement would be more.
+/// Kappa as the mean over stripes of their agreement in excess of chance, in units of what perfect
+/// agreement would be in excess of chance.
 fn agreement(score: &Score, question: &Question) -> Result<bootstrap::Bootstrap, FitError> {
     let unit =
         score.sum(|stripe| stripe.pages - stripe.chance_agreeing) / score.stripes.len() as f64;
@@ -233,8 +233,8 @@ fn agreement(score: &Score, question: &Question) -> Result<bootstrap::Bootstrap,
     Ok(bootstrap::statistic(&stripes, mean, &how)?)
 }
 
-/// The sum of `stripes`, and its interval by Student's t at a level that holds for the comparisons
-/// with all other policies together (Bonferroni).
+/// The sum of `stripes`, with its interval by Student's t at a level that holds for the comparisons
+/// with all other policies simultaneously (Bonferroni).
 fn total(stripes: Vec<f64>, level: f64) -> Result<(f64, Interval), FitError> {
     let count = stripes.len() as f64;
     let comparisons = (Policy::ALL.len() - 1) as f64;

@@ -1,25 +1,25 @@
-//! How well a fitted model explains what was observed, stripe by stripe.
+//! How well a fitted model explains the observation, stripe by stripe.
 
 use super::bins::Bins;
 use super::case::{Case, Model, STRIPES};
 
-/// A model against the observation.
+/// A model compared with the observation.
 pub(super) struct Score {
     pub(super) noise: f64,
     pub(super) stripes: Vec<Stripe>,
 }
 
-/// Sums over the pages of one stripe of all files, at all moments.
+/// Sums over the pages of one stripe, in all files and at all moments.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Stripe {
     pub(super) pages: f64,
-    /// Under the model, in nats.
+    /// Log-likelihood under the model, in nats.
     pub(super) log_likelihood: f64,
-    /// Under chance, in nats.
+    /// Log-likelihood under chance, in nats.
     pub(super) chance_log_likelihood: f64,
-    /// The pages of which the model says what was observed.
+    /// The expected number of pages on which the model agrees with the observation.
     pub(super) agreeing: f64,
-    /// The pages of which chance would, at the same numbers of resident pages.
+    /// The same for chance, given the same numbers of resident pages.
     pub(super) chance_agreeing: f64,
 }
 
@@ -37,13 +37,13 @@ impl Score {
         Self { noise, stripes }
     }
 
-    /// The sum over all stripes of what `of` says.
+    /// The sum of `of` over all stripes.
     pub(super) fn sum(&self, of: impl Fn(&Stripe) -> f64) -> f64 {
         self.stripes.iter().map(of).sum()
     }
 }
 
-/// Chance at one moment: any page is resident with one probability.
+/// Chance at one moment: all pages are resident with the same probability.
 #[derive(Clone, Copy)]
 struct Chance {
     resident: f64,

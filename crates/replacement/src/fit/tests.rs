@@ -1,4 +1,4 @@
-//! The fit on small batteries whose answer is known.
+//! Tests of the fit on small batteries with known answers.
 
 use super::*;
 use crate::battery::battery;
@@ -6,7 +6,7 @@ use crate::generate::{Generator, scan};
 use crate::policy::Size;
 use crate::trace::Trace;
 
-/// The traces of a battery under `policy`, by aligned groups of pages.
+/// What a battery shows under `policy`, with aligned groups of pages.
 fn observe(policy: Policy, capacity_pages: u32, pages_per_group: u32) -> Vec<Observed> {
     let observe = |trace| under(policy, capacity_pages, pages_per_group, trace);
     battery(256, 3).into_iter().map(observe).collect()

@@ -1,9 +1,9 @@
-//! ARC (Megiddo & Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003,
-//! figure 4): the lists of the ZFS cache.
+//! ARC (Megiddo & Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003, figure
+//! 4): the lists of the ZFS cache.
 //!
-//! T1 holds pages seen once lately and T2 pages seen twice; B1 and B2 hold the numbers of pages
-//! that left them. A hit on B1 says that T1 should be longer, one on B2 that T2 should. The steps
-//! of that adaptation are rounded down to whole pages.
+//! T1 has pages seen once recently, and T2 pages seen at least twice; B1 and B2 have the numbers of
+//! pages evicted from them. A hit in B1 means that T1 should be longer, one in B2 that T2 should.
+//! The steps of this adaptation are rounded down to whole pages.
 
 use super::lists::Lists;
 use super::{Cache, Size};
@@ -16,7 +16,7 @@ const B2: u8 = 3;
 
 pub(super) struct Arc {
     capacity: u32,
-    /// The length that T1 should have: "p" of the paper.
+    /// The target length of T1: the paper's "p".
     target: u32,
     lists: Lists<4>,
 }
@@ -26,7 +26,7 @@ impl Arc {
         Self { capacity: size.capacity, target: 0, lists: Lists::new(size.pages) }
     }
 
-    /// REPLACE of the paper: one page leaves T1 or T2, and its number stays.
+    /// The paper's REPLACE: evicts one page from T1 or T2, and keeps its number.
     fn replace(&mut self, wanted_from_b2: bool) {
         let length = self.lists.length(T1);
         let is_long = length > self.target || (wanted_from_b2 && length == self.target);
@@ -36,7 +36,7 @@ impl Arc {
         }
     }
 
-    /// Cases II and III: the page's number was still known.
+    /// Cases II and III: the page's number is still remembered.
     fn refault(&mut self, page: u32, ghost: u8) {
         let (first, second) = (self.lists.length(B1), self.lists.length(B2));
         if ghost == B1 {
@@ -48,7 +48,7 @@ impl Arc {
         self.lists.put_newest(T2, page);
     }
 
-    /// Case IV: the page is new, or forgotten.
+    /// Case IV: the page is new or has been forgotten.
     fn fault(&mut self, page: u32) {
         let recent = self.lists.length(T1) + self.lists.length(B1);
         let all = recent + self.lists.length(T2) + self.lists.length(B2);

@@ -1,6 +1,6 @@
 //! CFLRU (Park, Jung, Kang, Kim & Lee, "CFLRU: A Replacement Algorithm for Flash Memory", CASES
-//! 2006): LRU in two regions. From the clean-first region, which holds the pages used least
-//! recently, the oldest clean page is evicted; a dirty one only when no clean one is left there.
+//! 2006): LRU in two regions. The clean-first region has the least recently used pages, and its
+//! oldest clean page is evicted; a dirty one is only evicted if it has no clean ones.
 
 use super::lists::Lists;
 use super::{Cache, Size};
@@ -12,8 +12,8 @@ const DIRTY: u8 = 2;
 
 pub(super) struct CleanFirst {
     capacity: u32,
-    /// The length of the working region: the clean-first region is the other half of the
-    /// capacity. The paper leaves its size ("window") to tuning.
+    /// The length of the working region; the clean-first region is the other half of the capacity.
+    /// The paper leaves its size ("window") to tuning.
     working_max: u32,
     lists: Lists<3>,
     dirty: Vec<bool>,
@@ -33,8 +33,8 @@ impl CleanFirst {
         }
     }
 
-    /// Moves what the working region holds too much into the clean-first region, whose two lists
-    /// are each in the order of the last use.
+    /// Moves the excess of the working region to the clean-first region, whose two lists are each
+    /// in order of last use.
     fn demote(&mut self) {
         while self.lists.length(WORKING) > self.working_max {
             let Some(page) = self.lists.oldest(WORKING) else { return };

@@ -1,28 +1,28 @@
-//! Linux without multi-generational LRU, simplified to one file under one memory control group
-//! that holds nothing else (mm/workingset.c, mm/vmscan.c and mm/swap.c of Linux 6.x).
+//! Linux without multi-generational LRU, simplified to one file under one memory control group that
+//! contains nothing else (mm/workingset.c, mm/vmscan.c and mm/swap.c of Linux 6.x).
 //!
-//! A page comes in on the inactive list. A read marks it referenced and a second read activates it
-//! (`folio_mark_accessed`); writes do neither (commit bbddabe2e436). Reclaim works in batches of
-//! `SWAP_CLUSTER_MAX` from the tail of the inactive list, and a referenced page that no process
-//! maps is not spared (`folio_check_references`). The active list is shrunk along when it is the
-//! longer one (`inactive_is_low`, whose ratio is 1 below 1 GiB) or when pages were activated by
-//! refault since the batch before (`prepare_scan_control`).
+//! A page starts on the inactive list. A read marks it referenced and a second read activates it
+//! (`folio_mark_accessed`); writes do neither (commit bbddabe2e436). Reclaim takes batches of
+//! `SWAP_CLUSTER_MAX` from the tail of the inactive list, and does not spare a referenced page that
+//! is not mapped by any process (`folio_check_references`). The active list is shrunk too if it is
+//! the longer one (`inactive_is_low`, whose ratio is 1 below 1 GiB), or if pages have been
+//! activated by refaults since the previous batch (`prepare_scan_control`).
 //!
-//! An evicted page leaves the time behind at which it went, counted in evictions and activations.
-//! If it comes back by a read before more of them have passed than the active list is long, it is
+//! When a page is evicted, the time is recorded, counted in evictions and activations. If the page
+//! is read again before that count has advanced by more than the length of the active list, it is
 //! activated at once (`workingset_refault`, `filemap_add_folio`).
 //!
-//! The lengths that these decisions go by are statistics of the control group, which are summed up
-//! every two seconds, or every four at the latest (`mem_cgroup_flush_stats_ratelimited`, in reclaim
-//! since Linux 6.8). Until then they are what they were when the group was empty: both lists look
-//! as if they held nothing, so that nothing is deactivated before the inactive list is used up and
-//! nothing is activated by refault.
+//! The lengths on which these decisions are based are statistics of the control group, which are
+//! summed up every two seconds, or four at the latest (`mem_cgroup_flush_stats_ratelimited`, in
+//! reclaim since Linux 6.8). Until then they are what they were when the group was empty: both
+//! lists look empty, so nothing is deactivated until the inactive list is used up, and nothing is
+//! activated by refaults.
 //!
-//! A dirty page at the tail is not evicted but written, and is the first to go once that is done
-//! (`folio_set_reclaim`, `folio_rotate_reclaimable`): here, when the next batch begins.
+//! A dirty page at the tail is not evicted but written back, and is the first to go once that is
+//! done (`folio_set_reclaim`, `folio_rotate_reclaimable`): here, at the start of the next batch.
 //!
-//! Left out: read-ahead, mapped pages, the time that writing takes, writeback by age or by share of
-//! memory, other control groups, and the growth of the ratio from 1 GiB on.
+//! Not modelled: read-ahead, mapped pages, the duration of writeback, writeback by age or by share
+//! of memory, other control groups, and the larger ratio from 1 GiB on.
 
 use super::lists::Lists;
 use super::{Cache, Size};
@@ -32,24 +32,24 @@ const INACTIVE: u8 = 0;
 const ACTIVE: u8 = 1;
 const WRITEBACK: u8 = 2;
 
-/// `SWAP_CLUSTER_MAX` (include/linux/swap.h): how many pages are reclaimed at once.
+/// `SWAP_CLUSTER_MAX` (include/linux/swap.h): how many pages are reclaimed at a time.
 const BATCH: u32 = 32;
 
-/// What the statistics of the control group say.
+/// What the statistics of the control group reflect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statistics {
-    /// What is true.
+    /// The present state.
     Current,
-    /// What was true when the group was empty.
+    /// The state when the group was empty.
     Stale,
 }
 
-/// The state of a page that its list does not say.
+/// A page's state, apart from which list it is on.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     referenced: bool,
     dirty: bool,
-    /// When it was evicted, by `age`; the shadow entry.
+    /// When it was evicted, in terms of `age`; the shadow entry.
     evicted_at: Option<u32>,
 }
 
@@ -69,7 +69,7 @@ impl Linux {
         let Size { capacity, pages } = size;
         Self {
             capacity,
-            // A cache of a few pages would be emptied by whole batches.
+            // Whole batches would empty a cache of only a few pages.
             batch: BATCH.min(capacity.div_ceil(8)),
             statistics,
             lists: Lists::new(pages),
@@ -125,12 +125,12 @@ impl Linux {
         let goal = self.resident().saturating_sub(self.batch);
         while self.resident() > goal && self.evict_one() {}
         if self.resident() >= self.capacity {
-            // All were dirty, and have been written.
+            // All pages were dirty, and have now been written back.
             self.reclaim();
         }
     }
 
-    /// `shrink_active_list`: whether a page was referenced does not matter, and is kept.
+    /// `shrink_active_list`: ignores whether a page was referenced, and keeps the flag.
     fn deactivate(&mut self, pages: u32) {
         for _ in 0..pages {
             let Some(page) = self.lists.oldest(ACTIVE) else { return };
@@ -138,8 +138,8 @@ impl Linux {
         }
     }
 
-    /// `shrink_inactive_list` for one page, which is evicted or, when dirty, written. Says whether
-    /// there was a page.
+    /// `shrink_inactive_list` for one page, which is evicted or, if dirty, written back. Returns
+    /// whether there was a page.
     fn evict_one(&mut self) -> bool {
         if self.lists.length(INACTIVE) == 0 {
             self.deactivate(self.batch);

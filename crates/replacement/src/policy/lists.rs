@@ -1,10 +1,10 @@
-//! Doubly linked lists over pages, of which each page is on one at most: the structure of most
+//! Doubly linked lists of pages, with each page on at most one: the data structure of most
 //! replacement policies. Every operation takes constant time.
 
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// On no list.
+/// Not on any list.
 const NOWHERE: u8 = u8::MAX;
 
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ struct Ends {
     length: u32,
 }
 
-/// `N` lists, numbered from 0, of pages below a fixed number.
+/// `N` lists, numbered from 0, of pages whose numbers are below a fixed bound.
 pub(super) struct Lists<const N: usize> {
     nodes: Vec<Node>,
     ends: [Ends; N],
@@ -54,7 +54,7 @@ impl<const N: usize> Lists<N> {
         (oldest != NONE).then_some(oldest)
     }
 
-    /// Puts `page` in front of `list`, taking it from wherever it is.
+    /// Puts `page` at the front of `list`, removing it from where it was.
     pub(super) fn put_newest(&mut self, list: u8, page: u32) {
         self.take(page);
         let ends = &mut self.ends[usize::from(list)];
@@ -69,7 +69,7 @@ impl<const N: usize> Lists<N> {
         self.nodes[page as usize] = Node { newer: NONE, older, list };
     }
 
-    /// Puts `page` at the end of `list`, where it is next, taking it from wherever it is.
+    /// Puts `page` at the back of `list`, where it is next in line, removing it from where it was.
     pub(super) fn put_oldest(&mut self, list: u8, page: u32) {
         self.take(page);
         let ends = &mut self.ends[usize::from(list)];
@@ -84,7 +84,7 @@ impl<const N: usize> Lists<N> {
         self.nodes[page as usize] = Node { newer, older: NONE, list };
     }
 
-    /// Takes `page` off its list, if it is on one.
+    /// Removes `page` from its list, if it is on one.
     pub(super) fn take(&mut self, page: u32) {
         let Node { newer, older, list } = self.nodes[page as usize];
         if list == NOWHERE {
@@ -105,14 +105,14 @@ impl<const N: usize> Lists<N> {
         self.nodes[page as usize].list = NOWHERE;
     }
 
-    /// Takes the oldest page off `list`.
+    /// Removes the oldest page from `list`.
     pub(super) fn take_oldest(&mut self, list: u8) -> Option<u32> {
         let page = self.oldest(list)?;
         self.take(page);
         Some(page)
     }
 
-    /// Takes the newest page off `list`.
+    /// Removes the newest page from `list`.
     pub(super) fn take_newest(&mut self, list: u8) -> Option<u32> {
         let page = self.ends[usize::from(list)].newest;
         if page == NONE {

@@ -19,45 +19,46 @@ use ranked::{Key, Ranked};
 /// A page replacement policy from the literature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Policy {
-    /// The page that came in first goes first (Belady, "A Study of Replacement Algorithms for a
+    /// Evicts the page that came in first (Belady, "A Study of Replacement Algorithms for a
     /// Virtual-Storage Computer", IBM Systems Journal 5(2), 1966).
     Fifo,
-    /// The page that was used least recently goes first (Mattson, Gecsei, Slutz & Traiger,
-    /// "Evaluation Techniques for Storage Hierarchies", IBM Systems Journal 9(2), 1970).
+    /// Evicts the least recently used page (Mattson, Gecsei, Slutz & Traiger, "Evaluation
+    /// Techniques for Storage Hierarchies", IBM Systems Journal 9(2), 1970).
     Lru,
     /// FIFO in which a page used since the hand last passed gets a second chance (Corbató, "A
-    /// Paging Experiment with the Multics System", 1968). The bit of a page that comes in is
-    /// clear, as in Bansal & Modha, "CAR: Clock with Adaptive Replacement", FAST 2004, section II.
+    /// Paging Experiment with the Multics System", 1968). The bit of a new page is clear, as in
+    /// Bansal & Modha, "CAR: Clock with Adaptive Replacement", FAST 2004, section II.
     Clock,
-    /// 2Q, the full version, Kin 25 % and Kout 50 % of the capacity (Johnson & Shasha, VLDB 1994).
+    /// 2Q, full version, with Kin and Kout at 25 % and 50 % of the capacity (Johnson & Shasha, VLDB
+    /// 1994).
     TwoQueue,
     /// Linux with an active and an inactive list and refault distances (mm/workingset.c,
     /// mm/vmscan.c), simplified.
     Linux,
-    /// The same while the statistics of the memory control group are stale: during the first two
-    /// to four seconds of a group nothing is deactivated and nothing activated by refault
+    /// Linux while the statistics of the memory control group are stale: during a group's first two
+    /// to four seconds nothing is deactivated, and nothing is activated by refaults
     /// (`mem_cgroup_flush_stats_ratelimited` in mm/memcontrol.c, Linux 6.8 and later).
     LinuxStale,
-    /// CFLRU: LRU that spares dirty pages within the half used least recently (Park et al., CASES
+    /// CFLRU: LRU that spares dirty pages within the less recently used half (Park et al., CASES
     /// 2006).
     CleanFirst,
-    /// LRU-2 without correlated reference period, history kept for ever (O'Neil, O'Neil & Weikum,
-    /// "The LRU-K Page Replacement Algorithm for Database Disk Buffering", SIGMOD 1993).
+    /// LRU-2 without a correlated reference period, and with unlimited history (O'Neil, O'Neil &
+    /// Weikum, "The LRU-K Page Replacement Algorithm for Database Disk Buffering", SIGMOD 1993).
     Lru2,
-    /// The page used least often since it came in goes first, and among those the one used least
-    /// recently (Coffman & Denning, "Operating Systems Theory", 1973, section 6.2).
+    /// Evicts the page used least often since it came in, and the least recently used of several
+    /// such pages (Coffman & Denning, "Operating Systems Theory", 1973, section 6.2).
     Lfu,
     /// ARC (Megiddo & Modha, FAST 2003).
     Arc,
-    /// The page that was used most recently goes first (Chou et al., "An Evaluation of Buffer
-    /// Management Strategies for Relational Database Systems", VLDB 1985, section 3).
+    /// Evicts the most recently used page (Chou et al., "An Evaluation of Buffer Management
+    /// Strategies for Relational Database Systems", VLDB 1985, section 3).
     Mru,
-    /// Any page goes, each as likely as the others (Belady 1966).
+    /// Evicts any page, all with the same probability (Belady 1966).
     Random,
 }
 
 impl Policy {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Self; 12] = [
         Self::Fifo,
         Self::Lru,
@@ -73,7 +74,7 @@ impl Policy {
         Self::Random,
     ];
 
-    /// The name in reports.
+    /// The policy's name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fifo => "FIFO",
@@ -91,11 +92,11 @@ impl Policy {
         }
     }
 
-    /// An empty cache under this policy. `seed` is read by [`Policy::Random`] alone: the others
-    /// do the same each time.
+    /// An empty cache under this policy. `seed` only affects [`Policy::Random`]: the others are
+    /// deterministic.
     ///
     /// # Panics
-    /// When the capacity is 0.
+    /// If the capacity is 0.
     pub fn cache(self, size: Size, seed: u64) -> Box<dyn Cache> {
         assert!(size.capacity > 0, "a cache holds a page");
         match self {
@@ -121,12 +122,12 @@ impl fmt::Display for Policy {
     }
 }
 
-/// How much a cache holds, and of what.
+/// The dimensions of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// The most pages that are resident at once.
+    /// The maximum number of resident pages.
     pub capacity: u32,
-    /// The pages of the file: each accessed page's number is below.
+    /// The number of pages in the file; the numbers of accessed pages are below it.
     pub pages: u32,
 }
 
@@ -138,7 +139,7 @@ pub trait Cache {
     /// Whether `page` is resident.
     fn is_resident(&self, page: u32) -> bool;
 
-    /// Adds 1 to the counts, by page, of the pages that are resident.
+    /// Adds 1 to the count of each resident page; `counts` is indexed by page.
     fn count_resident(&self, counts: &mut [u8]) {
         for (page, count) in (0..).zip(counts) {
             *count += u8::from(self.is_resident(page));

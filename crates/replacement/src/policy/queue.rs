@@ -1,4 +1,4 @@
-//! Policies on one queue of resident pages: FIFO, LRU, MRU and CLOCK.
+//! Policies with a single queue of resident pages: FIFO, LRU, MRU and CLOCK.
 
 use super::lists::Lists;
 use super::{Cache, Size};
@@ -6,16 +6,16 @@ use crate::trace::Access;
 
 const RESIDENT: u8 = 0;
 
-/// What a hit does, and from which end a page is evicted.
+/// What a hit does, and which end of the queue is evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// A hit changes nothing; the page that came first goes first.
+    /// A hit changes nothing; the oldest page is evicted.
     Fifo,
-    /// A hit makes the page the newest; the oldest goes first.
+    /// A hit makes the page the newest; the oldest page is evicted.
     Lru,
-    /// A hit makes the page the newest; the newest goes first.
+    /// A hit makes the page the newest; the newest page is evicted.
     Mru,
-    /// A hit sets the page's bit; the hand passes over pages whose bit is set and clears it.
+    /// A hit sets the page's bit; the hand skips pages whose bit is set, and clears it.
     Clock,
 }
 
@@ -48,7 +48,7 @@ impl Queue {
         };
     }
 
-    /// The oldest page is the one under the hand; the hand has passed it once it is the newest.
+    /// The oldest page is the one under the hand; moving it to the front lets the hand pass it.
     fn advance_hand(&mut self) -> Option<u32> {
         while let Some(page) = self.lists.oldest(RESIDENT) {
             if !std::mem::take(&mut self.referenced[page as usize]) {

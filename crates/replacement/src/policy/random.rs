@@ -1,4 +1,4 @@
-//! Random replacement: each resident page is as likely as any other to be evicted.
+//! Random replacement: every resident page is equally likely to be evicted.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

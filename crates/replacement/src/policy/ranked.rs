@@ -1,5 +1,5 @@
-//! Policies that keep resident pages in the order of a key and evict the one with the least:
-//! LRU-2 and LFU. An access takes logarithmic time.
+//! Policies that keep resident pages ordered by a key and evict the one with the smallest: LRU-2
+//! and LFU. An access takes logarithmic time.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::trace::Access;
 /// What the key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
-    /// The time of the last access but one, remembered for pages that are gone too.
+    /// The time of the second to last access, which is also remembered for evicted pages.
     LastButOne,
     /// The number of accesses since the page came in.
     Count,
 }
 
-/// What is known of a page: its key, and the time of its last access, which decides between equal
-/// keys. Times count accesses from 1; 0 is never.
+/// A page's key and the time of its last access, which breaks ties. Times count accesses from 1; 0
+/// means never.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     key: u32,

@@ -1,4 +1,4 @@
-//! Each policy by hand on a few pages, and what holds for all of them on any trace.
+//! Each policy worked out by hand on a few pages, and properties of all policies on any trace.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::trace::Kind;
 
-/// What is resident after reading `pages` in order.
+/// The pages that are resident after reading `pages` in order.
 fn after(policy: Policy, capacity: u32, pages: &[u32]) -> Vec<u32> {
     let accesses: Vec<Access> = pages.iter().copied().map(Access::read).collect();
     after_accesses(policy, capacity, &accesses)
@@ -29,8 +29,8 @@ fn a_hit_saves_a_page_from_lru_and_clock_but_not_from_fifo() {
 
 #[test]
 fn the_hand_of_clock_clears_bits_where_lru_reorders() {
-    // The hand passes 1 and 2, whose bits are set, and takes 3; it then takes 1, though 1 was used
-    // later than 2.
+    // The hand skips 1 and 2, whose bits are set, and evicts 3; it then evicts 1, though 1 was used
+    // after 2.
     let pages = [1, 2, 3, 2, 1, 4, 5];
     assert_eq!(after(Policy::Clock, 3, &pages), [2, 4, 5]);
     assert_eq!(after(Policy::Lru, 3, &pages), [1, 4, 5]);
@@ -44,22 +44,22 @@ fn mru_keeps_the_beginning_of_a_loop() {
 #[test]
 fn lfu_keeps_what_is_used_often_and_forgets_counts() {
     assert_eq!(after(Policy::Lfu, 3, &[1, 1, 2, 2, 3, 4]), [1, 2, 4]);
-    // 1 comes back with a count of 1, beside 4 with one: 4 was used less recently.
+    // 1 comes back with a count of 1, which 4 has too; 4 was used less recently.
     assert_eq!(after(Policy::Lfu, 2, &[1, 2, 2, 4, 1, 5]), [2, 5]);
 }
 
 #[test]
 fn lru_2_goes_by_the_last_access_but_one() {
-    // 1 and 2 were used twice, 3 once: 3 goes, though it was used last.
+    // 1 and 2 were used twice, 3 once: 3 is evicted, though it was used last.
     assert_eq!(after(Policy::Lru2, 3, &[2, 1, 1, 2, 3, 4]), [1, 2, 4]);
-    // With 4's second access, 2 has the oldest last access but one.
+    // After the second access to 4, the second to last access of 2 is the oldest.
     assert_eq!(after(Policy::Lru2, 3, &[2, 1, 1, 2, 3, 4, 4, 5]), [1, 4, 5]);
 }
 
 #[test]
 fn two_queue_promotes_on_a_hit_in_its_memory_alone() {
-    // Kin 1, Kout 2. 1 is hit on A1in, which changes nothing, and leaves; when it comes back from
-    // A1out it is on Am and outlives the scan.
+    // Kin 1, Kout 2. The hit on 1 in A1in changes nothing, and 1 leaves; when it comes back while
+    // on A1out, it goes to Am and survives the scan.
     assert_eq!(after(Policy::TwoQueue, 4, &[1, 1, 2, 3, 4, 5]), [2, 3, 4, 5]);
     let scan = [1, 2, 3, 4, 5, 1, 6, 7, 8, 9, 10, 11, 12];
     assert_eq!(after(Policy::TwoQueue, 4, &scan), [1, 10, 11, 12]);
@@ -78,7 +78,7 @@ fn arc_keeps_pages_seen_twice_through_a_scan() {
 
 #[test]
 fn arc_learns_from_its_memory_that_recency_pays() {
-    // 10 comes back from B1, so T1 should be longer by one page, and 10 is on T2.
+    // 10 comes back from B1, so T1 should be one page longer, and 10 goes to T2.
     let pages = [1, 2, 1, 2, 10, 11, 12, 10, 13, 14, 15];
     assert_eq!(after(Policy::Arc, 4, &pages), [2, 10, 14, 15]);
 }
@@ -89,7 +89,7 @@ fn cflru_evicts_the_oldest_clean_page_of_its_window() {
     let accesses = [&write[..], &[Access::read(5)]].concat();
     assert_eq!(after_accesses(Policy::CleanFirst, 4, &accesses), [1, 3, 4, 5]);
     assert_eq!(after(Policy::CleanFirst, 4, &[1, 2, 3, 4, 5]), [2, 3, 4, 5]);
-    // With dirty pages alone in the window, the oldest of them goes.
+    // If the window has only dirty pages, the oldest of them is evicted.
     let dirty: Vec<Access> = (1..=5).map(Access::write).collect();
     assert_eq!(after_accesses(Policy::CleanFirst, 4, &dirty), [2, 3, 4, 5]);
 }
@@ -107,9 +107,9 @@ fn linux_activates_on_the_second_read_but_on_no_write() {
 
 #[test]
 fn linux_activates_what_comes_back_soon() {
-    // 1 to 4 are active and 5 to 9 pass; 5 went one eviction ago, which is less than the active
-    // list is long, so it comes back as an active page and outlives 10 to 16. While the statistics
-    // are stale it does not.
+    // 1 to 4 are active and 5 to 9 pass; 5 was evicted one eviction ago, which is less than the
+    // length of the active list, so it comes back as an active page and survives 10 to 16. While
+    // the statistics are stale, it does not.
     let pages = [1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 5, 10, 11, 12, 13, 14, 15, 16];
     assert!(after(Policy::Linux, 8, &pages).contains(&5));
     assert_eq!(after(Policy::LinuxStale, 8, &pages), [1, 2, 3, 4, 13, 14, 15, 16]);
@@ -160,7 +160,7 @@ proptest! {
             let touched: BTreeSet<u32> = accesses.iter().map(|access| access.page).collect();
             let full = capacity.min(u32::try_from(touched.len()).unwrap());
             prop_assert!(resident <= capacity, "{policy}");
-            // All but Linux, which evicts in batches, evict only to make room.
+            // All policies but Linux, which evicts in batches, evict only to make room.
             let in_batches = matches!(policy, Policy::Linux | Policy::LinuxStale);
             prop_assert!(in_batches || resident == full, "{policy}");
         }

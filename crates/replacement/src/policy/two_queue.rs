@@ -1,8 +1,8 @@
 //! 2Q, the full version (Johnson & Shasha, "2Q: A Low Overhead High Performance Buffer Management
 //! Replacement Algorithm", VLDB 1994, section 3 and its figure "Full version").
 //!
-//! A page comes in on A1in, a FIFO queue. When it leaves from there, its number is kept on A1out;
-//! only a page that is asked for while its number is on A1out comes to Am, an LRU list. A hit on
+//! A page starts on A1in, a FIFO queue. When it is evicted from there, its number is kept on A1out;
+//! only a page that is accessed while its number is on A1out moves to Am, an LRU list. A hit in
 //! A1in changes nothing: accesses close together count as one.
 
 use super::lists::Lists;
@@ -29,7 +29,7 @@ impl TwoQueue {
         Self { capacity, in_max, out_max, lists: Lists::new(pages) }
     }
 
-    /// "reclaimfor" of the paper.
+    /// The paper's "reclaimfor".
     fn make_room(&mut self) {
         if self.lists.length(AM) + self.lists.length(A1_IN) < self.capacity {
             return;
@@ -52,7 +52,7 @@ impl Cache for TwoQueue {
             Some(A1_IN) => {}
             Some(AM) => self.lists.put_newest(AM, access.page),
             Some(_) => {
-                // Off A1out first: making room may push the oldest number out of it.
+                // Taken off A1out first, since making room may push the oldest number off it.
                 self.lists.take(access.page);
                 self.make_room();
                 self.lists.put_newest(AM, access.page);

@@ -1,4 +1,4 @@
-//! Which policy the fit names for which truth, over many seeds.
+//! Which policy the fit names for which true policy, over many seeds.
 
 use std::fmt::Write;
 use std::thread;
@@ -7,24 +7,24 @@ use replacement::{Fit, FitVerdict, Grouping, Policy, Question, fit};
 
 use crate::truth::{Folios, Truth};
 
-/// A truth for each policy and seed.
+/// One case for each policy and seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cases {
     pub(crate) folios: Folios,
     pub(crate) noise: f64,
     pub(crate) limit_pages: u32,
     pub(crate) seeds: u64,
-    /// What the fit is told of folios.
+    /// The grouping passed to the fit.
     pub(crate) grouping: Grouping,
 }
 
-/// How often which policy was named.
+/// How often each policy was named.
 pub(crate) struct Confusion {
-    /// By truth, then by policy named, in the order of [`Policy::ALL`].
+    /// By true policy, then by policy named, in the order of [`Policy::ALL`].
     named: Vec<Vec<u32>>,
-    /// By truth: how often the right one was told apart from all others.
+    /// By true policy: how often it was named and told apart from all others.
     told_apart: Vec<u32>,
-    /// By truth: how often a wrong one was told apart from the right one.
+    /// By true policy: how often a wrong one was told apart from it.
     misled: Vec<u32>,
 }
 
@@ -74,17 +74,17 @@ impl Confusion {
         self.misled.push(count(fits.iter().filter(is_misled).count()));
     }
 
-    /// How often each truth was named, in the order of [`Policy::ALL`].
+    /// How often each true policy was named, in the order of [`Policy::ALL`].
     pub(crate) fn right(&self) -> Vec<u32> {
         self.named.iter().enumerate().map(|(truth, named)| named[truth]).collect()
     }
 
-    /// How often each truth was significantly behind a wrong policy.
+    /// How often each true policy was significantly behind a wrong one.
     pub(crate) fn misled(&self) -> &[u32] {
         &self.misled
     }
 
-    /// The matrix: a line for each truth.
+    /// The matrix, with one line per true policy.
     pub(crate) fn table(&self) -> String {
         let mut text = format!("{:>15}", "truth \\ named");
         Policy::ALL.iter().for_each(|policy| text += &format!(" {:>12}", policy.name()));

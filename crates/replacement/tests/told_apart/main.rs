@@ -1,9 +1,9 @@
-//! Simulated policies are told apart by the fit: the confusion matrix.
+//! The fit tells simulated policies apart: the confusion matrix.
 //!
-//! The traces, their sizes, the capacity and the noise differ from seed to seed, and the fit is
-//! told none of them but the traces. The ignored test is the long version, whose tables are in
-//! docs/replacement.md: `cargo test --release -p fsprism-replacement --test told_apart --
-//! --ignored --nocapture`.
+//! The traces, their sizes, the capacity and the noise differ from seed to seed, and of these the
+//! fit is only given the traces. The ignored test is the long version, whose tables are in
+//! docs/replacement.md: `cargo test --release -p fsprism-replacement --test told_apart -- --ignored
+//! --nocapture`.
 
 mod confusion;
 mod truth;

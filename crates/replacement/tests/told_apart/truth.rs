@@ -1,4 +1,4 @@
-//! Observations whose policy is known: a cache is simulated, and its residency disturbed.
+//! Observations of a known policy: a cache is simulated, and noise is added to its residency.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -7,29 +7,30 @@ use replacement::{Access, Cache, Observed, Policy, Size, Trace, battery};
 /// How pages come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folios {
-    /// One by one.
+    /// Individually.
     Single,
-    /// Aligned groups of so many come in, are used and go together.
+    /// Aligned groups of this many pages are loaded, used and evicted together.
     Together(u32),
-    /// A miss brings in the aligned group of so many; each page of it is used and goes alone.
+    /// A miss loads an aligned group of this many pages; each page is used and evicted
+    /// individually.
     ReadAhead(u32),
 }
 
-/// What is true.
+/// A known policy and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Truth {
     pub(crate) policy: Policy,
     pub(crate) folios: Folios,
-    /// The share of pages whose residency is told wrongly.
+    /// The share of pages whose residency is reported wrongly.
     pub(crate) noise: f64,
     /// The limit; the capacity is between 85 % and 100 % of it.
     pub(crate) limit_pages: u32,
-    /// What draws the traces, the capacity and the noise.
+    /// Determines the traces, the capacity and the noise.
     pub(crate) seed: u64,
 }
 
 impl Truth {
-    /// What a benchmark would see.
+    /// What a benchmark would observe.
     pub(crate) fn observe(self) -> Vec<Observed> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0xf00d);
         let share = random.random_range(0.85..1.0);
@@ -47,7 +48,7 @@ impl Truth {
 
     fn resident(&self, trace: &Trace, capacity_pages: u32) -> Vec<Vec<bool>> {
         let group = if let Folios::Together(pages) = self.folios { pages } else { 1 };
-        // Whole groups, also of read-ahead beyond the end of the file.
+        // Whole groups, including read-ahead beyond the end of the file.
         let pages = (trace.pages() + 64).div_ceil(group);
         let size = Size { capacity: capacity_pages / group, pages };
         let mut cache = self.policy.cache(size, self.seed + 1_000_000);

@@ -1,4 +1,4 @@
-//! A designed experiment: effects, the table of the analysis of variance, contrasts.
+//! A designed experiment: effects, the analysis of variance, contrasts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -445,7 +445,7 @@ mod tests {
         );
         assert!(text.contains("- The model does not fit at 95 % (lack of fit: F = "), "{text}");
         assert_eq!(found.rank_tests, []);
-        // (1.25 + 2.25) / 2, (3 + 4.25) / 2, and 5 with what v adds to u elsewhere.
+        // (1.25 + 2.25) / 2, (3 + 4.25) / 2, and 5 plus what v adds to u elsewhere.
         let means: Vec<f64> = found.effects[..3]
             .iter()
             .map(|effect| effect.estimate.estimate + found.grand_mean.estimate)

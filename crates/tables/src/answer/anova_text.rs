@@ -1,4 +1,4 @@
-//! The answer of an analysis of variance as tables (laid out as in Jain, "The Art of Computer
+//! The result of an analysis of variance as tables (laid out as in Jain, "The Art of Computer
 //! Systems Performance Analysis", chapters 21 and 22) and sentences.
 
 use super::IntervalDocument;
@@ -9,7 +9,7 @@ use stats::design::LACK_OF_FIT;
 
 use textual::{Columns, figure, p_equation, p_value, paragraph, percent};
 
-/// Of more pairs than this, sentences say how many differ, and the table which.
+/// If there are more pairs than this, sentences say how many differ, and the table which.
 const PAIRS_NAMED: usize = 6;
 
 pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
@@ -61,14 +61,14 @@ fn levels(answer: &AnovaAnswer) -> usize {
 /// Which columns a table has.
 #[derive(Clone, Copy)]
 struct Shown {
-    /// Of the confidence levels the last ones.
+    /// How many confidence levels are shown; the last ones.
     levels: usize,
-    /// Whether standard errors are there.
+    /// Whether standard errors are shown.
     errors: bool,
 }
 
-/// A table with as many columns as `width` has room for: the lower confidence levels go first,
-/// then the standard errors. `needed` grows to what all columns take.
+/// A table with as many columns as fit in `width`: the lower confidence levels are dropped first,
+/// then the standard errors. `needed` is raised to the width of the table with all columns.
 fn fitting(
     width: usize,
     levels: usize,
@@ -161,7 +161,7 @@ fn differences(answer: &AnovaAnswer, shown: Shown) -> String {
     columns.render()
 }
 
-/// The ratio where effects multiply, else the difference.
+/// The ratio under a multiplicative model, otherwise the difference.
 fn estimate_of(contrast: &ContrastDocument) -> EstimateDocument {
     let ratio = contrast.ratio.as_ref().map(RatioDocument::as_estimate);
     ratio.unwrap_or_else(|| EstimateDocument {
@@ -190,14 +190,14 @@ fn bracketed(interval: &IntervalDocument) -> String {
     format!("[{}, {}]", figure(interval.low), figure(interval.high))
 }
 
-/// 95 % if it was asked for, else the highest level that was.
+/// 95 % if it is among the requested levels, otherwise the highest of them.
 fn level_of_sentences(answer: &AnovaAnswer) -> f64 {
     let levels = || answer.grand_mean.intervals.iter().map(|one| one.level);
     let usual = levels().find(|level| (level - 0.95).abs() < 1e-9);
     usual.or_else(|| levels().reduce(f64::max)).unwrap_or(0.95)
 }
 
-/// What is real and what is not.
+/// Sentences that say which effects are real.
 fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     let level = level_of_sentences(answer);
     let confidence = percent(level);
@@ -223,7 +223,7 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     sentences
 }
 
-/// What a lack of fit says.
+/// The sentence about lack of fit.
 fn fits(fits: bool, confidence: &str, (f, p): (f64, f64)) -> String {
     let numbers = format!("F = {}, {}", figure(f), p_equation(p));
     if fits {

@@ -1,4 +1,4 @@
-//! Where a series changes, and how it began.
+//! Where a series changes, and how it starts.
 
 use serde::Serialize;
 use stats::Refusal;
@@ -8,17 +8,19 @@ use stats::design::Refused;
 use super::check_squares;
 use textual::{Columns, figure, percent};
 
-/// Of the places of changes.
+/// Confidence level of the places of changes.
 const LEVEL: f64 = 0.95;
 
-/// Correlations of up to so many standard errors are there by chance (one in a hundred is not).
+/// Correlations of up to this many standard errors are attributed to chance, and exceeded by chance
+/// in one case in a hundred.
 const CHANCE: f64 = 2.33;
 
-/// How changes are looked for.
+/// How to look for changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Method {
-    /// By permutation tests ([`divisive`]), which suppose no distribution; of more than
-    /// [`divisive::LENGTH_MAX`] values by the penalty that series of a program's start need.
+    /// By permutation tests ([`divisive`]), which assume no distribution; for more than
+    /// [`divisive::LENGTH_MAX`] values, by PELT with the penalty suited to series from the start of
+    /// a program.
     #[default]
     ByLength,
     /// By PELT ([`pelt`]) with this penalty, in units of minus twice the log-likelihood.
@@ -32,30 +34,30 @@ pub struct ChangepointAnswer {
     pub method: String,
     /// Index, from 0, of the first value of each new segment.
     pub changepoints: Vec<usize>,
-    /// How sure each of them is; none by PELT.
+    /// How certain each of them is; empty for PELT.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeDocument>,
-    /// The stretches between the changes; `end` is the index just past the last value.
+    /// The segments between the changes; `end` is the index just past the last value.
     pub segments: Vec<SegmentDocument>,
-    /// `flat`, `warm-up`, `slow-down` or `no-steady-state`; `settles` for the two in the middle
-    /// where nobody has said which values are better.
+    /// `flat`, `warm-up`, `slow-down` or `no-steady-state`; `settles` instead of `warm-up` or
+    /// `slow-down` if it was not specified which values are better.
     pub class: Option<String>,
     /// Why there is no class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_refused: Option<String>,
     /// Index of the first value of the steady state.
     pub steady_from: Option<usize>,
-    /// Without a change, the least shift of the mean from the middle on that would be found in four
-    /// of five series like this one.
+    /// If there is no change, the smallest shift of the mean, from the middle on, that would be
+    /// found in four of five series like this one.
     pub least_shift: Option<f64>,
-    /// Rank correlation of neighbours in what is left without the changes, 0 to 1.
+    /// Rank correlation of neighbours after removing the changes, 0 to 1.
     pub correlation: f64,
-    /// Whether there are enough values to tell a change from a slow swing of values that depend on
-    /// their neighbours so; none by PELT, which supposes that they do not.
+    /// Whether there are enough values to tell a change from a slow swing, given how much values
+    /// depend on their neighbours; `None` for PELT, which assumes that they do not.
     pub can_tell: Option<bool>,
 }
 
-/// A change, and how sure it and its place are.
+/// A change, and how certain it and its place are.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ChangeDocument {
     /// Index of the first value after it.
@@ -64,11 +66,11 @@ pub struct ChangeDocument {
     pub p: f64,
     /// The confidence interval of the index.
     pub interval: [usize; 2],
-    /// Its level.
+    /// The confidence level of the interval.
     pub level: f64,
 }
 
-/// A stretch of a series.
+/// A segment of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SegmentDocument {
     /// Index of the first value.
@@ -89,11 +91,11 @@ impl From<&Segment> for SegmentDocument {
 }
 
 impl ChangepointAnswer {
-    /// Looks for changes in `values`, in the order they were measured in.
+    /// Looks for changes in `values`, which are in order of measurement.
     ///
     /// # Errors
-    /// Fewer values than a segment takes, values that are not finite, values whose squares leave
-    /// the range of numbers, and a penalty that is not above 0.
+    /// If there are fewer values than a segment needs, if values are not finite or their squares
+    /// overflow or underflow, or if the penalty is not above 0.
     pub fn new(
         values: &[f64],
         better: warmup::BetterValues,
@@ -150,7 +152,7 @@ impl ChangepointAnswer {
         })
     }
 
-    /// The text for people.
+    /// The answer as text.
     #[must_use]
     pub fn text(&self) -> String {
         let begin = format!("began within, {}", percent(LEVEL));
@@ -195,7 +197,7 @@ impl ChangepointAnswer {
         format!("{changes}; values are counted from 0\n{}{class}\n{doubt}", columns.render())
     }
 
-    /// PELT's supposition, where it does not hold.
+    /// A warning if PELT's assumption does not hold.
     fn doubt(&self) -> Option<String> {
         let values = self.segments.last()?.end as f64;
         let is_by_chance = self.correlation <= CHANCE / values.sqrt();
@@ -219,7 +221,7 @@ impl ChangepointAnswer {
     }
 }
 
-/// The changes in the order of their places.
+/// The changes in order of their places.
 fn with_places(divided: &divisive::Divided, places: &[[usize; 2]]) -> Vec<ChangeDocument> {
     let of = |(&at, &interval): (&usize, &[usize; 2])| {
         let p = divided.changes.iter().find(|change| change.at == at)?.p;

@@ -1,4 +1,4 @@
-//! One series: its mean, its median and its quantiles, each with an interval or with why there is
+//! One series: its mean, median and quantiles, each with an interval or the reason why there is
 //! none.
 
 use serde::Serialize;
@@ -9,34 +9,34 @@ use stats::{Refusal, Sample, interval, order};
 use super::{IntervalDocument, check_squares};
 use textual::{Columns, figure, paragraph, percent, plural};
 
-/// Outliers named in a warning; more are counted.
+/// How many outliers a warning names; if there are more, just their number is given.
 const NAMED_OUTLIERS: usize = 5;
 
-/// What is asked of a series.
+/// What to compute for a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntervalQuestion {
-    /// The quantiles wanted, between 0 and 1.
+    /// The quantiles to compute, between 0 and 1.
     pub quantiles: Vec<f64>,
     /// The confidence level.
     pub level: f64,
 }
 
-/// What a series says.
+/// The results for a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IntervalAnswer {
     /// The number of values.
     pub n: u64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// Its interval by Student's t, which supposes values near enough to normal.
+    /// Its interval by Student's t, which assumes values that are close to normal.
     pub mean_interval: Option<IntervalDocument>,
     /// The geometric mean, if all values are above 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric_mean: Option<f64>,
-    /// Its interval by Student's t of the logarithms.
+    /// Its interval by Student's t on the logarithms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric_mean_interval: Option<IntervalDocument>,
-    /// The mean and its interval by batch means, where neighbouring values depend on each other and
+    /// The mean and its interval by batch means, if neighbouring values depend on each other and
     /// there are enough values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_of_batches: Option<BatchesAnswer>,
@@ -50,7 +50,7 @@ pub struct IntervalAnswer {
     pub median_interval: Option<IntervalDocument>,
     /// The quantiles asked for.
     pub quantiles: Vec<QuantileAnswer>,
-    /// What to know before believing it.
+    /// Reasons to be careful with the results.
     pub warnings: Vec<String>,
 }
 
@@ -58,18 +58,18 @@ pub struct IntervalAnswer {
 /// other than the values do.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BatchesAnswer {
-    /// The mean of all values that are in any of the batches.
+    /// The mean of all values that are in a batch.
     pub mean: f64,
     /// Its interval.
     pub interval: IntervalDocument,
     /// The number of values in each batch.
     pub batch_size: u64,
-    /// Whether the batches, too, depend on each other, so that the interval is off as well.
+    /// Whether the batches depend on each other too, in which case this interval is off as well.
     pub are_correlated: bool,
 }
 
 impl BatchesAnswer {
-    /// Of values whose neighbours depend on each other; none of too few.
+    /// For values whose neighbours depend on each other; `None` if they do not, or are too few.
     fn of(values: &[f64], level: f64) -> Option<Self> {
         let lag = autocorrelation::lag_one(values, level).ok()?;
         let found = autocorrelation::batch_means(values, BATCHES, level).ok()?;
@@ -89,7 +89,7 @@ pub struct QuantileAnswer {
     pub q: f64,
     /// The estimate: type 7, interpolated between order statistics.
     pub estimate: f64,
-    /// The interval from order statistics, right for every distribution.
+    /// The interval from order statistics, valid for any distribution.
     pub interval: Option<IntervalDocument>,
     /// Why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,10 +97,11 @@ pub struct QuantileAnswer {
 }
 
 impl IntervalAnswer {
-    /// Answers for `values`, in the order they were measured in.
+    /// Computes the answer for `values`, which are in order of measurement.
     ///
     /// # Errors
-    /// No values, values that are not finite, and a quantile or level outside 0 to 1.
+    /// If there are no values, values are not finite, or a quantile or the level is not between 0
+    /// and 1.
     pub fn new(values: &[f64], question: &IntervalQuestion) -> Result<Self, Refusal> {
         let sample = Sample::new(values)?;
         let level = question.level;
@@ -131,7 +132,7 @@ impl IntervalAnswer {
         })
     }
 
-    /// The text for people; sentences take at most `width` columns.
+    /// The answer as text; sentences are at most `width` columns wide.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let level = self.mean_interval.or(self.median_interval).map_or(0.95, |one| one.level);
@@ -186,12 +187,12 @@ impl IntervalAnswer {
     }
 }
 
-/// A share in percent with three digits.
+/// A share in percent with three decimals.
 fn percent_of(share: f64) -> String {
     format!("{:.3} %", share * 100.0)
 }
 
-/// What makes the intervals doubtful: values that depend on their neighbours, and far outliers.
+/// What casts doubt on the intervals: values that depend on their neighbours, and far outliers.
 fn warnings(values: &[f64], level: f64, batches: Option<BatchesAnswer>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Ok(lag) = autocorrelation::lag_one(values, level)
@@ -236,7 +237,7 @@ fn warnings(values: &[f64], level: f64, batches: Option<BatchesAnswer>) -> Vec<S
 mod tests {
     use super::*;
 
-    /// Each value keeps this share of the one before.
+    /// A series in which each value retains this share of the previous one.
     fn answer(keeps: f64, count: usize) -> IntervalAnswer {
         let (mut state, mut before) = (7_u64, 0.0);
         let next = |_| {

@@ -1,4 +1,4 @@
-//! Answers: for each analysis a document for programs and its text for people.
+//! Answers: for each analysis, a document for programs and its text for people.
 
 mod anova;
 mod anova_text;

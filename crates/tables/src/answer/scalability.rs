@@ -1,4 +1,4 @@
-//! Throughput over the number of workers: which law it follows, and where it peaks.
+//! Throughput by number of workers: which law it follows, and where it peaks.
 
 use serde::Serialize;
 use stats::Refusal;
@@ -7,53 +7,54 @@ use stats::scalability::{Errors, Fit, Model, ParameterEstimate, Scalability, sca
 use super::IntervalDocument;
 use textual::{Columns, figure, list, p_equation, paragraph, percent};
 
-/// The law that the values support.
+/// The law that the data support.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScalabilityAnswer {
-    /// What errors were taken for: a share of the throughput (`proportional`), or of one size at
+    /// The assumption about errors: a share of the throughput (`proportional`), or equally large at
     /// every number of workers (`absolute`).
     pub fit: &'static str,
-    /// What the other of the two says, where an estimate of it lies outside the interval of this.
+    /// The estimates under the other assumption, if one of them is outside of its interval here.
     pub other_fit: Option<OtherFit>,
-    /// The smallest law that describes the values: `linear`, `amdahl`, `coherency` or `usl`. The
-    /// estimates are those of the last, where concurrencies are enough for it.
+    /// The smallest law that describes the data: `linear`, `amdahl`, `coherency` or `usl`. If there
+    /// are enough different numbers of workers, the estimates are those of `usl`, whichever this
+    /// is.
     pub model: String,
-    /// Throughput of one worker.
+    /// Throughput of a single worker.
     pub gamma: f64,
-    /// Cost of waiting for each other; none where the model has none.
+    /// Cost of waiting for each other (contention); `None` if the model does not have it.
     pub alpha: Option<f64>,
-    /// Cost of agreeing with each other; none where the model has none.
+    /// Cost of agreeing with each other (coherency); `None` if the model does not have it.
     pub beta: Option<f64>,
-    /// Standard errors of the three.
+    /// Standard errors of these three.
     pub std_errors: StdErrors,
-    /// Their intervals.
+    /// Their confidence intervals.
     pub intervals: Intervals,
     /// Number of workers at which throughput is highest.
     pub peak_n: Option<f64>,
-    /// Throughput there.
+    /// Throughput at that number of workers.
     pub peak_x: Option<f64>,
     /// The interval of `peak_n`.
     pub peak_n_interval: Option<IntervalDocument>,
-    /// Whether the peak lies beyond what was measured.
+    /// Whether the peak is beyond the measured range.
     pub peak_is_extrapolated: Option<bool>,
-    /// Why there is no peak, or no law with all parameters.
+    /// Why there is no peak, or no fit with all parameters.
     pub refused: Vec<String>,
-    /// What is left unexplained, as a share of the throughput.
+    /// The unexplained variation, as a share of the throughput.
     pub residual_std_error: f64,
-    /// p of "the third parameter explains nothing".
+    /// The p-value of "the third parameter explains nothing".
     pub third_parameter_p: Option<f64>,
 }
 
-/// The estimates of the other fit.
+/// The estimates under the other assumption about errors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OtherFit {
-    /// Which it is.
+    /// Which assumption: `proportional` or `absolute`.
     pub fit: &'static str,
-    /// Throughput of one worker.
+    /// Throughput of a single worker.
     pub gamma: f64,
-    /// Cost of waiting.
+    /// Cost of waiting for each other.
     pub alpha: Option<f64>,
-    /// Cost of agreeing.
+    /// Cost of agreeing with each other.
     pub beta: Option<f64>,
     /// Number of workers at which throughput is highest.
     pub peak_n: Option<f64>,
@@ -82,10 +83,10 @@ pub struct Intervals {
 }
 
 impl ScalabilityAnswer {
-    /// Fits throughput `x` over `n` workers.
+    /// Fits throughput `x` as a function of `n` workers.
     ///
     /// # Errors
-    /// What [`scalability`] refuses.
+    /// Whatever [`scalability`] refuses.
     pub fn new(n: &[f64], x: &[f64], errors: Errors, level: f64) -> Result<Self, Refusal> {
         let other = match errors {
             Errors::InProportion => Errors::OfOneSize,
@@ -104,7 +105,7 @@ impl ScalabilityAnswer {
         Ok(answer)
     }
 
-    /// Whether an estimate of the other fit lies outside its interval here.
+    /// Whether an estimate of the other fit is outside of its interval here.
     fn excludes(&self, other: &Self) -> bool {
         let is_outside = |value: Option<f64>, interval: Option<IntervalDocument>| {
             let both = value.zip(interval);
@@ -117,7 +118,7 @@ impl ScalabilityAnswer {
     }
 
     fn of(found: &Scalability, errors: Errors) -> Self {
-        // What alpha and beta may be is known by the law that has both.
+        // alpha and beta are estimated under the law that has both, if it could be fitted.
         let Fit { gamma, alpha, beta, residual_std_error, .. } =
             found.full.as_ref().unwrap_or(&found.chosen);
         let error = |one: &Option<ParameterEstimate>| one.as_ref().map(|one| one.std_error);
@@ -154,7 +155,7 @@ impl ScalabilityAnswer {
         }
     }
 
-    /// The text for people; sentences take at most `width` columns.
+    /// The answer as text; sentences are at most `width` columns wide.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let heading = format!("{} interval", percent(self.intervals.gamma.level));
@@ -207,7 +208,7 @@ impl ScalabilityAnswer {
         ))
     }
 
-    /// What errors were taken for, and what the other fit says where it says something else.
+    /// The assumption about errors, and the other fit's estimates if they differ.
     fn fit_in_words(&self) -> String {
         let of = |fit: &str| match fit {
             ABSOLUTE => "are equally large at every n (--fit absolute)",

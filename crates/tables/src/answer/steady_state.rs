@@ -1,4 +1,4 @@
-//! Whether a series has become steady.
+//! Whether a series has reached a steady state.
 
 use serde::Serialize;
 use stats::Refusal;
@@ -6,7 +6,7 @@ use stats::steady_state::{Rule, steady_state};
 
 use textual::{figure, paragraph};
 
-/// What the rule of the SNIA says of a series.
+/// The result of applying SNIA's rule to a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SteadyStateAnswer {
     /// Whether some window meets the rule.
@@ -15,18 +15,18 @@ pub struct SteadyStateAnswer {
     pub from: Option<usize>,
     /// The rule in words.
     pub rule: String,
-    /// Largest less smallest value of that window (of the last one, where none is steady), in
-    /// percent of its mean.
+    /// Largest minus smallest value of that window (of the last one, if none is steady), in percent
+    /// of its mean.
     pub range_percent: f64,
-    /// Rise or fall over that window of the line fitted to it, in percent of its mean.
+    /// Rise or fall of a line fitted to that window, in percent of its mean.
     pub excursion_percent: f64,
 }
 
 impl SteadyStateAnswer {
-    /// Looks for the first steady window of `values`, one for each round.
+    /// Looks for the first steady window of `values`, which are one per round.
     ///
     /// # Errors
-    /// Fewer values than a window has rounds, and values that are not finite.
+    /// If there are fewer values than rounds in a window, or values are not finite.
     pub fn new(values: &[f64], rule: Rule) -> Result<Self, Refusal> {
         let found = steady_state(values, rule)?;
         let rule = format!(
@@ -43,7 +43,7 @@ impl SteadyStateAnswer {
         })
     }
 
-    /// The text for people, at most `width` columns.
+    /// The answer as text, at most `width` columns wide.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let what = match self.from {

@@ -1,7 +1,7 @@
-//! The control groups of this process, and the limits that hold for it.
+//! The control groups of this process, and the limits that apply to it.
 //!
-//! A limit holds for all groups below the one that sets it. So the effective limit is the least
-//! along the path, from the process's own group up to the root that this process can see.
+//! A limit applies to all groups below the one that sets it, so the effective limit is the minimum
+//! along the path from the process's own group up to the root that this process can see.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -13,11 +13,11 @@ use super::mounts::{MOUNTINFO, MountEntry, entries};
 use super::parse::number_list;
 use super::sources::Reader;
 
-/// The key in [`Cgroup::paths`] for the hierarchy of version 2.
+/// The key of the version 2 hierarchy in [`Cgroup::paths`].
 pub const UNIFIED: &str = "unified";
 
-/// Version 1 writes "no limit" as the greatest multiple of the page size below 2^63; no page is
-/// larger than this difference allows.
+/// Version 1 writes "no limit" as the greatest multiple of the page size below 2^63. The margin is
+/// larger than any page.
 const V1_UNLIMITED_BYTES: u64 = i64::MAX as u64 - (1 << 20);
 
 /// Where the groups of this process are.
@@ -26,7 +26,7 @@ pub(crate) struct Hierarchies {
     mounts: Vec<MountEntry>,
 }
 
-/// The directories of one controller's groups, the process's own first, the root last.
+/// The directories of one controller's groups, from the process's own up to the root.
 pub(crate) struct Controller {
     pub(crate) version: CgroupVersion,
     pub(crate) directories: Vec<PathBuf>,
@@ -71,8 +71,8 @@ impl Hierarchies {
         }
     }
 
-    /// The groups of a controller, in whichever hierarchy it is; in version 1 the controller for
-    /// block devices is `blkio`, in version 2 it is `io`.
+    /// The groups of a controller, in whichever hierarchy has it. The controller for block devices
+    /// is called `blkio` in version 1 and `io` in version 2.
     pub(crate) fn controller(&self, reader: &Reader<'_>, name: &str) -> Option<Controller> {
         if let Some(path) = self.paths.get(name) {
             let has_controller = |mount: &&MountEntry| {
@@ -93,7 +93,7 @@ impl Hierarchies {
     }
 }
 
-/// The lines of `/proc/self/cgroup`: `4:cpu,cpuacct:/path`, and `0::/path` for version 2.
+/// Parses `/proc/self/cgroup`, whose lines are `4:cpu,cpuacct:/path`, or `0::/path` for version 2.
 #[must_use]
 pub fn group_paths(text: &str) -> BTreeMap<String, String> {
     let mut paths = BTreeMap::new();
@@ -111,11 +111,12 @@ pub fn group_paths(text: &str) -> BTreeMap<String, String> {
     paths
 }
 
-/// The group's directory and those above it, up to the mount point.
+/// The group's directory and its ancestors, up to the mount point.
 #[must_use]
 pub fn directories(mount: &MountEntry, group: &str) -> Vec<PathBuf> {
-    // A container can have part of the hierarchy mounted, and then the group's path starts with
-    // that part; or the group lies outside of what is mounted, and only the mount point is ours.
+    // A container may have only part of the hierarchy mounted, and then the group's path starts
+    // with that part. Or the group is outside of what is mounted, and all we can see is the mount
+    // point.
     let below = Path::new(group).strip_prefix(&mount.root).unwrap_or(Path::new(""));
     let plain = below.components().all(|part| matches!(part, Component::Normal(_)));
     let below = if plain { below } else { Path::new("") };
@@ -123,7 +124,7 @@ pub fn directories(mount: &MountEntry, group: &str) -> Vec<PathBuf> {
     below.ancestors().map(joined).collect()
 }
 
-/// The least value of a file along the path; `parse` gives `None` for "no limit".
+/// The minimum of a file's values along the path; `parse` returns `None` for "no limit".
 fn least(
     reader: &Reader<'_>,
     controller: &Controller,
@@ -134,7 +135,7 @@ fn least(
     controller.directories.iter().filter_map(limit).min()
 }
 
-/// A number; `max`, version 2's "no limit", is none.
+/// A number; `None` for `max`, which means "no limit" in version 2.
 fn unless_max(text: &str) -> Option<u64> {
     text.parse().ok()
 }
@@ -148,8 +149,8 @@ fn memory_limit(reader: &Reader<'_>, controller: &Controller) -> Option<u64> {
     }
 }
 
-/// What the groups of this process still let it take of memory, at whichever level is the tightest;
-/// `None` without a limit. What can be thrown out of the page cache counts as left.
+/// How much more memory the groups of this process let it use, at whichever level is tightest;
+/// `None` without a limit. Page cache that can be evicted counts as available.
 pub(crate) fn memory_left_bytes(reader: &Reader<'_>) -> Option<u64> {
     let controller = Hierarchies::read(reader).controller(reader, "memory")?;
     let (limit, usage, prefix) = match controller.version {
@@ -165,7 +166,7 @@ pub(crate) fn memory_left_bytes(reader: &Reader<'_>) -> Option<u64> {
             let found = lines.find(|(key, _)| key.strip_prefix(prefix) == Some(name));
             found.and_then(|(_, value)| value.parse::<u64>().ok()).unwrap_or(0)
         };
-        // Files in memory, which have no other copy, are on neither list.
+        // tmpfs pages are on neither list: they have no other copy to be re-read from.
         let kept_bytes = number(usage)?.saturating_sub(of("inactive_file") + of("active_file"));
         Some(limit_bytes.saturating_sub(kept_bytes))
     };
@@ -187,13 +188,14 @@ fn cpu_quota_cores(reader: &Reader<'_>, controller: &Controller) -> Option<f64> 
     controller.directories.iter().filter_map(quota).min_by(f64::total_cmp)
 }
 
-/// Quota over period; without a limit the quota is `max` or -1, which is no unsigned number.
+/// Quota over period. Without a limit the quota is `max` or -1, neither of which parses as
+/// unsigned.
 fn cores(quota_us: &str, period_us: &str) -> Option<f64> {
     let (quota_us, period_us): (u32, u32) = (quota_us.parse().ok()?, period_us.parse().ok()?);
     (period_us > 0).then(|| f64::from(quota_us) / f64::from(period_us))
 }
 
-/// The effective CPUs, as the nearest group tells them that has the file.
+/// The effective CPUs, from the nearest group that has the file.
 fn cpuset(reader: &Reader<'_>, controller: &Controller) -> Option<Vec<u32>> {
     let files: &[&str] = if let CgroupVersion::V1 = controller.version {
         &["cpuset.effective_cpus", "cpuset.cpus"]
@@ -208,7 +210,7 @@ fn cpuset(reader: &Reader<'_>, controller: &Controller) -> Option<Vec<u32>> {
 
 fn io_limits(reader: &Reader<'_>, hierarchies: &Hierarchies) -> Vec<IoLimit> {
     let mut limits: BTreeMap<DeviceNumber, IoLimit> = BTreeMap::new();
-    // Version 1 treats the groups for block devices as if none lay within another.
+    // Version 1 does not apply block device limits hierarchically.
     let own =
         hierarchies.controller(reader, "blkio").and_then(|c| c.directories.into_iter().next());
     if let Some(directory) = own {
@@ -233,7 +235,7 @@ fn io_limits(reader: &Reader<'_>, hierarchies: &Hierarchies) -> Vec<IoLimit> {
     limits.into_values().collect()
 }
 
-/// Takes over a limit if it is lower than the one that is there.
+/// Applies a limit if it is lower than the present one.
 fn tighten(limits: &mut BTreeMap<DeviceNumber, IoLimit>, device: &str, key: &str, value: &str) {
     let field: fn(&mut IoLimit) -> &mut Option<u64> = match key {
         "rbps" | "read_bps" => |limit| &mut limit.read_bytes_per_s,
@@ -242,7 +244,7 @@ fn tighten(limits: &mut BTreeMap<DeviceNumber, IoLimit>, device: &str, key: &str
         "wiops" | "write_iops" => |limit| &mut limit.writes_per_s,
         _ => return,
     };
-    // Version 2's `max` is no number, and no limit.
+    // Version 2's `max` does not parse, and is not a limit.
     let (Some(device), Ok(value)) = (parse_number(device), value.trim().parse::<u64>()) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Tests of the control groups' limits, on machines made of files.
+//! Tests of control group limits, on machines made of files.
 
 use super::*;
 use crate::describe::fixture::Fixture;
@@ -52,7 +52,7 @@ fn the_least_limit_along_the_path_is_the_effective_one() {
     assert_eq!(found.io_limits, [limit]);
 }
 
-/// Controllers in version 1, and version 2 mounted without any: systemd's hybrid layout.
+/// Version 1 controllers, and version 2 mounted without any: systemd's hybrid layout.
 fn hybrid() -> Fixture {
     Fixture::new(&[
         (
@@ -96,7 +96,7 @@ fn a_hybrid_machine_has_its_limits_in_version_1() {
     assert_eq!(found.cpuset, Some(vec![0, 1]));
     let read_limits: Vec<_> =
         found.io_limits.iter().map(|limit| (limit.device, limit.read_bytes_per_s)).collect();
-    // The root's limit on 7:1 does not hold for the group below it.
+    // The root's limit on 7:1 does not apply to the group below it.
     assert_eq!(read_limits, [(device(7, 1), Some(4096)), (device(254, 0), Some(10))]);
 }
 
@@ -146,7 +146,8 @@ fn a_container_sees_part_of_the_hierarchy() {
     ]);
     let found = cgroup_of(&machine).unwrap();
     assert_eq!((found.memory_limit_bytes, found.cpu_quota_cores), (Some(4096), None));
-    // A group outside of what is mounted, or one that tries to climb: the mount point is ours.
+    // For a group outside of what is mounted, or one that tries to climb out, the mount point is
+    // used.
     machine.add(&[("etc/memory.max", "1\n")]);
     for path in ["0::/elsewhere\n", "0::/a.slice/../../../etc\n"] {
         machine.add(&[("proc/self/cgroup", path), ("sys/fs/cgroup/memory.max", "8192\n")]);

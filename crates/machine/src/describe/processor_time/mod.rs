@@ -1,18 +1,19 @@
-//! Processor time of everything that runs on this machine: what a process did not use itself,
-//! somebody else did, kernel threads that work for it among them.
+//! Processor time of everything that runs on this machine: whatever a process did not use itself
+//! was used by others, including kernel threads that work on its behalf.
 //!
-//! Kernels tell it in several places and not equally well, so the best that this one has is taken:
+//! Kernels report it in several places of differing quality, so the best one that this kernel has
+//! is used:
 //!
-//! - `cpuacct.usage` of the root of the control groups of version 1, in nanoseconds. What runs on
-//!   another processor at a reading lacks up to one tick of its time.
-//! - `/proc/schedstat`, in nanoseconds. What runs at a reading lacks all its time since it was put
-//!   on its processor.
-//! - `cpu.stat` of the root of version 2. There it is no sum over groups: each tick of a processor
-//!   is given to whom it meets.
-//! - `/proc/stat`, which is the same, told in hundredths of a second.
+//! - `cpuacct.usage` of the version 1 root control group, in nanoseconds. Up to one tick is
+//!   missing for whatever is running on another processor at the time of the reading.
+//! - `/proc/schedstat`, in nanoseconds. For whatever is running at the time of the reading,
+//!   everything since it was scheduled in is missing.
+//! - `cpu.stat` of the version 2 root. The root's value is not a sum over groups: each processor
+//!   tick is charged to whatever it interrupts.
+//! - `/proc/stat`, which is the same in hundredths of a second.
 //!
-//! Time in interrupts counts with whom they interrupt; on an idle processor only the last two see
-//! it.
+//! Interrupt time is charged to whatever was interrupted; on an idle processor only the last two
+//! include it.
 
 use std::fmt;
 use std::fs;
@@ -27,33 +28,33 @@ use super::mounts::{MOUNTINFO, MountEntry, entries};
 use super::readers::{CounterFile, count, numbers};
 use super::sources::{Reader, Sources};
 
-/// The first namespace of control groups (`PROC_CGROUP_INIT_INO` of the kernel's
-/// `linux/proc_ns.h`), whose root holds everything. What others see as the root is a group.
+/// The initial cgroup namespace (`PROC_CGROUP_INIT_INO` of the kernel's `linux/proc_ns.h`), whose
+/// root contains everything. What other namespaces see as the root is just a group.
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
-/// The type of mounts of control groups of version 2.
+/// The mount type of control groups of version 2.
 const UNIFIED_KIND: &str = "cgroup2";
-/// Which column of a line `cpuN` of `/proc/schedstat`, from 0, holds the time spent running (the
+/// Which column of a line `cpuN` of `/proc/schedstat`, from 0, has the time spent running (the
 /// kernel's `Documentation/scheduler/sched-stats.rst`).
 const RUNNING_COLUMN: usize = 6;
-/// From this version on it is in nanoseconds.
+/// The first version in which that column is in nanoseconds.
 const SCHEDSTAT_VERSION_MIN: u64 = 15;
 
-/// Where the processor time of the whole machine is read.
+/// Where the processor time of the whole machine is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessorTimeSource {
-    /// `cpuacct.usage` of the root of the control groups of version 1.
+    /// `cpuacct.usage` of the version 1 root control group.
     Cpuacct,
     /// `/proc/schedstat`.
     Schedstat,
-    /// `cpu.stat` of the root of the control groups of version 2.
+    /// `cpu.stat` of the version 2 root control group.
     CpuStat,
     /// `/proc/stat`.
     Stat,
 }
 
 impl ProcessorTimeSource {
-    /// Whether time is counted by looking, at each tick, at who is running: then what runs less
-    /// than many ticks is counted by chance.
+    /// Whether time is sampled, by looking at each tick which task is running; then tasks that run
+    /// for less than many ticks are counted by chance.
     #[must_use]
     pub fn is_sampled(self) -> bool {
         match self {
@@ -114,27 +115,27 @@ impl ProcessorTimeReader {
         Ok(Self { file, source })
     }
 
-    /// Where it reads.
+    /// The source in use.
     #[must_use]
     pub fn source(&self) -> ProcessorTimeSource {
         self.source
     }
 
-    /// The time of all processors together until now in which they were not idle, in nanoseconds.
-    /// The time of the thread that asks is in it up to now; through `/proc/schedstat` it sleeps for
-    /// that, some 60 us, and through the others a reading takes a few.
+    /// The non-idle time of all processors together until now, in nanoseconds. It includes the
+    /// calling thread's time up to now. With `/proc/schedstat` the call sleeps to ensure that, some
+    /// 60 us; with the other sources it takes a few microseconds.
     ///
     /// # Errors
     /// If the file cannot be read, or lacks the time.
     pub fn read(&self) -> Result<u64, DescribeError> {
         match self.source {
             ProcessorTimeSource::Cpuacct => {
-                // Asking for its own time has the kernel charge what this thread has run.
+                // Reading this thread's CPU clock makes the kernel charge what it has run so far.
                 let _up_to_now = clock_gettime(ClockId::ThreadCPUTime);
                 self.file.read("a number of nanoseconds", |text| text.trim().parse().ok())
             }
             ProcessorTimeSource::Schedstat => {
-                // A thread that leaves its processor is charged.
+                // A thread is charged when it leaves its processor.
                 thread::sleep(Duration::from_nanos(1));
                 self.file.read_whole("processors' time running in version 15", running_ns)
             }
@@ -148,8 +149,8 @@ impl ProcessorTimeReader {
     }
 }
 
-/// Where the root of all control groups is mounted, of version 1 (`cgroup`) that of `cpuacct`;
-/// `None` where what looks like it is a group, as in a container.
+/// Where the root of all control groups is mounted (in version 1, `cgroup`, the one with
+/// `cpuacct`); `None` if what looks like the root is just a group, as in a container.
 fn root_of_groups(reader: &Reader<'_>, kind: &str) -> Option<PathBuf> {
     let namespace = fs::read_link(reader.sources().path("/proc/self/ns/cgroup"));
     if namespace.is_ok_and(|name| name != Path::new(FIRST_NAMESPACE)) {
@@ -169,7 +170,7 @@ fn user_tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// The lines `cpuN` of `/proc/schedstat`, added up.
+/// The sum over the lines `cpuN` of `/proc/schedstat`.
 fn running_ns(text: &str) -> Option<u64> {
     let version: u64 = text.lines().next()?.strip_prefix("version ")?.trim().parse().ok()?;
     if version < SCHEDSTAT_VERSION_MIN {

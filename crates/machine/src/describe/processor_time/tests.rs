@@ -1,5 +1,5 @@
-//! Tests of the processor time of all: what is read on machines made of files, and on this one
-//! that another process is in it.
+//! Tests of machine-wide processor time: parsing on machines made of files, and that on this
+//! machine it includes other processes.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -81,7 +81,7 @@ fn malformed_times_are_no_times() {
     }
 }
 
-/// A process that does nothing but count; it is killed when it is dropped.
+/// A process that only spins; killed when dropped.
 struct Spinning(Child);
 
 impl Spinning {
@@ -114,7 +114,7 @@ fn another_process_is_in_it() {
         std::thread::yield_now();
     }
     let passed_ns = reader.read().expect("it is well formed") - before_ns;
-    // What it ran since the last tick, or since it was put on its processor, may be missing.
+    // What it ran since the last tick, or since it was scheduled in, may be missing.
     let least_ns = 10 * user_tick_ns();
     assert!(passed_ns >= least_ns, "{}: {passed_ns} ns", reader.source());
 }

@@ -1,7 +1,7 @@
 //! Readers of counters, cheap enough to be used around every replicate.
 //!
-//! A reader opens its files once and then reads them from the start each time, which makes the
-//! kernel write them anew: a few microseconds for one reading.
+//! A reader opens its files once and then re-reads them from the start, which makes the kernel
+//! regenerate them: a few microseconds per reading.
 
 use std::fs::File;
 use std::io;
@@ -21,10 +21,10 @@ use super::sources::{Reader, Sources};
 /// The kernel counts I/O in sectors of this size, whatever the device's own blocks are.
 const SECTOR_BYTES: u64 = 512;
 
-/// Enough for each of the files here, or for the part of it that is needed.
+/// Enough for each of these files, or for the part of it that is needed.
 const TEXT_BYTES_MAX: usize = 4096;
 
-/// A file of the kernel's that is read again and again.
+/// A kernel file that is read repeatedly.
 #[derive(Debug)]
 pub(super) struct CounterFile {
     file: File,
@@ -41,7 +41,7 @@ impl CounterFile {
         }
     }
 
-    /// Reads the file's start, and has `parse` find in it what `expected` names.
+    /// Reads the start of the file and parses it; `expected` describes what `parse` looks for.
     pub(super) fn read<T>(
         &self,
         expected: &'static str,
@@ -52,7 +52,7 @@ impl CounterFile {
         self.parsed(&bytes[..length], expected, parse)
     }
 
-    /// The same with all of a file, which may be long.
+    /// Like [`Self::read`], but reads the whole file, however long.
     pub(super) fn read_whole<T>(
         &self,
         expected: &'static str,
@@ -88,7 +88,7 @@ impl CounterFile {
         expected: &'static str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, DescribeError> {
-        // Where the buffer ends within a character, that character is beyond what is needed.
+        // A character that the end of the buffer cuts in two is beyond what is needed.
         let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
         parse(text).ok_or_else(|| DescribeError::Malformed { path: self.path.clone(), expected })
     }
@@ -127,8 +127,8 @@ impl CpuTimesReader {
     }
 }
 
-/// The line `cpu user nice system idle iowait irq softirq steal guest guest_nice`, in ticks. Time
-/// of guests is part of `user` and `nice`.
+/// The line `cpu user nice system idle iowait irq softirq steal guest guest_nice`, in ticks. `user`
+/// and `nice` include guest time.
 fn cpu_times(text: &str, tick_ns: u64) -> Option<CpuTimes> {
     let numbers = numbers(text.lines().next()?.strip_prefix("cpu ")?);
     let ticks = numbers.get(..8)?;
@@ -139,23 +139,23 @@ fn cpu_times(text: &str, tick_ns: u64) -> Option<CpuTimes> {
     })
 }
 
-/// The numbers at the start of the text, as far as they are numbers.
+/// The leading numbers of a text, up to the first word that is not one.
 pub(super) fn numbers(text: &str) -> Vec<u64> {
     text.split_whitespace().map_while(|word| word.parse().ok()).collect()
 }
 
-/// Reads [`ThrottleCounters`] of the control groups that this process is in when it is opened.
+/// Reads [`ThrottleCounters`] of the control groups that this process is in at the time of opening.
 #[derive(Debug)]
 pub struct ThrottleReader {
     files: Vec<CounterFile>,
-    /// The line that holds the time, and its unit.
+    /// The key of the line with the time, and its unit.
     time_key: &'static str,
     time_unit_ns: u64,
 }
 
 impl ThrottleReader {
-    /// Opens `cpu.stat` of each group along the path. Where no group can be throttled, the
-    /// counters stay zero.
+    /// Opens `cpu.stat` of each group along the path. If no group can be throttled, the counters
+    /// stay zero.
     #[must_use]
     pub fn open() -> Self {
         Self::open_in(&Sources::default())
@@ -172,7 +172,7 @@ impl ThrottleReader {
         let files = directories
             .iter()
             .filter_map(|directory| CounterFile::open(sources, directory.join("cpu.stat")).ok())
-            // The root of version 2 has the file without these lines: it cannot be throttled.
+            // The root of version 2 lacks these lines because it cannot be throttled.
             .filter(|file| file.read("nr_throttled", |text| count(text, "nr_throttled")).is_ok())
             .collect();
         Self { files, time_key, time_unit_ns }
@@ -181,7 +181,7 @@ impl ThrottleReader {
     /// The counters now.
     ///
     /// # Errors
-    /// If a file cannot be read, or lacks the counters; so it is once a group was removed.
+    /// If a file cannot be read or lacks the counters, as after a group has been removed.
     pub fn read(&self) -> Result<ThrottleCounters, DescribeError> {
         let mut sum = ThrottleCounters::default();
         for file in &self.files {
@@ -228,7 +228,7 @@ impl PressureReader {
     /// The counters now.
     ///
     /// # Errors
-    /// If a file cannot be read (the kernel refuses when it has them switched off), or lacks the
+    /// If a file cannot be read (the kernel refuses if accounting is disabled), or lacks the
     /// counters.
     pub fn read(&self) -> Result<PressureCounters, DescribeError> {
         let some = |text: &str| stall_ns(text, "some");
@@ -242,7 +242,7 @@ impl PressureReader {
     }
 }
 
-/// The total, told in microseconds, of a line `some avg10=0.00 avg60=0.00 avg300=0.00 total=7`.
+/// The total of a line `some avg10=0.00 avg60=0.00 avg300=0.00 total=7`, which is in microseconds.
 fn stall_ns(text: &str, key: &str) -> Option<u64> {
     let total = field(text, key)?.split_whitespace().find_map(|word| word.strip_prefix("total="));
     total?.parse::<u64>().ok()?.checked_mul(1_000)
@@ -277,12 +277,12 @@ impl DeviceCounterReader {
     /// The counters now.
     ///
     /// # Errors
-    /// If the file cannot be read, as when the device is gone, or lacks the counters.
+    /// If the file cannot be read, for instance because the device is gone, or lacks the counters.
     pub fn read(&self) -> Result<DeviceCounters, DescribeError> {
         self.file.read("eleven counters", device_counters)
     }
 
-    /// Requests that the device was given and has not completed.
+    /// The number of requests issued to the device and not yet completed.
     ///
     /// # Errors
     /// As [`DeviceCounterReader::read`].

@@ -1,5 +1,5 @@
-//! Tests of the readers: on machines made of files for what they understand, and on this machine
-//! for counters that move.
+//! Tests of the readers: parsing on machines made of files, and counters that advance on this
+//! machine.
 
 use std::fs;
 use std::io::Write;
@@ -115,7 +115,7 @@ fn this_machines_time_passes() {
     ThrottleReader::open().read().unwrap();
 }
 
-/// Writes a file that reaches its device, and finds it in both the device's and our own counters.
+/// Writes a file through to its device, and finds the write in the device's and our own counters.
 #[test]
 fn a_synced_write_is_counted() {
     let name = format!("fsprism-counters-{}", std::process::id());
