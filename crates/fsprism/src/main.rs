@@ -13,8 +13,8 @@ use std::sync::Arc;
 use clap::CommandFactory;
 use command_line::{Arguments, Command, RunGiven, parse};
 use commands::{
-    check, cliff, compare, completions, densefs, footprint, lab, machine, manual, report,
-    reproduce, runs, stats, suites,
+    check, cliff, compare, completions, densefs, footprint, lab, machine, manual, papers, report,
+    runs, stats, suites,
 };
 use signal_hook::consts::SIGXFSZ;
 
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Command::Footprint(command) => footprint::footprint(&command),
         Command::Lab(command) => lab::lab(&command),
         Command::Stats(analysis) => stats::stats(&analysis),
-        Command::Reproduce(options) => reproduce::reproduce(&options),
+        Command::Reproduce(options) => papers::reproduce(&options),
         Command::Densefs(command) => densefs::densefs(&command),
         Command::Machine(options) => machine::machine(&options),
         Command::Completions(options) => {

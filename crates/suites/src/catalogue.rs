@@ -246,6 +246,13 @@ pub fn suites() -> Vec<Suite> {
     .collect()
 }
 
+/// The names of the parts of a suite: those that follow its own name and a slash.
+#[must_use]
+pub fn below(name: &str) -> Vec<&'static str> {
+    let part = |suite: Suite| suite.name.strip_prefix(name)?.strip_prefix('/');
+    suites().into_iter().filter_map(part).collect()
+}
+
 /// The suite called `name`, if there is one.
 #[must_use]
 pub fn suite(name: &str) -> Option<Suite> {

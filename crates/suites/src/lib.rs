@@ -43,7 +43,7 @@ mod trial;
 mod written;
 
 pub use benchmark::{Benchmark, Work};
-pub use catalogue::{NoBenchmark, NoLength, Suite, suite, suites};
+pub use catalogue::{NoBenchmark, NoLength, Suite, below, suite, suites};
 pub use cells::cells;
 pub use cliff::{
     CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, check_volume,

@@ -13,7 +13,7 @@ use clap_complete::Shell;
 use file_system::FileSystem;
 use footprint_guest::TracedCall;
 
-use crate::commands::{reproduce, suites};
+use crate::commands::{papers, suites};
 use crate::exit::Done;
 use crate::output;
 
@@ -59,7 +59,7 @@ fn known(command: &str, argument: &str, pages: &[String]) -> Vec<String> {
         (_, "benchmarks") => benchmarks(command),
         (_, "loads") => known_loads().into_iter().map(|load| load.name).collect(),
         (_, "operation" | "operations") => owned(TracedCall::all().map(TracedCall::name).collect()),
-        ("reproduce", "paper") => owned(reproduce::names()),
+        ("reproduce", "paper") => papers::names(),
         ("man", "command") => pages.to_vec(),
         _ => Vec::new(),
     }

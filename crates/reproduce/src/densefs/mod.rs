@@ -144,15 +144,20 @@ pub struct OperationFootprint {
 }
 
 impl Part {
+    /// The parts by name, but for the whole.
+    const NAMED: [(&str, Self); 3] =
+        [("figure-1", Self::Figure1), ("figure-2", Self::Figure2), ("section-2", Self::Section2)];
+
+    /// The names of all parts.
+    #[must_use]
+    pub fn names() -> [&'static str; 3] {
+        Self::NAMED.map(|(name, _)| name)
+    }
+
     /// The part of this name: `figure-1`, `figure-2` or `section-2`.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        match name {
-            "figure-1" => Some(Self::Figure1),
-            "figure-2" => Some(Self::Figure2),
-            "section-2" => Some(Self::Section2),
-            _ => None,
-        }
+        Self::NAMED.into_iter().find(|(one, _)| *one == name).map(|(_, part)| part)
     }
 
     /// The file systems that it is traced on.

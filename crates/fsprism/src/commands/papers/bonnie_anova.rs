@@ -1,0 +1,94 @@
+//! Rondinelli, File Systems Performance Analysis: Bonnie, computed and measured.
+
+use std::path::Path;
+
+use ::reproduce::bonnie_anova;
+use record::{BonnieOptions, BonniePhaseOrder, ClassicOptions, Run};
+use suites::classic::bonnie;
+use suites::classic::bonnie_anova::TARGETS;
+
+use super::measured::{BLOCKS, measured, measuring, owned};
+use super::{Paper, counted};
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::exit::{Blame, Done};
+use crate::output;
+use crate::session::targets;
+
+/// The part that is computed from the paper's own numbers.
+const SECTION: &str = "section-3";
+
+pub(super) struct BonnieAnova;
+
+impl Paper for BonnieAnova {
+    fn name(&self) -> &'static str {
+        bonnie_anova::SUITE
+    }
+
+    fn summary(&self) -> &'static str {
+        "Rondinelli, File Systems Performance Analysis: Bonnie, computed and measured (section-3)"
+    }
+
+    fn items(&self) -> Vec<&'static str> {
+        vec![SECTION]
+    }
+
+    fn is_computed(&self, item: &str) -> bool {
+        item == SECTION
+    }
+
+    fn takes_size(&self) -> bool {
+        true
+    }
+
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+        if item.is_some() { published(options) } else { whole(options) }
+    }
+}
+
+/// Measures Bonnie as the paper did, or takes a run that has, and sets it beside the paper. Where
+/// none of the file systems can be made, the paper's own numbers are all.
+fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let how = measuring(options, BLOCKS);
+    if options.run.is_none()
+        && let Some(why) = targets::why_none(&owned(&TARGETS), &how.making)?
+    {
+        output::say(&format!("only computed from the paper's numbers, not measured: {why}"));
+        return published(options);
+    }
+    let usual = bonnie::published();
+    let size_bytes = options.size.unwrap_or(usual.size_bytes);
+    let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..usual }.into());
+    let suite = (bonnie_anova::SUITE, Some(&classic));
+    let measured = measured(bonnie_anova::SUITE, suite, &TARGETS, &how, options.run.as_ref())?;
+    check_bonnie(&measured.path, &measured.run)?;
+    let counted = counted::bonnie(measured.place(), &measured.run, options)?;
+    let counted = counted.as_ref().map(|(run, name)| (run, name.as_str()));
+    let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())), counted)?;
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    Ok(measured.end())
+}
+
+/// The paper's numbers, published and computed again.
+fn published(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let reproduction = bonnie_anova::reproduce(None, None)?;
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
+}
+
+/// The analysis is of file systems and actions, on a file of one size, in Bonnie's order.
+fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
+    let Some(ClassicOptions::Bonnie(bonnie)) = &run.manifest.run.classic else { return Ok(()) };
+    let (why, instead) = if bonnie.by_size().len() > 1 {
+        ("has files of several sizes, but the paper uses one", "a single --size")
+    } else {
+        match bonnie.options.phase_order {
+            BonniePhaseOrder::Bonnie => return Ok(()),
+            BonniePhaseOrder::BonniePlusPlus | BonniePhaseOrder::BonniePlusPlusByBlock => {
+                ("rewrites what it wrote by block, but the paper did not", "--phase-order bonnie")
+            }
+        }
+    };
+    let path = path.display();
+    Err(anyhow::anyhow!("{path} {why}: give a run made with {instead}")).blame_input()
+}

@@ -1,0 +1,97 @@
+//! Weiss et al., DenseFS: A Cache-Compact Filesystem.
+
+use std::path::{Path, PathBuf};
+
+use ::reproduce::densefs::{self, Part};
+use anyhow::Context;
+use footprint_suite::trace_name;
+use record::{Run, TRACES};
+use textual::plain_path;
+
+use super::Paper;
+use super::measured::{BLOCKS, in_guests, read};
+use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
+use crate::arguments::guests::GuestKernel;
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::commands::suites::footprint;
+use crate::exit::{Blame, Done};
+use crate::output;
+
+pub(super) struct DenseFs;
+
+impl Paper for DenseFs {
+    fn name(&self) -> &'static str {
+        "densefs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"
+    }
+
+    fn items(&self) -> Vec<&'static str> {
+        Part::names().to_vec()
+    }
+
+    /// Traces the operations of a part, or takes a run that has, and sets them beside the paper.
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+        let part = match item {
+            None => Part::Whole,
+            Some(name) => Part::of_name(name)
+                .with_context(|| {
+                    format!("densefs has no {name}: choose figure-1, figure-2, section-2")
+                })
+                .blame_input()?,
+        };
+        let path = match &options.run {
+            Some(path) => path.clone(),
+            None => traced_run(part, options)?,
+        };
+        let run = read((&path, None))?;
+        if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
+            let suite = &run.manifest.run.suite;
+            let refusal = anyhow::anyhow!(
+                "{} is a run of {suite}: --run needs one made by `fsprism run footprint`",
+                path.display()
+            );
+            return Err(refusal).blame_input();
+        }
+        let traced = traces_of(&path, &run);
+        let name = plain_path(&path);
+        let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
+        let width = output::terminal_options().width;
+        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::say(&name);
+        Ok(if reproduction.missing.is_empty() { Done::Well } else { Done::WithFailures })
+    }
+}
+
+/// Makes a run of what a part needs.
+fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf> {
+    let targets: Vec<String> = part.file_systems().iter().map(|name| (*name).to_owned()).collect();
+    let operations = part.operations().iter().map(|name| name.parse());
+    let asked = FootprintOptions {
+        targets,
+        blocks: options.blocks.or(Some(BLOCKS)),
+        guests: in_guests(options),
+        tracing: TracingOptions {
+            operations: operations.collect::<Result<_, _>>()?,
+            ..TracingOptions::default()
+        },
+        simulated: CachesOptions { caches: Vec::new() },
+        kernel: GuestKernel::default(),
+    };
+    let made = footprint::made("reproduce", &asked)?;
+    Ok(made.directory.path().to_owned())
+}
+
+/// What the traces of a run have. One that is gone or cannot be read is said, and left out.
+fn traces_of(path: &Path, run: &Run) -> Vec<densefs::TargetStacks> {
+    let of_target = |target: &record::TargetRecord| {
+        let trace = path.join(TRACES).join(trace_name(&target.label));
+        let found = footprint_study::operation_stacks(&trace);
+        let found = found.map_err(|error| output::say(&format!("no stacks: {error}"))).ok()?;
+        let footprint_study::TraceStacks { kernel, operations } = found;
+        Some(densefs::TargetStacks { target: target.label.clone(), kernel, operations })
+    };
+    run.manifest.targets.iter().filter_map(of_target).collect()
+}

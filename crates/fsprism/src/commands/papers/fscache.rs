@@ -1,0 +1,73 @@
+//! Howells, FS-Cache Benchmarks.
+
+use ::report::Source;
+use ::reproduce::fscache;
+use network_guest::Version;
+use textual::plain_path;
+
+use super::Paper;
+use super::measured::{in_guests, read};
+use crate::arguments::guests::GuestKernel;
+use crate::arguments::network::{FscacheOptions, NetworkArguments};
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::commands::suites::fscache as rig;
+use crate::exit::{Blame, Done};
+use crate::output::{self, page};
+
+pub(super) struct FsCache;
+
+impl Paper for FsCache {
+    fn name(&self) -> &'static str {
+        fscache::NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "Howells, FS-Cache Benchmarks: a network file system's cache, measured in guests"
+    }
+
+    fn items(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Measures a network file system's cache with the paper's version of NFS, or takes a run that
+    /// has.
+    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+        let (path, directory, done) = match &options.run {
+            Some(path) => (path.clone(), None, Done::Well),
+            None => {
+                let asked = FscacheOptions {
+                    benchmarks: Vec::new(),
+                    runs: options.blocks,
+                    guests: in_guests(options),
+                    // Mounts were of version 3 then.
+                    network: NetworkArguments {
+                        nfs: vec![Version::V3],
+                        ..NetworkArguments::default()
+                    },
+                    kernel: GuestKernel::default(),
+                };
+                let made = rig::made("reproduce", &asked)?;
+                let done = made.done();
+                (made.directory.path().to_owned(), Some(made.directory), done)
+            }
+        };
+        let run = read((&path, directory.as_ref()))?;
+        if run.manifest.run.suite != network_suite::SUITE {
+            let refusal = anyhow::anyhow!(
+                "{} is a run of {}: --run needs one made by `fsprism run fscache`",
+                path.display(),
+                run.manifest.run.suite
+            );
+            return Err(refusal).blame_input();
+        }
+        let name = plain_path(&path);
+        let reproduction = fscache::Reproduction::of(&run, &name);
+        let width = output::terminal_options().width;
+        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        if let Some(directory) = &directory {
+            page::write_into(directory, &Source::new(&run, &path));
+        }
+        output::say(&name);
+        Ok(done)
+    }
+}

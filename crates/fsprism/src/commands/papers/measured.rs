@@ -1,0 +1,128 @@
+//! Runs that are made for a paper, or were made for it before.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::report::Source;
+use record::{ClassicOptions, EndReason, Run, RunDirectory};
+use suites::classic::{bonnie, bonnie_anova};
+use textual::plain_path;
+
+use crate::arguments::format::OutputOptions;
+use crate::arguments::guests::InGuests;
+use crate::arguments::making::Making;
+use crate::arguments::measuring::Measuring;
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::commands::suites::timed;
+use crate::exit::{Blame, Done};
+use crate::output::{self, page};
+use crate::session::targets::Choice;
+
+/// Times that each point is run.
+pub(super) const BLOCKS: u32 = 8;
+/// Measuring ends by itself after the blocks; this is what it may take at most.
+const BUDGET: Duration = Duration::from_secs(3600);
+
+/// A run that was made for a paper.
+pub(super) struct MeasuredRun {
+    pub(super) path: PathBuf,
+    /// Where it was made now.
+    pub(super) directory: Option<RunDirectory>,
+    pub(super) run: Run,
+    pub(super) reason: EndReason,
+}
+
+impl MeasuredRun {
+    pub(super) fn name(&self) -> String {
+        plain_path(&self.path)
+    }
+
+    /// Where it lies, and its directory if it was made now.
+    pub(super) fn place(&self) -> (&Path, Option<&RunDirectory>) {
+        (&self.path, self.directory.as_ref())
+    }
+
+    /// Writes its page, if it was made now, and says where it is.
+    pub(super) fn end(&self) -> Done {
+        if let Some(directory) = &self.directory {
+            page::write_into(directory, &Source::new(&self.run, &self.path));
+        }
+        output::say(&self.name());
+        if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }
+    }
+}
+
+/// Measures a suite of a paper on the paper's targets, or takes a run that has.
+pub(super) fn measured(
+    paper: &str,
+    suite: (&str, Option<&ClassicOptions>),
+    targets: &[&str],
+    measuring: &Measuring,
+    earlier: Option<&PathBuf>,
+) -> anyhow::Result<MeasuredRun> {
+    let (path, directory, reason) = match earlier {
+        Some(path) => (path.clone(), None, EndReason::Blocks),
+        None => {
+            let targets = owned(targets);
+            let choice = Choice::OfPaper(&targets);
+            let (directory, reason) =
+                timed::measure_silently("reproduce", suite, choice, measuring)?;
+            (directory.path().to_owned(), Some(directory), reason)
+        }
+    };
+    let run = read((&path, directory.as_ref()))?;
+    check_suite(paper, &path, &run)?;
+    Ok(MeasuredRun { path, directory, run, reason })
+}
+
+/// A run by its path, or in its directory if it was made now.
+pub(super) fn read((path, directory): (&Path, Option<&RunDirectory>)) -> anyhow::Result<Run> {
+    let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
+    run.blame_input().inspect(output::say_left_out)
+}
+
+pub(super) fn owned(targets: &[&str]) -> Vec<String> {
+    targets.iter().map(|&one| one.to_owned()).collect()
+}
+
+fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
+    let suite = &run.manifest.run.suite;
+    // Bonnie itself, on whatever targets, is all that its paper needs.
+    if suite.starts_with(paper) || (paper == bonnie_anova::SUITE && suite == bonnie::SUITE) {
+        return Ok(());
+    }
+    let refusal = anyhow::anyhow!(
+        "{} is a run of {suite}: --run needs one made by `fsprism reproduce {paper}`",
+        path.display()
+    );
+    Err(refusal).blame_input()
+}
+
+/// How the run of a paper is measured, on so many blocks unless it is said.
+pub(super) fn measuring(options: &ReproduceOptions, blocks: u32) -> Measuring {
+    Measuring {
+        budget: Some(BUDGET),
+        blocks: options.blocks.or(Some(blocks)),
+        seed: options.seed,
+        making: Making {
+            scratch: Some(options.scratch.clone()),
+            no_wait: options.no_wait,
+            on_busy: options.on_busy,
+            ..Making::default()
+        },
+        out: options.out.clone(),
+        ..Measuring::default()
+    }
+}
+
+/// The same of what is measured in guests.
+pub(super) fn in_guests(options: &ReproduceOptions) -> InGuests {
+    InGuests {
+        confidence: Measuring::default().confidence,
+        seed: options.seed,
+        no_wait: options.no_wait,
+        scratch: options.scratch.clone(),
+        out: options.out.clone(),
+        output: OutputOptions::default(),
+    }
+}

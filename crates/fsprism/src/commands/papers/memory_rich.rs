@@ -1,0 +1,74 @@
+//! Wang et al., The Effects of Memory-Rich Environments on File System Microbenchmarks.
+
+use ::reproduce::memory_rich::{self, MODEL_ITEMS, SUITE};
+use record::EndReason;
+use suites::classic::memory_rich::TARGETS;
+
+use super::Paper;
+use super::measured::{measured, measuring};
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::commands::suites::traffic;
+use crate::exit::Done;
+use crate::output;
+
+/// Times that each point is run, since all points take a second together: a machine that others use
+/// has a pace that lasts for longer, and a few blocks would show one such pace.
+const BLOCKS: u32 = 40;
+
+pub(super) struct MemoryRich;
+
+impl Paper for MemoryRich {
+    fn name(&self) -> &'static str {
+        SUITE
+    }
+
+    fn summary(&self) -> &'static str {
+        "Wang et al., The Effects of Memory-Rich Environments, measured (table-2 to figure-8)"
+    }
+
+    fn items(&self) -> Vec<&'static str> {
+        [suites::below(SUITE), MODEL_ITEMS.to_vec()].concat()
+    }
+
+    fn is_computed(&self, item: &str) -> bool {
+        MODEL_ITEMS.contains(&item)
+    }
+
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+        match item {
+            Some(item) if self.is_computed(item) => {
+                let model = memory_rich::model();
+                let text = || memory_rich::model_text(&model);
+                output::print_answer(options.output.format, &model, text)
+            }
+            Some(item) => from_run(&format!("{SUITE}/{item}"), options),
+            None => from_run(SUITE, options),
+        }
+    }
+}
+
+/// Measures the tables and figures, or takes a run that has measured them.
+fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let how = measuring(options, BLOCKS);
+    let measured = measured(SUITE, (suite, None), &TARGETS, &how, options.run.as_ref())?;
+    let is_whole = measured.reason != EndReason::Interrupted && suite == SUITE;
+    if let Some(directory) = measured.directory.as_ref().filter(|_| is_whole) {
+        // What cannot be counted here is no reason to lose what was timed.
+        if let Err(why) = traffic::of_paper(directory) {
+            output::say(&format!("section 4.6.1 was not counted: {why:#}"));
+        }
+    }
+    let counted = match &measured.directory {
+        Some(directory) => directory.traffic(&measured.run),
+        None => measured.run.traffic(&measured.path),
+    };
+    let counted = counted.unwrap_or_else(|why| {
+        output::say(&format!("section 4.6.1 is left out: {why}"));
+        None
+    });
+    let reproduction =
+        memory_rich::Reproduction::of(&measured.run, &measured.name(), counted.as_ref());
+    let width = output::terminal_options().width;
+    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    Ok(measured.end())
+}

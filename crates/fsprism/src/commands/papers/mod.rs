@@ -1,0 +1,136 @@
+//! `fsprism reproduce`: a paper's numbers and figures, published beside computed or measured.
+
+mod bonnie_anova;
+mod counted;
+mod densefs;
+mod fscache;
+mod measured;
+mod memory_rich;
+mod rocket_science;
+
+use serde_json::json;
+
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::exit::{Blame, Done};
+use crate::output;
+
+/// A paper that can be reproduced. Its command, list, completions and refusals follow.
+trait Paper {
+    /// The name by which `fsprism reproduce` takes it.
+    fn name(&self) -> &'static str;
+
+    /// Its authors and title, and what is done with it.
+    fn summary(&self) -> &'static str;
+
+    /// Its tables, figures and sections that can be reproduced by themselves.
+    fn items(&self) -> Vec<&'static str>;
+
+    /// Whether an item is computed from the paper's own numbers, and nothing is measured for it.
+    fn is_computed(&self, _item: &str) -> bool {
+        false
+    }
+
+    /// Whether `--size` says something of it.
+    fn takes_size(&self) -> bool {
+        false
+    }
+
+    /// Reproduces an item, or all of it.
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done>;
+}
+
+/// All papers.
+fn papers() -> [Box<dyn Paper>; 5] {
+    [
+        Box::new(bonnie_anova::BonnieAnova),
+        Box::new(rocket_science::RocketScience),
+        Box::new(memory_rich::MemoryRich),
+        Box::new(densefs::DenseFs),
+        Box::new(fscache::FsCache),
+    ]
+}
+
+/// Reproduces what was named; without a name, lists the papers.
+pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
+    let papers = papers();
+    let Some(wanted) = wanted(options)? else {
+        let list: Vec<_> = papers
+            .iter()
+            .map(|paper| json!({ "name": paper.name(), "paper": paper.summary() }))
+            .collect();
+        let lines =
+            papers.iter().map(|paper| format!("{:<27}  {}\n", paper.name(), paper.summary()));
+        return output::print_answer(options.output.format, &list, || lines.collect());
+    };
+    let (name, item) = match wanted.split_once('/') {
+        Some((name, item)) => (name, Some(item)),
+        None => (wanted.as_str(), None),
+    };
+    let paper = papers.iter().find(|paper| paper.name() == name);
+    let paper = paper.ok_or_else(|| unknown(&wanted, name)).blame_input()?;
+    check(paper.as_ref(), item, options).blame_input()?;
+    paper.reproduce(item, options)
+}
+
+/// All that can be reproduced: papers, and what they have that can be reproduced by itself.
+pub(crate) fn names() -> Vec<String> {
+    let names = |paper: &dyn Paper| {
+        let items = paper.items().into_iter().map(|item| format!("{}/{item}", paper.name()));
+        [paper.name().to_owned()].into_iter().chain(items.collect::<Vec<_>>())
+    };
+    papers().iter().flat_map(|paper| names(paper.as_ref())).collect()
+}
+
+/// What is to be reproduced, as `PAPER` or `PAPER/ITEM`.
+fn wanted(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
+    match (&options.paper, &options.item) {
+        (Some(paper), Some(item)) if paper.contains('/') => {
+            let refusal = anyhow::anyhow!("{paper} names an item already: leave out {item}");
+            Err(refusal).blame_input()
+        }
+        (Some(paper), Some(item)) => Ok(Some(format!("{paper}/{item}"))),
+        (paper, _) => Ok(paper.clone()),
+    }
+}
+
+fn unknown(wanted: &str, name: &str) -> anyhow::Error {
+    let names = papers().map(|paper| paper.name());
+    let suggestion = textual::did_you_mean(name, names);
+    anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
+}
+
+/// Refuses an item that a paper has not, and options that say nothing of it.
+fn check(paper: &dyn Paper, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<()> {
+    let name = paper.name();
+    if let Some(item) = item {
+        check_item(paper, item)?;
+    }
+    if options.size.is_some() && (item.is_some() || !paper.takes_size()) {
+        let sized: Vec<&str> =
+            papers().iter().filter(|one| one.takes_size()).map(|one| one.name()).collect();
+        let wanted = item.map_or_else(|| name.to_owned(), |item| format!("{name}/{item}"));
+        anyhow::bail!("--size is for {}, not for {wanted}: leave it out", sized.join(" and "));
+    }
+    let given = [("--run", options.run.is_some()), ("--blocks", options.blocks.is_some())];
+    let given = given.into_iter().find(|(_, is_given)| *is_given);
+    if let (Some(item), Some((option, _))) = (item.filter(|item| paper.is_computed(item)), given) {
+        anyhow::bail!(
+            "{name}/{item} is computed from the paper's numbers: leave out {option}, or name \
+             {name} to measure"
+        );
+    }
+    Ok(())
+}
+
+fn check_item(paper: &dyn Paper, item: &str) -> anyhow::Result<()> {
+    let (name, mut items) = (paper.name(), paper.items());
+    if items.contains(&item) {
+        return Ok(());
+    }
+    if items.is_empty() {
+        anyhow::bail!("{name} is reproduced as a whole: leave out {item}");
+    }
+    items.sort_unstable();
+    let suggestion = textual::did_you_mean(item, items.iter().copied());
+    anyhow::bail!("no {item} in {name}{suggestion}; choose from {}", items.join(", "))
+}

@@ -1,0 +1,40 @@
+//! Tarasov et al., Benchmarking File System Benchmarking: It *IS* Rocket Science.
+
+use ::reproduce::rocket_science;
+use suites::ROCKET_SCIENCE_TARGETS;
+
+use super::Paper;
+use super::measured::{BLOCKS, measured, measuring};
+use crate::arguments::reproduce::ReproduceOptions;
+use crate::exit::Done;
+use crate::output;
+
+const NAME: &str = "rocket-science";
+
+pub(super) struct RocketScience;
+
+impl Paper for RocketScience {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "Tarasov et al., It IS Rocket Science: its case study, measured (figure-1 to figure-4)"
+    }
+
+    fn items(&self) -> Vec<&'static str> {
+        suites::below(NAME)
+    }
+
+    /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+        let suite = item.map_or_else(|| NAME.to_owned(), |item| format!("{NAME}/{item}"));
+        let how = measuring(options, BLOCKS);
+        let targets = &ROCKET_SCIENCE_TARGETS;
+        let measured = measured(NAME, (&suite, None), targets, &how, options.run.as_ref())?;
+        let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
+        let width = output::terminal_options().width;
+        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        Ok(measured.end())
+    }
+}
