@@ -5,25 +5,15 @@ use std::time::Duration;
 
 use record::{Busy, Waited};
 
-use crate::conduct::{ATTEMPTS, RunContext};
+use crate::context::{OnBusy, RunContext};
+use crate::executor::Measured;
 use crate::observer::Event;
+use crate::plan::ATTEMPTS;
 
 /// What part of its budget a run waits for others at most, all waits together.
 const WAITS_SHARE: f64 = 0.25;
 /// How long the machine is watched for being quiet.
 pub(crate) const WATCHED: Duration = Duration::from_secs(1);
-
-/// What to do where others keep the machine busy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnBusy {
-    /// Wait until it is quiet, for a quarter of the budget at most; then measure all the same, and
-    /// mark what was measured so.
-    Wait,
-    /// Measure all the same, and mark it.
-    Measure,
-    /// End the run.
-    Refuse,
-}
 
 /// What is to be done with a replicate that others were in the way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +80,12 @@ impl Patience {
         let time = Duration::from_secs_f64(waited.waited_s);
         self.left = if waited.is_quiet { self.left.saturating_sub(time) } else { Duration::ZERO };
     }
+}
+
+/// What is to be done with a replicate, and who was in its way.
+pub(crate) fn in_the_way(measured: &Measured, patience: &Patience, attempt: u32) -> (Next, Busy) {
+    let busy = measured.neighbours.as_ref().and_then(|neighbours| neighbours.busy.clone());
+    busy.map_or((Next::Keep, Busy::default()), |busy| (patience.after(attempt), busy))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 
 mod busy;
 mod conduct;
+mod context;
 mod economy;
 mod error;
 mod executor;
@@ -30,8 +31,8 @@ mod resume;
 mod search;
 mod sizing;
 
-pub use busy::OnBusy;
-pub use conduct::{RunContext, conduct};
+pub use conduct::conduct;
+pub use context::{OnBusy, RunContext};
 pub use error::RunError;
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;

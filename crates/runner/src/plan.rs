@@ -8,6 +8,10 @@ use rand::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Cell, Manifest, Order};
 
+/// Executions of a cell in one block before it goes without a value there; in two successive
+/// blocks, before it is given up.
+pub(crate) const ATTEMPTS: u32 = 3;
+
 /// What bounds a run and what makes it repeatable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {

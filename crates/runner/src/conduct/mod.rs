@@ -6,7 +6,7 @@ mod returning;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use record::{
@@ -14,17 +14,16 @@ use record::{
     Start,
 };
 
-use crate::busy::{Next, OnBusy, Patience};
+use crate::busy::{Next, Patience, in_the_way};
+use crate::context::RunContext;
 use crate::economy::{self, Costs, Group};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
 use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
-use crate::observer::{Event, Observer};
-use crate::plan::{Plan, Stopwatch};
+use crate::observer::Event;
+use crate::plan::{ATTEMPTS, Plan};
 use crate::sizing::Size;
-
-pub(crate) use waiting::in_the_way;
 
 /// Successive blocks after which every interval must be narrow enough. One would do if nobody
 /// looked before; but a run that looks after each block and stops at the first narrow look prefers
@@ -34,9 +33,6 @@ const NARROW_LOOKS: u32 = 2;
 const ROOM: f64 = 1.25;
 /// How far beyond the budget a block may go without which there is no interval.
 const OVERTIME: f64 = 1.1;
-/// Executions of a cell in one block before it goes without a value there; in two successive
-/// blocks, before it is given up.
-pub(crate) const ATTEMPTS: u32 = 3;
 
 /// Measures what `plan` says, on top of what `ledger` knows to be done, until an end is reached.
 ///
@@ -72,18 +68,6 @@ pub fn conduct<E: Executor>(
     let clock_drift_ppm = run.executor.clock_drift_ppm();
     run.write(&Line::End(End { reason, used_s, clock_drift_ppm }))?;
     Ok(reason)
-}
-
-/// What a run is given from outside: time, somebody who watches, and a way to stop it.
-pub struct RunContext<'a> {
-    /// Time since this part of the run began.
-    pub stopwatch: &'a dyn Stopwatch,
-    /// Somebody who watches.
-    pub observer: &'a mut dyn Observer,
-    /// Set when the run is to stop.
-    pub stop: &'a AtomicBool,
-    /// What to do where others keep the machine busy.
-    pub on_busy: OnBusy,
 }
 
 struct Conductor<'a, 'b, E> {

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use record::EndReason;
 
-use super::{ATTEMPTS, Conductor, Step, state_not_reached};
+use super::{Conductor, Step, state_not_reached};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, PilotMeasure};
+use crate::plan::ATTEMPTS;
 use crate::sizing;
 
 impl<E: Executor> Conductor<'_, '_, E> {

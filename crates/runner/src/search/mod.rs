@@ -15,12 +15,13 @@ use record::{
     RunDirectory, SearchPlan, Start,
 };
 
-use crate::busy::{self, Next, Patience};
-use crate::conduct::{ATTEMPTS, RunContext, in_the_way};
+use crate::busy::{self, Next, Patience, in_the_way};
+use crate::context::RunContext;
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
 use crate::keeping::{self, Place};
 use crate::observer::Event;
+use crate::plan::ATTEMPTS;
 
 pub use course::{SearchCourse, Served};
 

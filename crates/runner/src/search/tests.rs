@@ -14,7 +14,7 @@ use stats::cliff::Cliff;
 
 use super::course::ZONE_REPLICATES;
 use super::*;
-use crate::busy::OnBusy;
+use crate::context::OnBusy;
 use crate::observer::Observer;
 use crate::plan::Stopwatch;
 
