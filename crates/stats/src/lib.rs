@@ -36,6 +36,7 @@ pub mod clustered;
 pub mod crossing;
 pub mod dependence;
 pub mod design;
+mod design_kind;
 pub mod distribution;
 mod estimated;
 pub mod independent;

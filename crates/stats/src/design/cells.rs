@@ -6,9 +6,8 @@
 //! edition, theorem 2.5), so that no later square loses what they do not share. A table's offset
 //! was never added to its values, and is part of the pivot.
 
-use super::design_kind::Replications;
 use super::sums::{mean, squares_about, sum_of, sum_over};
-use super::{DesignKind, Grid, Refused, Table};
+use super::{DesignKind, Grid, Refused, Replications, Table};
 
 /// The observations of every cell, in the order of the cells: the last factor runs fastest.
 pub(super) struct Cells {

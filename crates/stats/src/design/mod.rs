@@ -9,7 +9,6 @@
 mod analysis;
 mod cells;
 mod contrasts;
-mod design_kind;
 mod diagnostics;
 mod fit;
 mod general;
@@ -17,7 +16,6 @@ mod grid;
 mod model;
 mod precision;
 pub mod ranks;
-mod refused;
 mod run_order;
 mod sums;
 mod table;
@@ -29,11 +27,12 @@ pub use analysis::{
     Analysis, Effect, FQuantile, Interaction, LACK_OF_FIT, Options, Source, Totals, analyse,
 };
 pub use contrasts::{Adjustment, Contrast, contrasts};
-pub use design_kind::{DesignKind, Replications};
 pub use diagnostics::{Diagnostic, WARNING_P};
 pub use model::{Model, ModelChoice, Why};
 pub use precision::Estimate;
-pub use refused::Refused;
 pub use table::{Factor, Table, TableBuilder};
+
+pub use crate::design_kind::{DesignKind, Replications};
+pub use crate::refusal::Refused;
 
 use grid::Grid;

@@ -7,8 +7,7 @@
 //! Wolfe, "Nonparametric Statistical Methods", 2nd edition, sections 6.1 and 7.1).
 
 use super::cells::Cells;
-use super::design_kind::Replications;
-use super::{Refused, Table};
+use super::{Refused, Replications, Table};
 use crate::distribution::chi_square;
 use crate::refusal::Refusal;
 

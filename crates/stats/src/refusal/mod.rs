@@ -1,6 +1,8 @@
 //! Why an estimator refuses its input, and the checks that several estimators share.
 
-use crate::design::Refused;
+mod design;
+
+pub use design::Refused;
 
 /// Why an estimate is refused: the numbers given do not support it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Why a table of observations, or a question about one, is refused.
 
-use super::DesignKind;
+use crate::design_kind::DesignKind;
 
 /// Why an analysis of a designed experiment is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
