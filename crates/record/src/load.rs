@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{IntervalReport, Verdict};
+use crate::interval::IntervalReport;
+use crate::verdict::Verdict;
 
 /// What one unit of a load, such as one transaction, would take on each target: the times of its
 /// operations, as the run measured them, added up.

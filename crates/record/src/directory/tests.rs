@@ -4,10 +4,11 @@ use std::fs;
 
 use super::*;
 use crate::SCHEMA_VERSION;
+use crate::cache_state::CacheState;
 use crate::cliff::CellAdded;
 use crate::journal::{CellFailed, Start};
 use crate::machine::Machine;
-use crate::manifest::{CacheState, ClockRecord, Dimension, RunRecord, Tool};
+use crate::manifest::{ClockRecord, Dimension, RunRecord, Tool};
 
 pub(crate) fn manifest() -> Manifest {
     Manifest {
