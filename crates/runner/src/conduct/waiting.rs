@@ -1,4 +1,4 @@
-//! Waiting for others who keep the machine busy.
+//! Waiting for other programs that keep the machine busy.
 
 use std::time::Duration;
 
