@@ -1,10 +1,10 @@
 //! Designed experiments: analysis of variance with effects, intervals and contrasts.
 //!
-//! What was varied on purpose is a [`Factor`], what was observed a [`Table`]. [`analyse`] takes
-//! factorial designs of one, two or more factors apart into effects (Jain, "The Art of
-//! Computer Systems Performance Analysis", chapters 20 to 23), [`contrasts`] compares the levels of
-//! one factor, and [`ranks`] has the tests that suppose no normality. [`Diagnostic`]s say whether
-//! the residuals are what all of that assumes.
+//! What was varied on purpose is a [`Factor`], what was observed a [`Table`]. [`analyse`] breaks
+//! factorial designs of one, two or more factors down into effects (Jain, "The Art of Computer
+//! Systems Performance Analysis", chapters 20 to 23), [`contrasts`] compares the levels of one
+//! factor, and [`ranks`] has tests that do not assume normality. [`Diagnostic`]s say whether the
+//! residuals meet the assumptions of all that.
 
 mod analysis;
 mod cells;
