@@ -1,4 +1,4 @@
-//! What the user asked for beyond a suite: operations of their own, and the length of replicates.
+//! What the user requested beyond a suite: custom operations, and the length of replicates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A confidence interval, as reports state it.
+//! Confidence intervals, as stated in reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

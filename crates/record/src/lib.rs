@@ -1,6 +1,6 @@
 //! What a run leaves behind: its directory, its journal, and the types of both.
 //!
-//! A run directory holds `manifest.json` (what was measured, where, on which targets:
+//! A run directory contains `manifest.json` (what was measured, where, on which targets:
 //! [`Manifest`]), `cells.jsonl` (one [`Line`] per replicate, appended and fsynced: nothing measured
 //! is lost) and `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format
 //! json` prints. It is computed from the manifest and the journal, so it can be written again at

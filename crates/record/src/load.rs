@@ -1,4 +1,4 @@
-//! Loads: mixes of operations, and what they would take on each target.
+//! Loads: mixes of operations, and how long they would take on each target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
