@@ -1,5 +1,4 @@
-//! The run directory: made once, appended to after each replicate, readable up to its last complete
-//! line.
+//! The run directory: made once, appended to per replicate, readable up to its last complete line.
 
 mod beginning;
 mod group;
@@ -34,8 +33,7 @@ const MANIFEST: &str = "manifest.json";
 const MANIFEST_PART: &str = "manifest.json.part";
 const JOURNAL: &str = "cells.jsonl";
 const HISTOGRAMS: &str = "histograms";
-/// Directory, within a run's, for the traces behind footprints: a file `LABEL.trace` for each
-/// target.
+/// Directory, within a run's, for the traces of footprints: a `LABEL.trace` for each target.
 pub const TRACES: &str = "footprint";
 /// Maximum size of a journal in bytes; a run ends when its journal is nearly that long.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;

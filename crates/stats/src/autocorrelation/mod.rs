@@ -10,8 +10,8 @@ use crate::interval::{Interval, t_interval};
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit, check_spread};
 use crate::sample;
 
-/// Minimum number of values for a lag-1 autocorrelation: with fewer, the warning's threshold at 95
-/// % is above 0.6.
+/// Minimum number of values for a lag-1 autocorrelation: with fewer, the warning's 95 % threshold
+/// is above 0.6.
 pub const LAG_VALUES_MIN: u64 = 10;
 
 /// Minimum number of values for an effective size (Box, Jenkins & Reinsel, "Time Series Analysis",

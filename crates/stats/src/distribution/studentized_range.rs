@@ -139,9 +139,9 @@ const OUTER_NODES_MAX: u32 = 4_000;
 
 /// The range of k independent standard normal values.
 ///
-/// Its tail is the integral over the largest value z of k phi(z) (Phi(z)^(k - 1) - (Phi(z) - Phi(z
-/// - w))^(k - 1)): the others are below z, and not all of them are above z - w (David & Nagaraja,
-/// "Order Statistics", 3rd edition, section 2.3).
+/// Its tail is the integral over the largest value z of
+/// k phi(z) (Phi(z)^(k - 1) - (Phi(z) - Phi(z - w))^(k - 1)): the others are below z, and not all
+/// of them are above z - w (David & Nagaraja, "Order Statistics", 3rd edition, section 2.3).
 struct NormalRange {
     /// k - 1.
     others: f64,
