@@ -97,8 +97,8 @@ pub fn recorded_scratch(scratch: &Path) -> Option<String> {
     std::path::absolute(scratch).ok()?.into_os_string().into_string().ok()
 }
 
-/// Environment variable that tells a run which is one of several where its reserved directory is:
-/// the route to it, a space, and the path given by `--out`.
+/// Environment variable that tells a run in a group where its reserved directory is: the route to
+/// it, a space, and the path given by `--out`.
 pub const HELD_FOR_RUN: &str = "FSPRISM_HELD_FOR_RUN";
 
 /// Reserves the directory of a new run: the named one, or a new one below [`RUNS`].

@@ -14,7 +14,7 @@ use crate::plain::make_plain;
 use crate::plausible;
 use crate::schema::SCHEMA_VERSION;
 
-/// Maximum size of a manifest in bytes. Those of the longest runs have a hundredth of that.
+/// Maximum size of a manifest in bytes. Those of the longest runs are a hundredth of that.
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
 /// The field with the checksum of everything before it.
 const CHECKSUM: &str = "crc32";
