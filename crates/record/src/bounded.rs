@@ -1,17 +1,18 @@
-//! How much memory parsing a text may take: what claims more is not parsed.
+//! Limits on the memory that parsing a text may take: a text that would exceed them is not parsed.
 //!
-//! An array that holds nothing else takes some 200 bytes while it is parsed, and `[],` in the text.
+//! While being parsed, an empty array takes about 200 bytes, but only `[],` in the text.
 
-/// Elements of a manifest: three times as many as one of ten thousand cells has. They take 400 MiB.
+/// Elements of a manifest: three times as many as one with ten thousand cells has. They take 400
+/// MiB.
 pub(crate) const OF_MANIFEST: usize = 1 << 21;
-/// Elements of a journal's line: five times as many as the plan for ten thousand cells has.
+/// Elements of a journal line: five times as many as the plan for ten thousand cells has.
 pub(crate) const OF_LINE: usize = 1 << 19;
-/// Elements of all cells that a search adds, of which there are hundreds at most.
+/// Elements of all cells that a search adds; there are at most hundreds of these.
 pub(crate) const OF_CELLS_ADDED: usize = 1 << 19;
 
-/// The elements of a text of JSON, if there are at most so many; otherwise why it is not parsed.
+/// The number of elements in a JSON text, or why it is not parsed if there are more than `most`.
 pub(crate) fn elements(text: &[u8], most: usize) -> Result<usize, String> {
-    // Those inside strings are counted as well: there are few.
+    // This includes those inside strings, which are few.
     let elements = text.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
     if elements <= most {
         return Ok(elements);

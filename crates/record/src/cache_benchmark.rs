@@ -4,12 +4,12 @@ use crate::machine::Machine;
 use crate::manifest::TargetRecord;
 use crate::warning::Warning;
 
-/// The file is to be at least so many times as large as the memory (Rondinelli, "File Systems
+/// The file must be at least this many times as large as the memory (Rondinelli, "File Systems
 /// Performance Analysis", section 1.1: "at least four times the size of the available memory").
 const TIMES_LEAST: u64 = 4;
 
-/// The memory that limits what can be cached of a target, in words and in bytes: its own limit, the
-/// control group's or the machine's, whichever is least.
+/// The memory that limits how much of a target can be cached, in words and in bytes: its own limit,
+/// the control group's or the machine's, whichever is smallest.
 #[must_use]
 pub fn memory_of(machine: &Machine, limit_bytes: Option<u64>) -> Option<(&'static str, u64)> {
     let group = machine.cgroup.as_ref().and_then(|group| group.memory_limit_bytes);
@@ -21,7 +21,7 @@ pub fn memory_of(machine: &Machine, limit_bytes: Option<u64>) -> Option<(&'stati
     all.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).min_by_key(|&(_, bytes)| bytes)
 }
 
-/// The warning that what is measured on `target` is a cache, where Bonnie's file is that small.
+/// A warning that Bonnie's file is so small that the run measures a cache instead of `target`.
 #[must_use]
 pub fn cache_benchmark(
     machine: &Machine,

@@ -1,8 +1,8 @@
 //! Searches for cliffs: what is searched, what was found, and what proves its cause.
 //!
-//! A search adds cells to its run as it goes: the journal holds the plan of each search
-//! ([`SearchPlan`]) and each cell before its first replicate ([`CellAdded`]). Everything else here
-//! is computed from the journal and can be computed again.
+//! A search adds cells to its run as it proceeds: the journal contains the plan of each search
+//! ([`SearchPlan`]) and, before its first replicate, each cell ([`CellAdded`]). Everything else
+//! here is computed from the journal and can be computed again.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

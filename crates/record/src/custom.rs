@@ -1,9 +1,9 @@
-//! What the user asked for beyond a suite: operations of their own, and the length of replicates.
+//! What the user requested beyond a suite: custom operations, and the length of replicates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::CacheState;
+use crate::cache_state::CacheState;
 
 /// Reads and writes that the user described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cache_state::CacheState;
 use crate::cliff::{CliffReport, SearchReport};
+use crate::interval::IntervalReport;
 use crate::journal::End;
 use crate::load::LoadReport;
 use crate::machine::Machine;
 use crate::manifest::{
-    CacheState, ClockRecord, CurvePoint, Dimension, Least, References, RunRecord, Skipped,
-    TargetRecord, Tool,
+    ClockRecord, CurvePoint, Dimension, Least, References, RunRecord, Skipped, TargetRecord, Tool,
 };
 use crate::metric::{Better, StandardMetric};
 use crate::observation::Observation;
+use crate::verdict::Verdict;
 use crate::warning::Warning;
 
 /// The report of one run.
@@ -251,17 +253,6 @@ impl CellReport {
     }
 }
 
-/// A confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IntervalReport {
-    /// Confidence level, between 0 and 1.
-    pub level: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
 /// A percentile of the times of individual operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentile {
@@ -375,31 +366,6 @@ pub struct DimensionComparison {
     pub p_adjusted: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-}
-
-/// What can be said about two targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The difference is real at the run's confidence level, and larger than 2 %.
-    Real,
-    /// The difference is real, but may be smaller than 2 %.
-    RealSizeUnknown,
-    /// They cannot be told apart; that does not mean that they are the same.
-    NotToldApart,
-    /// Too few blocks to say anything.
-    NotEnoughData,
-}
-
-impl Verdict {
-    /// Whether a difference is real, however large.
-    #[must_use]
-    pub fn is_different(self) -> bool {
-        match self {
-            Self::Real | Self::RealSizeUnknown => true,
-            Self::NotToldApart | Self::NotEnoughData => false,
-        }
-    }
 }
 
 /// A warning and its message.

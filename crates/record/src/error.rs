@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// A run directory cannot be made, read or continued.
+/// Why a run directory cannot be made, read or continued.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The directory for a new run holds something already.
+    /// The directory for a new run is not empty.
     #[error(
         "{path} is not empty: name another run directory with --out, or continue with --resume"
     )]
@@ -18,7 +18,7 @@ pub enum RecordError {
         /// The directory.
         path: PathBuf,
     },
-    /// What was counted of caches is not whole, or is of another run than the one it lies in.
+    /// The cache traffic in a run's directory is incomplete or belongs to another run.
     #[error("{path} is not whole, or was not counted beside this run: remove it")]
     NotItsTraffic {
         /// The directory.
@@ -49,7 +49,7 @@ pub enum RecordError {
         /// The newest one known here.
         known: u32,
     },
-    /// A file of the run does not hold what it should.
+    /// A file of the run has invalid content.
     #[error("{path}, line {line}: {why}: the run directory is damaged")]
     Damaged {
         /// The file.
@@ -59,12 +59,12 @@ pub enum RecordError {
         /// What is wrong with it.
         why: String,
     },
-    /// A figure of the manifest is none that a run can have.
+    /// A value in the manifest is impossible.
     #[error("{path}: {why}: the run directory is damaged")]
     Implausible {
         /// The file.
         path: PathBuf,
-        /// Which, and what it should be.
+        /// Which value, and what it should be.
         why: String,
     },
     /// Another process is writing to the run.
@@ -84,16 +84,16 @@ pub enum RecordError {
         /// The file being written.
         path: PathBuf,
     },
-    /// The disk of the run directory has no room for a run to begin.
+    /// The disk of the run directory is too full for a run to begin.
     #[error(
         "the disk of the run directory {path} is full, so no run was begun: free some space, or \
          choose another disk with --out"
     )]
     NoRoom {
-        /// The file that was to be written.
+        /// The file that could not be written.
         path: PathBuf,
     },
-    /// A file beside those of a run cannot be written; the run is whole without it.
+    /// A file next to those of a run cannot be written; the run is complete without it.
     #[error("{path} cannot be written: {source}")]
     Beside {
         /// The file.
@@ -101,7 +101,7 @@ pub enum RecordError {
         /// The system's answer.
         source: io::Error,
     },
-    /// What was to be written could not be read again.
+    /// A line was not written because it would not be readable.
     #[error(
         "{path}: a line was not written, because it could not be read again ({why}); what was \
          measured before is kept"
@@ -124,8 +124,8 @@ pub enum RecordError {
     },
 }
 
-/// What helps against a failure, as the end of a sentence; nothing where another place would fail
-/// alike.
+/// What helps against a failure, as the end of a sentence; empty if another directory would fail in
+/// the same way.
 fn advice(source: &io::Error) -> &'static str {
     match Errno::from_io_error(source) {
         Some(Errno::MFILE | Errno::NFILE) => "; raise the limit on open files (`ulimit -n`)",
@@ -134,11 +134,11 @@ fn advice(source: &io::Error) -> &'static str {
     }
 }
 
-/// Something cannot be taken into a run's directory.
+/// Why something cannot be taken into a run's directory.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TakeInError {
-    /// There is nothing to take in, and why.
+    /// There is nothing to take in, with the reason.
     #[error("{0}")]
     NotFilled(String),
     /// The directory cannot be written.
@@ -147,7 +147,7 @@ pub enum TakeInError {
 }
 
 impl RecordError {
-    /// Gives an input/output error its place, and a full disk its own variant.
+    /// Adds the path to an I/O error, and gives a full disk its own variant.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub(crate) fn io(
         action: &'static str,

@@ -1,9 +1,10 @@
-//! The files of a run, opened so that nothing is read or written in their place.
+//! The files of a run, opened so that no other files can be read or written in their place.
 //!
-//! A run directory may have come from anywhere, and another user may own the directory that it lies
-//! in while root measures. So it is held by its descriptor; names are looked up below that,
-//! whatever comes to stand at its path; no link is followed; only plain files are opened, and those
-//! that are written to have no second name through which they would be somebody else's.
+//! A run directory may come from anywhere, and its parent may belong to another user while root
+//! measures. So it is held by its descriptor, and names are looked up relative to that, even if
+//! something else takes its place at its path. No link is followed, only regular files are opened,
+//! and a file that is written must not have a second name through which it could be somebody
+//! else's.
 
 use std::ffi::OsString;
 use std::fs::{File, create_dir_all};
@@ -21,14 +22,14 @@ use rustix::process::geteuid;
 
 use crate::error::RecordError;
 
-/// What every name is opened with: a pipe is not waited for, either.
+/// Flags for opening any name: do not follow links, and do not block on a pipe.
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o777);
-/// Whatever the umask, or what the directory that it is made in gives to others (acl(5)).
+/// Applied whatever the umask or the default ACL of the parent directory (acl(5)).
 const OWN_DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
-/// A directory, whatever its path leads to by now.
+/// An open directory, whatever its path may lead to by now.
 #[derive(Debug)]
 pub(crate) struct Held {
     fd: OwnedFd,
@@ -36,19 +37,19 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// The directory at a path that the user gave, who may have linked to it.
+    /// Opens the directory at a path given by the user, which may go through links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { fd: open(path, flags, Mode::empty())?, path: path.to_owned() })
     }
 
-    /// The directory at the end of a route, which people know by another path.
+    /// Opens the directory at the end of a route; `path` is its usual path.
     pub(crate) fn at(route: &Path, path: &Path) -> io::Result<Self> {
         Ok(Self { path: path.to_owned(), ..Self::open(route)? })
     }
 
-    /// `name` in the directory `parent`, which is made if it is not there; none if something has
-    /// that name already.
+    /// Makes `name` in the directory `parent`, which is made if it does not exist; none if `name`
+    /// already exists.
     pub(crate) fn make_new_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
         create_dir_all(parent).map_err(RecordError::io("make", parent))?;
         let parent = Self::open(parent).map_err(RecordError::io("open", parent))?;
@@ -58,13 +59,13 @@ impl Held {
         }
     }
 
-    /// A directory in this one.
+    /// Opens a subdirectory.
     pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | AS_IT_IS;
         Ok(Self { fd: openat(&self.fd, name, flags, Mode::empty())?, path: self.path_of(name) })
     }
 
-    /// The same, made if it is not there.
+    /// Opens a subdirectory, making it if it does not exist.
     pub(crate) fn make_below(&self, name: &str) -> io::Result<Self> {
         match mkdirat(&self.fd, name, DIRECTORY_MODE) {
             Ok(()) | Err(Errno::EXIST) => self.below(name),
@@ -72,15 +73,15 @@ impl Held {
         }
     }
 
-    /// The same, which nobody has made before. A link that somebody puts in its place is not
-    /// followed.
+    /// Makes a subdirectory, which must not exist yet, and opens it. If somebody replaces it by a
+    /// link, the link is not followed.
     pub(crate) fn make_new_below(&self, name: &str) -> io::Result<Self> {
         mkdirat(&self.fd, name, DIRECTORY_MODE)?;
         self.below(name)
     }
 
-    /// The same, which nobody has made before and nobody else owns: what programs write there by
-    /// its names, others cannot have lead elsewhere.
+    /// Makes a subdirectory, which must not exist yet and nobody else may own: other users cannot
+    /// redirect what programs write below it.
     pub(crate) fn make_own_below(&self, name: &str) -> io::Result<Self> {
         mkdirat(&self.fd, name, OWN_DIRECTORY_MODE)?;
         let made = self.below(name)?;
@@ -91,26 +92,27 @@ impl Held {
         Ok(made)
     }
 
-    /// A path to it that leads there whatever comes to stand at its own, for other processes too,
-    /// as long as this one holds it.
+    /// A path that leads to it, in other processes too, even if something else takes its place at
+    /// its own path, for as long as this process holds it open.
     pub(crate) fn route(&self) -> io::Result<PathBuf> {
         let route = format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd());
         let (there, here) = (stat(route.as_str())?, fstat(&self.fd)?);
-        // The numbers of processes may be those of another namespace.
+        // In another PID namespace, the process of this number would be a different one.
         if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino) {
             return Err(io::Error::other("/proc is that of other processes"));
         }
         Ok(route.into())
     }
 
-    /// A message in which it has the path that people know instead of its route.
+    /// Replaces the route in a message by the usual path.
     pub(crate) fn shown(&self, message: &str) -> String {
         let Ok(route) = self.route() else { return message.to_owned() };
         let (route, path) = (route.display().to_string(), self.path.display().to_string());
         let mut parts = message.split(route.as_str());
         let mut shown = parts.next().unwrap_or_default().to_owned();
         for part in parts {
-            // The number of another descriptor may begin with this one's.
+            // This may be the beginning of the route through another descriptor with a longer
+            // number.
             let is_another = part.starts_with(|c: char| c.is_ascii_digit());
             shown.push_str(if is_another { &route } else { &path });
             shown.push_str(part);
@@ -118,7 +120,7 @@ impl Held {
         shown
     }
 
-    /// Removes a directory in this one, with all that is in it, if it is there.
+    /// Removes a subdirectory with everything in it, if it exists.
     pub(crate) fn remove_below(&self, name: &str) -> io::Result<()> {
         match std::fs::remove_dir_all(self.route()?.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -126,12 +128,12 @@ impl Held {
         }
     }
 
-    /// Where it was found, for people.
+    /// The path where it was found, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where a name in it was found, for people.
+    /// The path of a name in it, for messages.
     pub(crate) fn path_of(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -148,18 +150,18 @@ impl Held {
         Ok(names)
     }
 
-    /// A file to read.
+    /// Opens a file for reading.
     pub(crate) fn to_read(&self, name: &str) -> io::Result<File> {
         let file = openat(&self.fd, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?;
         plain(file)
     }
 
-    /// A file's content, of which there may be so much.
+    /// The content of a file, which must not be larger than `bytes_max`.
     pub(crate) fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
         read_at_most(&self.to_read(name)?, bytes_max)
     }
 
-    /// A file to read and write, made if it is not there.
+    /// Opens a file for reading and writing, making it if it does not exist.
     pub(crate) fn to_write(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | AS_IT_IS;
         let file = plain(openat(&self.fd, name, flags, FILE_MODE)?)?;
@@ -174,7 +176,7 @@ impl Held {
         Ok(file)
     }
 
-    /// Puts a whole file where `name` is, by way of `part`, of which nothing stays.
+    /// Replaces the file `name` atomically by way of `part`, which is always removed.
     pub(crate) fn replace(&self, name: &str, part: &str, content: &[u8]) -> io::Result<()> {
         match unlinkat(&self.fd, part, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
@@ -187,14 +189,14 @@ impl Held {
             .and_then(|()| file.sync_all())
             .and_then(|()| Ok(renameat(&self.fd, part, &self.fd, name)?));
         if written.is_err() {
-            // On a full disk it would take the room that somebody else needs.
+            // On a full disk, it would take up space that others need.
             let _already_failing = unlinkat(&self.fd, part, AtFlags::empty());
         }
         written?;
         self.sync()
     }
 
-    /// Makes the names in it outlive a power cut.
+    /// Makes sure that the names in it survive a power failure.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(fsync(&self.fd)?)
     }
@@ -206,7 +208,8 @@ impl AsFd for Held {
     }
 }
 
-/// The content of a file from where it stands, of which there may be so much.
+/// The rest of a file's content from its current position, which must not be larger than
+/// `bytes_max`.
 pub(crate) fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     file.take(bytes_max + 1).read_to_end(&mut content)?;
@@ -284,7 +287,7 @@ mod tests {
     #[test]
     fn a_directory_of_its_own_is_new_and_nobody_else_writes_to_it() {
         let (directory, held) = held();
-        // As where others are given all.
+        // With a umask that gives others all permissions.
         let before = umask(Mode::empty());
         let own = held.make_own_below("own");
         umask(before);

@@ -1,7 +1,8 @@
 //! Histograms on disk: one `HdrHistogram` V2 log per cell, one line per replicate.
 //!
 //! The bucket layout of [`measure::Histogram`] is that of `HdrHistogram` with two significant
-//! digits, so nothing is lost on the way, and every tool that reads such logs reads these.
+//! digits, so nothing is lost in the conversion, and every tool that reads such logs can read
+//! these.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::time::Duration;
@@ -83,7 +84,7 @@ pub(crate) fn append(
     let line = line_of(histogram, at_s, elapsed_ns);
     file.write_all(&line).and_then(|()| file.sync_data()).map_err(write_error())?;
     if end_of_known == 0 {
-        // The name of a new log must outlive a power cut as well as its content.
+        // The name of a new log must survive a power failure, as must its content.
         directory.sync().map_err(write_error())?;
     }
     let crc32 = Some(crc32fast::hash(&line));

@@ -1,5 +1,5 @@
-//! The journal as text: one line per event, each with its number and a checksum, so that what was
-//! changed, lost or doubled on the way is seen and does not change a figure without a word.
+//! The journal as text: one line per event, each with its number and a checksum, so that lines that
+//! were changed, lost or duplicated are noticed and do not silently change a figure.
 
 use std::collections::HashSet;
 
@@ -11,42 +11,42 @@ use crate::manifest::Manifest;
 use crate::plain::make_plain;
 use crate::plausible;
 
-/// What stands before a line's checksum, which is that of all before this.
+/// The text before a line's checksum, which covers everything before this.
 const CHECKSUM: &[u8] = b",\"crc32\":";
-/// What stands before a line's number.
+/// The text before a line's number.
 const NUMBER: &[u8] = b",\"line\":";
 
-/// Lines that no journal has.
+/// Line numbers above this are invalid.
 const LINES_MAX: usize = 1_000_000_000;
-/// Damaged places after which a journal is not read on, and lines: those of the longest run have a
-/// fiftieth. Each takes memory, and a text may have one for each two bytes.
+/// Numbers of damaged places and of lines after which reading stops; the longest run has a fiftieth
+/// of these lines. Each takes memory, and a text can contain one in every two bytes.
 const DAMAGE_MAX: usize = 1000;
 pub(crate) const LINES_READ_MAX: usize = 1 << 19;
 
-/// What of a journal cannot be believed.
+/// A damaged place in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Where it stands, in lines from 1.
+    /// The line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub why: String,
 }
 
-/// What a journal's text says.
+/// The content of a journal.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
-    /// The lines that can be believed, in order.
+    /// The valid lines, in order.
     pub(crate) lines: Vec<Line>,
-    /// Where there are others.
+    /// The places that are damaged.
     pub(crate) damage: Vec<Damage>,
-    /// Length of the whole lines; what follows was being written when the process died.
+    /// Length of the complete lines; what follows was being written when the process died.
     pub(crate) whole_bytes: u64,
     /// The number of the last line.
     pub(crate) last: usize,
 }
 
 impl Parsed {
-    /// Why no more is read, where it is too much.
+    /// Why reading stops here, if there is too much.
     fn too_much(&self) -> Option<String> {
         if self.damage.len() >= DAMAGE_MAX {
             return Some(format!("{DAMAGE_MAX} lines before are damaged"));
@@ -56,7 +56,7 @@ impl Parsed {
     }
 }
 
-/// A line as it is written.
+/// The text of a line.
 pub(crate) fn text_of(line: &impl Serialize, number: usize) -> Vec<u8> {
     let mut text = serde_json::to_vec(line).expect("a line has text keys only");
     assert_eq!(text.pop(), Some(b'}'), "a line is an object");
@@ -69,8 +69,8 @@ pub(crate) fn text_of(line: &impl Serialize, number: usize) -> Vec<u8> {
     text
 }
 
-/// Takes whole lines in. Where one has a checksum, those that follow must have one, too: lines of
-/// before there were checksums stand before all others.
+/// Parses complete lines. Once a line has a checksum, all lines after it must have one, since lines
+/// from before checksums were introduced come first.
 pub(crate) fn parse(text: &[u8], manifest: &Manifest) -> Parsed {
     let whole_bytes = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let mut reader = Reader {
@@ -95,16 +95,16 @@ pub(crate) fn parse(text: &[u8], manifest: &Manifest) -> Parsed {
 
 struct Reader {
     parsed: Parsed,
-    /// Metrics of each cell, those that searches added among them.
+    /// Number of metrics of each cell, including cells that searches added.
     metrics: Vec<usize>,
     /// Blocks and cells of the replicates so far.
     replicates: HashSet<(u32, u32)>,
-    /// Elements of the cells that searches added.
+    /// Number of elements in the cells that searches added.
     added: usize,
     has_checksums: bool,
-    /// Where the line stands, from 1.
+    /// The current line, from 1.
     place: usize,
-    /// Lines since the last number whose own is not known.
+    /// Lines since the last known number whose own number is unknown.
     unread: usize,
 }
 
@@ -137,7 +137,7 @@ impl Reader {
         }
     }
 
-    /// The line, if what it says can be so.
+    /// Parses a line and checks that it is plausible.
     fn believed(&mut self, text: &[u8]) -> Result<Line, String> {
         let elements = bounded::elements(text, bounded::OF_LINE)?;
         let line: Line = line_of(text).map_err(|error| error.to_string())?;
@@ -169,7 +169,8 @@ fn missing(lines: usize) -> String {
     }
 }
 
-/// Few lines hold a character that could be an order to a terminal; those are made plain.
+/// Few lines contain characters that could be control sequences for a terminal. In those, they are
+/// neutralised.
 fn line_of(text: &[u8]) -> serde_json::Result<Line> {
     if text.is_ascii() && !text.contains(&b'\\') {
         return serde_json::from_slice(text);
@@ -179,7 +180,7 @@ fn line_of(text: &[u8]) -> serde_json::Result<Line> {
     serde_json::from_value(value)
 }
 
-/// A line's number, where it has one and a checksum; an error where that is not its own.
+/// A line's number, if it has one and a checksum; an error if the checksum does not match.
 fn number_of(text: &[u8]) -> Option<Result<usize, &'static str>> {
     let behind = |text: &[u8], mark: &[u8]| {
         let at = text.windows(mark.len()).rposition(|window| window == mark)?;
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(journal_of(&doubled).lines.len(), 3);
         let swapped = [whole[1].clone(), whole[0].clone(), whole[2].clone()];
         assert_eq!(damage(&swapped).len(), 2);
-        // What was put between them costs none of them.
+        // A foreign line between them does not invalidate any of them.
         let foreign = [whole[0].clone(), b"nonsense\n".to_vec(), whole[1].clone()];
         assert_eq!(damage(&foreign), [(2, "it has no checksum".to_owned())]);
         assert_eq!(journal_of(&foreign).lines.len(), 2);

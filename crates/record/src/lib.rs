@@ -1,6 +1,6 @@
 //! What a run leaves behind: its directory, its journal, and the types of both.
 //!
-//! A run directory holds `manifest.json` (what was measured, where, on which targets:
+//! A run directory contains `manifest.json` (what was measured, where, on which targets:
 //! [`Manifest`]), `cells.jsonl` (one [`Line`] per replicate, appended and fsynced: nothing measured
 //! is lost) and `histograms/` (one `HdrHistogram` log per cell). [`Document`] is what `--format
 //! json` prints. It is computed from the manifest and the journal, so it can be written again at
@@ -11,14 +11,17 @@
 
 mod bounded;
 mod cache_benchmark;
+mod cache_state;
 mod classic;
 mod cliff;
 mod custom;
 mod directory;
 mod document;
 mod error;
+mod guests;
 mod held;
 mod histogram_log;
+mod interval;
 mod journal;
 mod journal_text;
 mod load;
@@ -34,9 +37,11 @@ mod probe;
 mod schema;
 mod simulated;
 pub mod traffic;
+mod verdict;
 mod warning;
 
 pub use cache_benchmark::{cache_benchmark, memory_of};
+pub use cache_state::CacheState;
 pub use classic::{
     ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun,
     ClassicOptions, FirstWrite, ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
@@ -51,11 +56,11 @@ pub use directory::{
 };
 pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, Figure, FitParameter,
-    IntervalReport, MetricReport, Percentile, PercentileOf, RatioReport, Spending, Verdict,
-    WarningReport, WorkingSet,
+    MetricReport, Percentile, PercentileOf, RatioReport, Spending, WarningReport, WorkingSet,
 };
 pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;
+pub use interval::IntervalReport;
 pub use journal::{
     Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,
     LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord, Waited, left_out,
@@ -65,8 +70,8 @@ pub use load::{
     LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation, SurveyRanking,
 };
 pub use manifest::{
-    Ageing, CacheState, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest,
-    OfferedLoad, Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
+    Ageing, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest, OfferedLoad,
+    Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use neighbours::{Busy, Neighbours};
@@ -75,4 +80,5 @@ pub use plausible::BLOCKS_MAX;
 pub use probe::{ProbeEvidence, Waits};
 pub use schema::SCHEMA_VERSION;
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};
+pub use verdict::Verdict;
 pub use warning::Warning;

@@ -1,9 +1,10 @@
-//! Loads: mixes of operations, and what they would take on each target.
+//! Loads: mixes of operations, and how long they would take on each target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{IntervalReport, Verdict};
+use crate::interval::IntervalReport;
+use crate::verdict::Verdict;
 
 /// What one unit of a load, such as one transaction, would take on each target: the times of its
 /// operations, as the run measured them, added up.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cache_state::CacheState;
 use crate::classic::ClassicOptions;
 use crate::custom::{CustomWorkload, ReplicateLength};
 use crate::machine::Machine;
@@ -99,22 +100,6 @@ pub struct RunRecord {
     /// The order of cells within a block.
     #[serde(default)]
     pub order: Order,
-}
-
-impl RunRecord {
-    /// Whether a run that was cut off can be resumed: what a search has learnt, and guests, end
-    /// with the process.
-    #[must_use]
-    pub fn can_be_resumed(&self) -> bool {
-        self.command != "cliff" && !self.is_of_guests()
-    }
-
-    /// Whether its benchmarks ran in guests and their figures are counts: what makes a time of this
-    /// machine doubtful is no matter there.
-    #[must_use]
-    pub fn is_of_guests(&self) -> bool {
-        [crate::network::SUITE, crate::traffic::SUITE].contains(&&*self.suite)
-    }
 }
 
 /// The order in which the cells of a block are measured.
@@ -347,21 +332,6 @@ impl Dimension {
             Self::Pollution => "pollution",
         }
     }
-}
-
-/// The state of the caches in which a cell is measured; verified, never assumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CacheState {
-    /// No page of the touched files is resident before the first operation.
-    Cold,
-    /// Every page of the touched files is resident, and the device is not read.
-    Warm,
-    /// The state that the operations themselves maintain: reached before they are timed, and
-    /// recorded with each replicate.
-    Steady,
-    /// No state is required: by its nature, the operation goes to the device.
-    Any,
 }
 
 /// One target x one benchmark x one setting of its parameters.

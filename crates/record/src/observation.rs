@@ -1,4 +1,4 @@
-//! What a replicate observed besides its metrics: the curves and maps that its figures come from.
+//! What a replicate observed other than metrics: the curves and maps behind its figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
-//! Texts of JSON values made plain.
+//! Neutralises control characters in the texts of JSON values.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use textual::plain_text;
 
-/// Makes every text of a JSON value plain, names of entries among them.
+/// Makes every text in a JSON value plain, including names of entries.
 pub(crate) fn make_plain(value: &mut Value) {
     match value {
         Value::String(text) => {

@@ -1,31 +1,32 @@
-//! Whether what a run's files say can be so. Nothing behind this has to expect a number that no
-//! measurement gives: each figure fits into sums, and each name that is referred to is there.
+//! Whether the content of a run's files is plausible. Code after this check need not expect values
+//! that no measurement gives: figures can be added up without overflow, and every name that is
+//! referred to exists.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::journal::Line;
 use crate::manifest::Manifest;
 
-/// What no count, size or time in a line reaches, whatever its unit: twenty terabytes, or five and
-/// a half hours in nanoseconds. As many as a journal has lines can be added up.
+/// Limit on every count, size or time in a line, whatever its unit: twenty terabytes, or five and a
+/// half hours in nanoseconds. As many of these as a journal has lines can be added up.
 const NUMBER_MAX: u64 = 20_000_000_000_000;
-/// What no sum of a replicate's times reaches, in nanoseconds. Of operations on a schedule, times
-/// count from when they were to begin: while they are behind, each holds the wait of those before,
-/// and 1,500 that are two seconds late have three thousand seconds. Those of all blocks of a cell
-/// can be added up.
+/// Limit on the sum of a replicate's times, in nanoseconds. For operations on a schedule, times
+/// count from the intended start: while they are behind, each includes the wait for those before
+/// it, so 1,500 operations that are two seconds late add up to three thousand seconds. The sums of
+/// all blocks of a cell can be added up.
 const SUM_MAX: u64 = 1_000_000_000_000_000;
-/// Seconds that no run lasts: thirty years.
+/// Limit on the length of a run in seconds: thirty years.
 const SECONDS_MAX: f64 = 1e9;
-/// Levels of confidence that nobody asks for: 99.99 % is the highest that can be given.
+/// Limit on confidence levels: 99.99 % is the highest that can be requested.
 const LEVEL_MAX: f64 = 0.999_999;
-/// Blocks that a run has at most.
+/// Maximum number of blocks in a run.
 pub const BLOCKS_MAX: u32 = 10_000;
-/// Exponents of two that times in nanoseconds have.
+/// Maximum exponent of two for times in nanoseconds.
 const EXPONENT_MAX: u8 = 63;
-/// Slices that a timeline has.
+/// Maximum number of slices in a timeline.
 const SLICES_MAX: usize = 64;
 
-/// Whether a manifest can be so; why not.
+/// Checks that a manifest is plausible; returns why not.
 pub(crate) fn manifest(manifest: &Manifest) -> Result<(), String> {
     let run = &manifest.run;
     seconds("budget_s", run.budget_s)?;
@@ -33,7 +34,8 @@ pub(crate) fn manifest(manifest: &Manifest) -> Result<(), String> {
     at_most("data_file_bytes", run.data_file_bytes)
 }
 
-/// Whether a line, of which this is the text, can be so, where cells have so many metrics; why not.
+/// Checks that a line is plausible, given its text and the number of metrics of each cell; returns
+/// why not.
 pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), String> {
     if let Some(&cell) = cells_of(line).iter().find(|&&cell| cell as usize >= metrics.len()) {
         return Err(format!("it names cell {cell}, which the run does not have"));
@@ -144,8 +146,8 @@ fn block_number(block: u32) -> Result<(), String> {
     Err(format!("no run has a block {block}"))
 }
 
-/// A text none of whose numbers is beyond [`NUMBER_MAX`], on either side of 0, and no sum of times
-/// beyond [`SUM_MAX`].
+/// A text in which no number exceeds [`NUMBER_MAX`] in magnitude, and no sum of times exceeds
+/// [`SUM_MAX`].
 struct Moderate;
 
 impl<'de> Deserialize<'de> for Moderate {

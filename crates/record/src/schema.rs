@@ -1,13 +1,14 @@
-//! The version of the formats, whose JSON schema is generated from the types.
+//! The version of the formats; their JSON schema is generated from the types.
 
-/// Version of the run directory and of the document. Older ones stay readable; newer are refused.
+/// Version of the run directory and of the document. Older versions stay readable, newer ones are
+/// refused.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[cfg(test)]
 mod tests {
     use crate::document::Document;
 
-    /// The schema that is checked in is the one that the types give. To renew it after a change:
+    /// The schema in the repository must match the types. To update it after a change:
     /// `FSPRISM_RENEW_SCHEMA=1 cargo test -p fsprism-record schema`.
     #[test]
     fn the_checked_in_schema_is_that_of_the_types() {

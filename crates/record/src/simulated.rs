@@ -1,7 +1,7 @@
 //! The caches whose misses a run simulated.
 //!
 //! They are recorded so that whatever is computed from a run's traces later, perhaps on another
-//! machine, uses the same caches as its metrics did.
+//! machine, uses the same caches as its metrics.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,17 +1,17 @@
-//! What the phases of a benchmark move into and out of simulated caches: a run beside the timed
+//! What the phases of a benchmark move into and out of simulated caches: a run alongside the timed
 //! one, and the names of its metrics.
 
-/// The suite's name, and that of the directory, within that of the timed run, where its run lies.
+/// Name of the suite, and of the directory with its run within that of the timed run.
 pub const SUITE: &str = "cache-traffic";
 
-/// What a cache took in, in bytes.
+/// Bytes read into a cache.
 pub const BYTES_IN: &str = "bytes_in";
-/// What left it for the level below because it had been changed.
+/// Bytes written back to the level below because they had been modified.
 pub const BYTES_OUT: &str = "bytes_out";
-/// What was in it at the end of the phase, had been changed, and had yet to leave.
+/// Modified bytes still in the cache at the end of the phase.
 pub const DIRTY_BYTES: &str = "dirty_bytes";
 
-/// The name of the metric that says one of these of a cache: `l2_bytes_in`.
+/// Name of one of these metrics for a cache: `l2_bytes_in`.
 #[must_use]
 pub fn metric(cache: &str, what: &str) -> String {
     format!("{cache}_{what}")

@@ -1,45 +1,35 @@
-//! What a run does where others keep the machine busy.
+//! What a run does when other programs keep the machine busy.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use record::{Busy, Waited};
 
-use crate::conduct::{ATTEMPTS, RunContext};
+use crate::context::{OnBusy, RunContext};
+use crate::executor::Measured;
 use crate::observer::Event;
+use crate::plan::ATTEMPTS;
 
-/// What part of its budget a run waits for others at most, all waits together.
+/// Share of the budget that a run spends waiting for others at most, all waits together.
 const WAITS_SHARE: f64 = 0.25;
-/// How long the machine is watched for being quiet.
+/// How long the machine must be watched and seen idle to count as quiet.
 pub(crate) const WATCHED: Duration = Duration::from_secs(1);
 
-/// What to do where others keep the machine busy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnBusy {
-    /// Wait until it is quiet, for a quarter of the budget at most; then measure all the same, and
-    /// mark what was measured so.
-    Wait,
-    /// Measure all the same, and mark it.
-    Measure,
-    /// End the run.
-    Refuse,
-}
-
-/// What is to be done with a replicate that others were in the way of.
+/// What to do with a replicate that other programs disturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Throw it away and measure again.
+    /// Discard it and measure again.
     Again,
-    /// Throw it away and wait for the machine to be quiet, for so long at most.
+    /// Discard it and wait until the machine is quiet, for at most this long.
     Wait(Duration),
-    /// Keep it, marked.
+    /// Keep it, with a mark.
     Keep,
     /// End the run.
     Refuse,
 }
 
-/// Waits until `watch` sees nobody busy, for `most` at most, or until the run is to stop. `at` is
-/// the budget used so far.
+/// Waits until `watch` finds the machine quiet, for `most` at most, or until the run is told to
+/// stop. `at` is the budget used so far.
 pub(crate) fn wait(
     busy: Busy,
     (at, most): (Duration, Duration),
@@ -61,7 +51,7 @@ pub(crate) fn wait(
     Waited { at_s: at.as_secs_f64(), waited_s: time.as_secs_f64(), is_quiet, busy: last }
 }
 
-/// How patient a run is, and still can be.
+/// How much longer a run can wait for others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     on_busy: OnBusy,
@@ -73,8 +63,8 @@ impl Patience {
         Self { on_busy, left: budget.mul_f64(WAITS_SHARE) }
     }
 
-    /// What to do after this attempt, the first being 1. What disturbs once is mostly over the next
-    /// time; the run waits only before the last attempt, which is kept whatever it was.
+    /// What to do after this attempt, counted from 1. A disturbance is usually over by the next
+    /// attempt, so the run waits only before the last one, which is kept in any case.
     pub(crate) fn after(&self, attempt: u32) -> Next {
         match self.on_busy {
             OnBusy::Measure => Next::Keep,
@@ -85,11 +75,17 @@ impl Patience {
         }
     }
 
-    /// It has waited.
+    /// Subtracts a wait that has ended. If it was in vain, the run does not wait again.
     pub(crate) fn note(&mut self, waited: &Waited) {
         let time = Duration::from_secs_f64(waited.waited_s);
         self.left = if waited.is_quiet { self.left.saturating_sub(time) } else { Duration::ZERO };
     }
+}
+
+/// What to do with a replicate, and which programs disturbed it.
+pub(crate) fn in_the_way(measured: &Measured, patience: &Patience, attempt: u32) -> (Next, Busy) {
+    let busy = measured.neighbours.as_ref().and_then(|neighbours| neighbours.busy.clone());
+    busy.map_or((Next::Keep, Busy::default()), |busy| (patience.after(attempt), busy))
 }
 
 #[cfg(test)]

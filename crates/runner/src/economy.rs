@@ -1,40 +1,43 @@
-//! What a budget is spent on.
+//! How a budget is spent.
 //!
-//! A replicate is as long as its benchmark says, and an interval needs [`BLOCKS_LEAST`] blocks, so
-//! a budget that has no room for that leaves benchmarks out, by name, those first that say least.
-//! Once a block has shown what it takes, the rest is forecast from that. Beyond [`BLOCKS_FULL`]
-//! blocks, from where on the most extreme values of an interval's blocks no longer are its ends,
-//! time goes where intervals are widest: each block then holds the wider half of what is not narrow
-//! enough yet. Every block holds a benchmark on all of its targets and with what it is set against,
-//! so comparisons stay paired. Phases of a sequence go together: one execution measures them all.
+//! The length of a replicate is fixed by its benchmark, and an interval needs [`BLOCKS_LEAST`]
+//! blocks. A budget with no room for that leaves out whole benchmarks, by name, the least
+//! informative first. After the first block, the rest is forecast from how long it took. After
+//! [`BLOCKS_FULL`] blocks, when the ends of an interval are no longer the most extreme values, time
+//! goes to the widest intervals: each block then contains the wider half of the benchmarks that are
+//! not narrow enough yet. Every block measures a benchmark on all of its targets, along with its
+//! baselines and floors, so comparisons stay paired. The phases of a sequence stay together, since
+//! one execution measures them all.
 //!
-//! Length is not traded for blocks, and one instance of a file system is not measured twice in the
-//! same state: how many operations, and replicates of one instance, would be best depends on the
-//! spread within and between instances (Kalibera & Jones, "Rigorous Benchmarking in Reasonable
-//! Time", section 7), which a short run cannot know, and a number that followed such an estimate
-//! would make the figure itself depend on the budget. What either would gain is small:
-//! docs/honesty.md, "What a budget buys", has the numbers.
+//! Length is not traded for blocks, and no instance of a file system is measured twice in the same
+//! state. The best number of operations, and of replicates per instance, depends on the spread
+//! within and between instances (Kalibera & Jones, "Rigorous Benchmarking in Reasonable Time",
+//! section 7). A short run cannot know that spread, and if it estimated it, the figures themselves
+//! would depend on the budget. Little would be gained either way: see the numbers in
+//! docs/honesty.md, "What a budget buys".
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Cell, LeftOut};
 
-/// Blocks that an interval of the median needs at 95 %.
+/// Blocks needed for a 95 % interval of the median.
 pub(crate) const BLOCKS_LEAST: u32 = 6;
-/// Blocks up to which each holds everything: with the ninth, the second and the eighth value are
-/// the ends of an interval of the median at 95 %, not the least and the largest.
+/// Up to this many blocks, each contains everything. With nine, the ends of a 95 % interval of the
+/// median are the second and the eighth value instead of the smallest and the largest.
 pub(crate) const BLOCKS_FULL: u32 = 9;
-/// The part of a budget that is planned for; the rest is for what takes longer than it did.
+/// Share of the budget that is planned; the rest is a reserve for blocks that take longer than
+/// expected.
 const PLANNED_SHARE: f64 = 0.97;
-/// The same for the blocks that an interval needs: without one of them there is none.
+/// Like [`PLANNED_SHARE`], for the blocks that an interval needs: if one of them is missing, there
+/// is no interval.
 pub(crate) const LEAST_SHARE: f64 = 0.95;
 
-/// What things take, in seconds.
+/// Expected costs, in seconds.
 pub(crate) trait Costs {
-    /// The turn of one cell in a block.
+    /// One turn of a cell in a block.
     fn turn_s(&self, cell: u32) -> f64;
 
-    /// Making what these cells work on.
+    /// Making the targets and file sets that these cells need.
     fn making_s(&self, cells: &[u32]) -> f64;
 
     /// A whole block of these cells.
@@ -43,25 +46,25 @@ pub(crate) trait Costs {
     }
 }
 
-/// Cells that are measured and left out together: those of one benchmark, or of all phases of a
-/// sequence, which one execution measures; and those that they are set against.
+/// Cells that are measured or left out together: those of one benchmark, or of all phases of a
+/// sequence, which one execution measures. Also knows the cells that they are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     /// Its own cells.
     pub(crate) own: Vec<u32>,
-    /// These and those of its baselines and its floors.
+    /// These and the cells of its baselines and floors.
     pub(crate) all: BTreeSet<u32>,
     rank: u32,
     position: u32,
 }
 
 impl Group {
-    /// Its place among others: what says most comes first.
+    /// Sort key: the most informative group comes first.
     fn place(&self) -> (u32, u32) {
         (self.rank, self.position)
     }
 
-    /// What a run writes down where it leaves the group out, by benchmark.
+    /// The records to write when the group is left out, one per benchmark.
     pub(crate) fn left_out(self, cells: &[Cell], why: &str) -> Vec<LeftOut> {
         let mut left_out: Vec<LeftOut> = Vec::new();
         for index in self.own {
@@ -79,7 +82,7 @@ impl Group {
     }
 }
 
-/// What cells have in common that are measured together: a sequence, or a benchmark.
+/// What cells that are measured together share: a sequence, or a benchmark.
 fn unit(cell: &Cell) -> (bool, &str) {
     match &cell.sequence {
         Some(sequence) => (true, sequence),
@@ -87,7 +90,7 @@ fn unit(cell: &Cell) -> (bool, &str) {
     }
 }
 
-/// The benchmarks and sequences of the live cells, in the order of their declaration.
+/// The live cells grouped by benchmark or sequence, in order of declaration.
 pub(crate) fn groups(cells: &[Cell], live: &[u32]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut by_unit: BTreeMap<(bool, &str), usize> = BTreeMap::new();
@@ -117,7 +120,7 @@ pub(crate) fn groups(cells: &[Cell], live: &[u32]) -> Vec<Group> {
     groups
 }
 
-/// The blocks that fit into `left_s` seconds on top of `done` ones.
+/// How many blocks there can be in all if `left_s` seconds are left after `done` blocks.
 pub(crate) fn blocks_that_fit(live: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> u32 {
     let whole_s = costs.block_s(live).max(1e-6);
     let half_s = whole_s - live.iter().map(|&cell| costs.turn_s(cell)).sum::<f64>() / 2.0;
@@ -133,16 +136,16 @@ pub(crate) fn blocks_that_fit(live: &[u32], costs: &impl Costs, done: u32, left_
     }
 }
 
-/// Whether these cells get their least blocks within `left_s` seconds.
+/// Whether these cells can reach [`BLOCKS_LEAST`] blocks within `left_s` seconds.
 pub(crate) fn least_fits(cells: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> bool {
     let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
     costs.block_s(cells) * missing <= left_s
 }
 
-/// The benchmarks to leave out so that the rest gets its least blocks within `left_s` seconds:
-/// those of the highest rank first, among equals the last declared, and what is set against one
-/// that goes. One always stays. Of those that go, the ones that fit beside the rest come back, the
-/// lowest rank first: one that takes long takes no others with it.
+/// The groups to leave out so that the others can reach [`BLOCKS_LEAST`] blocks within `left_s`
+/// seconds: the highest rank first, among equals the last declared, and with each group those that
+/// need it as a baseline or floor. One always stays. Of those left out, the ones that still fit are
+/// taken back, the lowest rank first, so a single long group does not cost the others their place.
 pub(crate) fn left_out(
     cells: &[Cell],
     live: &[u32],
@@ -179,12 +182,12 @@ fn own_cells(groups: &[Group]) -> Vec<u32> {
     groups.iter().flat_map(|group| &group.own).copied().collect()
 }
 
-/// How wide the interval of each cell is on either side, relative to its median; none without one.
+/// Half-width of each cell's interval relative to its median; none if there is no interval.
 pub(crate) type Widths = BTreeMap<u32, Option<f64>>;
 
-/// The cells of the next block: all of them while there are few blocks; then the wider half of the
-/// benchmarks that are not narrow enough, widest first, as far as they fit into `left_s` seconds.
-/// None if nothing fits or is left to be narrowed.
+/// The cells of the next block: all while there are few blocks, then the wider half of the groups
+/// that are not narrow enough, the widest first, as far as they fit into `left_s` seconds. None if
+/// nothing fits or everything is narrow enough.
 pub(crate) fn next_block(
     groups: &[Group],
     widths: &Widths,
@@ -201,7 +204,7 @@ pub(crate) fn next_block(
         groups.iter().map(|group| (width_of(group, widths), group)).collect();
     wide.retain(|(width, _)| *width > precision);
     wide.sort_by(|left, right| right.0.total_cmp(&left.0));
-    // What has no interval yet, since it came back late, is not halved.
+    // Groups without an interval yet, because they were restored late, are all included.
     let without = wide.iter().filter(|(width, _)| width.is_infinite()).count();
     let half = wide.len().div_ceil(2).max(without);
     let mut chosen: BTreeSet<u32> = BTreeSet::new();
@@ -215,7 +218,7 @@ pub(crate) fn next_block(
     (!chosen.is_empty()).then_some(chosen)
 }
 
-/// The widest of its own; one without an interval is wider than any.
+/// The width of the group's widest interval; infinite if a cell has none.
 fn width_of(group: &Group, widths: &Widths) -> f64 {
     let of_cell = |cell: &u32| widths.get(cell).copied().flatten().unwrap_or(f64::INFINITY);
     group.own.iter().map(of_cell).fold(0.0, f64::max)
@@ -226,7 +229,7 @@ mod tests {
     use super::*;
     use crate::sizing::tests::cell;
 
-    /// So many seconds for each turn, and as many for making.
+    /// This many seconds for each turn, and the same for making targets.
     struct Each(f64);
 
     impl Costs for Each {
@@ -239,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Three benchmarks of two targets each; the last is set against the first.
+    /// Three benchmarks on two targets each; the first is the baseline of the last.
     fn cells() -> Vec<Cell> {
         let of = |name: &str, rank| Cell { rank, ..cell(name) };
         let subject = || Cell { baseline: Some("one".to_owned()), ..of("three", 1) };
@@ -257,7 +260,7 @@ mod tests {
     fn what_has_no_room_goes_by_rank_and_from_the_end_and_one_stays() {
         let cells = cells();
         let gone = |left_s| names(&cells, left_out(&cells, &LIVE, &Each(1.0), 0, left_s));
-        // Seven seconds a block, six blocks.
+        // Seven seconds per block, six blocks.
         assert!(gone(42.0).is_empty());
         assert_eq!(gone(40.0), ["three"]);
         assert_eq!(gone(20.0), ["three", "two"]);
@@ -284,12 +287,12 @@ mod tests {
                 1.0
             }
         }
-        // Seven seconds a block but for the second benchmark's hundred.
+        // Seven seconds per block, except for the second benchmark, which takes a hundred.
         let three = cells();
         let gone = |left_s| names(&three, left_out(&three, &LIVE, &First(100.0), 0, left_s));
         assert_eq!(gone(42.0), ["two"]);
         assert_eq!(gone(29.0), ["three", "two"], "the first takes three, the third two");
-        // Each of the last two fits beside the first, but not both.
+        // Either of the last two fits beside the first, but not both.
         let of = |name: &str, rank| Cell { rank, ..cell(name) };
         let four = [of("a", 0), of("b", 1), of("long", 1), of("c", 1), of("d", 1)];
         let live = [0, 1, 2, 3, 4];
@@ -307,13 +310,14 @@ mod tests {
         let live = [0, 1, 2, 3, 4];
         let whole = groups(&cells, &live);
         assert_eq!(whole.iter().map(|group| group.own.len()).collect::<Vec<_>>(), [2, 2, 1]);
-        // Six seconds a block, five without what is alone, four without a sequence.
+        // Six seconds per block, five without the benchmark outside a sequence, four without one
+        // sequence.
         let gone = |left_s| names(&cells, left_out(&cells, &live, &Each(1.0), 0, left_s));
         assert_eq!(gone(35.0), ["stat"]);
         assert_eq!(gone(29.0), ["write-large", "read-large"]);
         assert_eq!(gone(23.0), ["stat", "write-large", "read-large"]);
         assert_eq!(gone(0.0), ["stat", "write-large", "read-large"], "no half of a sequence");
-        // One wide phase brings the others along.
+        // One wide phase selects the whole sequence.
         let widths: Widths = (0..).zip([0.01, 0.4, 0.01, 0.01, 0.01].map(Some)).collect();
         let next = next_block(&whole, &widths, 0.02, &Each(1.0), (9, 10.0));
         assert_eq!(next, Some(BTreeSet::from([0, 1])));

@@ -1,4 +1,4 @@
-//! Why a run ends before its time.
+//! Why a run ends early.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use thiserror::Error;
 
 use crate::economy;
 
-/// A run could not go on.
+/// Why a run could not go on.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The run directory cannot be written any more.
+    /// The run directory can no longer be written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// There is no time for the least that gives an interval.
+    /// The budget is too short for even one interval.
     #[error(
         "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
          take about {least_s:.0} s; use --budget {least_s:.0}s or more",
@@ -25,10 +25,10 @@ pub enum RunError {
     Budget {
         /// The budget.
         budget: Duration,
-        /// What would do, in seconds.
+        /// A sufficient budget, in seconds.
         least_s: f64,
     },
-    /// A search for cliffs is impossible as planned, or was told a value that is none.
+    /// A search for cliffs cannot be carried out as planned, or was given an invalid value.
     #[error("the search for cliffs: {0}; choose another range with --low and --high")]
     Search(#[from] stats::Refusal),
     /// The disk of a search's run directory is full.
@@ -39,13 +39,13 @@ pub enum RunError {
         path.display()
     )]
     SearchDiskFull {
-        /// The file that was written.
+        /// The file that was being written.
         path: PathBuf,
     },
 }
 
 impl RunError {
-    /// The same of a search, which cannot be resumed.
+    /// Turns a full disk into the message for a search, which cannot be resumed.
     #[must_use]
     #[expect(clippy::wildcard_enum_match_arm, reason = "all others stay as they are")]
     pub fn of_search(self) -> Self {

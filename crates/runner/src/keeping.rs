@@ -1,4 +1,4 @@
-//! Putting what was measured on the disk.
+//! Writing what was measured to disk.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use record::{Line, RecordError, Replicate, RunDirectory, Spent};
 
 use crate::executor::Measured;
 
-/// Where a replicate stands in its run.
+/// The position of a replicate in its run.
 pub(crate) struct Place {
     pub(crate) cell: u32,
     pub(crate) block: u32,
     pub(crate) order: u32,
     pub(crate) attempt: u32,
     pub(crate) at_s: f64,
-    /// How long the turn of the cell took, attempts that were thrown away among it.
+    /// How long the cell's turn took, including discarded attempts.
     pub(crate) turn: Duration,
 }
 
-/// Appends a replicate's histogram and gives the line that makes it count.
+/// Appends a replicate's histogram and returns the journal line that makes it count.
 pub(crate) fn line_of(
     directory: &mut RunDirectory,
     place: &Place,

@@ -1,5 +1,5 @@
-//! What a run has done so far, as the journal tells it: the same for a run that has just measured
-//! it and for one that takes up another's work.
+//! What a run has done so far, according to its journal. It is the same for the process that
+//! measured it and for one that resumes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -7,39 +7,38 @@ use std::time::Duration;
 use record::{EndReason, LeftOut, Line};
 use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 
-use crate::conduct::ATTEMPTS;
 use crate::economy::Widths;
 use crate::observer::Width;
 use crate::pace::Pace;
-use crate::plan::Plan;
+use crate::plan::{ATTEMPTS, Plan};
 use crate::sizing::Size;
 
-/// The state of a run that follows from its journal.
+/// The state of a run, derived from its journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Per cell, the size of its replicates.
     pub(crate) sizes: BTreeMap<u32, Size>,
-    /// Per cell, the primary metric of each block.
+    /// Per cell, the value of the primary metric in each block.
     values: BTreeMap<u32, BTreeMap<u32, f64>>,
-    /// Cells done, by block.
+    /// Replicates that are done: block and cell.
     done: BTreeSet<(u32, u32)>,
     failed: BTreeSet<u32>,
-    /// The cells of blocks that do not hold all.
+    /// The cells of each block that does not contain all of them.
     held: BTreeMap<u32, Vec<u32>>,
-    /// What was left out, by cells of a benchmark, and has not come back.
+    /// The benchmarks that were left out and have not been restored.
     left_out: Vec<LeftOut>,
-    /// Cells that were left out and are tried again.
+    /// Cells that were left out and are being tried again.
     returning: BTreeSet<u32>,
-    /// Per cell, the sum of the logarithms of what its turns took in seconds, and how many there
-    /// were.
+    /// Per cell, the sum of the logarithms of its turns' durations in seconds, and the number of
+    /// turns.
     turns: BTreeMap<u32, (f64, u32)>,
-    /// How long blocks take, beside what their turns say.
+    /// How much longer blocks take than their turns suggest.
     pace: Pace,
-    /// Per cell, how many of its turns gave no value.
+    /// Per cell, the number of turns that gave no value.
     lost: BTreeMap<u32, u32>,
-    /// How long targets took to be made, in seconds.
+    /// How long making the targets took each time, in seconds.
     pub(crate) makings_s: Vec<f64>,
-    /// How often it was planned.
+    /// How often the run was planned.
     pub(crate) plans: u32,
     used: Duration,
     granted: Option<Duration>,
@@ -58,7 +57,7 @@ impl Ledger {
         ledger
     }
 
-    /// Takes one line in.
+    /// Applies one line.
     pub(crate) fn enter(&mut self, line: &Line) {
         match line {
             Line::Start(start) => {
@@ -138,7 +137,7 @@ impl Ledger {
         self.granted
     }
 
-    /// Whether the run came to its end, so that there is nothing to go on with.
+    /// Whether the run has ended, with nothing left to resume.
     #[must_use]
     pub fn ended(&self) -> bool {
         self.ended
@@ -153,7 +152,7 @@ impl Ledger {
         if held.all(|cell| self.done.contains(&(last, cell))) { last + 1 } else { last }
     }
 
-    /// The cells that a block which was begun is to hold, where those are not all.
+    /// The cells of a block that was begun, if it does not contain all of them.
     pub(crate) fn held(&self, block: u32) -> Option<BTreeSet<u32>> {
         self.held.get(&block).map(|cells| cells.iter().copied().collect())
     }
@@ -163,33 +162,33 @@ impl Ledger {
         (0u32..).take(plan.cells.len()).filter(|&cell| self.is_live(cell)).collect()
     }
 
-    /// How long a turn of this cell takes, in seconds: the geometric mean, since one that took ten
-    /// times as long says little of the next; none before its first.
+    /// How long a turn of this cell takes, in seconds; none before its first. This is the geometric
+    /// mean, since one turn that took ten times as long says little about the next.
     pub(crate) fn turn_s(&self, cell: u32) -> Option<f64> {
         self.turns.get(&cell).map(|(sum, count)| (sum / f64::from(*count)).exp())
     }
 
-    /// Looks at how long the last blocks took.
+    /// Updates the pace from the last blocks.
     pub(crate) fn note_pace(&mut self) {
         let mut pace = std::mem::take(&mut self.pace);
         pace.look(|cell| self.turn_s(cell));
         self.pace = pace;
     }
 
-    /// How many times as long as usual the last blocks took.
+    /// How many times longer than usual the last blocks took.
     pub(crate) fn pace(&self) -> f64 {
         self.pace.times()
     }
 
-    /// Whether more turns of this cell gave no value than gave one: what is spent on it then is
-    /// spent for little.
+    /// Whether most turns of this cell gave no value, so that more time for it would mostly be
+    /// wasted.
     pub(crate) fn is_mostly_lost(&self, cell: u32) -> bool {
         let lost = self.lost.get(&cell).map_or(0, |&lost| lost as usize);
         lost > self.values.get(&cell).map_or(0, BTreeMap::len)
     }
 
-    /// How wide the interval of each live cell is, about as a report will have it: wider where
-    /// blocks resemble the ones before them.
+    /// Relative half-width of each live cell's interval, roughly as a report will state it: wider
+    /// if successive blocks depend on each other.
     pub(crate) fn widths(&self, plan: &Plan) -> Widths {
         let dependence = self.dependence(plan.cells.len());
         let width = |cell: u32| self.width_of(cell, plan.confidence_level, &dependence);
@@ -202,13 +201,13 @@ impl Ledger {
         Some(width * dependence.widening(values.len() as u64))
     }
 
-    /// The values of the cells declared; others were added by a search.
+    /// The values of the first `count` cells, which the manifest declares; searches add others.
     fn declared(&self, count: usize) -> impl Iterator<Item = &BTreeMap<u32, f64>> {
         let is_declared = move |cell: u32| usize::try_from(cell).is_ok_and(|cell| cell < count);
         self.values.iter().filter(move |(cell, _)| is_declared(**cell)).map(|(_, values)| values)
     }
 
-    /// How successive blocks go with one another, over the cells declared, which are so many.
+    /// How successive blocks depend on each other, over the first `declared` cells.
     fn dependence(&self, declared: usize) -> Dependence {
         let log = |(&block, &value): (&u32, &f64)| (value > 0.0).then(|| (block, value.ln()));
         let logs: Vec<BTreeMap<u32, f64>> =
@@ -216,7 +215,7 @@ impl Ledger {
         Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
     }
 
-    /// Lets what was left out be tried again, and gives its cells.
+    /// Marks what was left out to be tried again, and returns its cells.
     pub(crate) fn bring_back(&mut self) -> Vec<u32> {
         let cells = self.left_out.iter().flat_map(|one| &one.cells).copied();
         self.returning = cells.filter(|cell| !self.failed.contains(cell)).collect();
@@ -234,7 +233,7 @@ impl Ledger {
             && (!is_planned || self.sizes.contains_key(&cell) || self.returning.contains(&cell))
     }
 
-    /// How narrow the intervals of the live cells are.
+    /// How wide the intervals of the live cells are.
     pub(crate) fn width(&self, plan: &Plan) -> Width {
         let all = self.widths(plan);
         let mut widths: Vec<(f64, u32)> =
@@ -260,19 +259,19 @@ impl Ledger {
     }
 }
 
-/// Half the width of the interval of the median, relative to the median; 0 where it has no width.
+/// Half-width of the interval of the median, relative to the median; 0 if it has no width.
 fn relative_half_width(values: &[f64], level: f64) -> Option<f64> {
     let sample = stats::Sample::new(values).ok()?;
     let interval = stats::order::median_interval(&sample, level).ok()?;
     let median = sample.median();
-    // Of values that are all alike nothing more is to be learnt, if they are 0 too.
+    // If all values are equal, even if they are 0, there is nothing more to learn.
     if interval.low >= interval.high {
         return Some(0.0);
     }
     (median > 0.0).then(|| interval.relative_half_width(median))
 }
 
-/// Whether a run that ended so has nothing to go on with.
+/// Whether a run that ended for this reason has nothing left to resume.
 fn is_final(reason: EndReason) -> bool {
     match reason {
         EndReason::Interrupted | EndReason::Busy => false,
@@ -289,7 +288,7 @@ fn is_final(reason: EndReason) -> bool {
 mod tests {
     use super::*;
 
-    /// The width of a cell of five whose values are these, in this order.
+    /// The width for one of five cells that all have these values, in this order.
     fn width(values: &[f64]) -> f64 {
         let by_block: BTreeMap<u32, f64> = (0..).zip(values.iter().copied()).collect();
         let values = (0..5).map(|cell| (cell, by_block.clone())).collect();
@@ -302,7 +301,7 @@ mod tests {
         let rising = [9.0, 9.2, 9.4, 9.6, 9.8, 10.0, 10.2, 10.4, 10.6, 10.8, 11.0, 11.2];
         let mixed = [9.0, 10.2, 9.2, 11.2, 9.6, 10.8, 9.4, 10.6, 9.8, 11.0, 10.0, 10.4];
         assert!(width(&rising) > 1.5 * width(&mixed), "{} {}", width(&rising), width(&mixed));
-        // What a search adds has an order of its own.
+        // Cells that a search added have their own order, so they are excluded.
         let series = |values: [f64; 12]| (0..).zip(values).collect::<BTreeMap<u32, f64>>();
         let values = (0..20).map(|cell| (cell, series(if cell < 5 { mixed } else { rising })));
         let ledger = Ledger { values: values.collect(), ..Ledger::default() };

@@ -1,22 +1,23 @@
 //! Conducts a run: blocks in random order, replicates that count only in the requested state, a
-//! stop by the width of the intervals (never by their significance), and a journal of everything.
+//! stopping rule based on the width of the intervals (never on their significance), and a journal
+//! of everything.
 //!
-//! The rules are here; what a replicate *is* lies behind [`Executor`]. Randomness comes from the
-//! plan's seed, and time from an injected [`Stopwatch`], so a run with a fake executor and a fake
-//! stopwatch writes the same bytes every time.
+//! The rules are here; how a replicate is measured is hidden behind [`Executor`]. Randomness comes
+//! from the plan's seed and time from an injected [`Stopwatch`], so a run with a fake executor and
+//! a fake stopwatch writes the same bytes every time.
 //!
-//! `opening` makes a run's manifest and its directory, and `resume` says whether a run that was
-//! cut off can be continued here. Then start reading at [`conduct`]: the pilot measures each cell
-//! once, small. `sizing` gives each benchmark's replicates the number of operations that it
-//! declares. `economy` leaves out what does not fit the budget. Then blocks follow, each executing
-//! cells once in an order of its own, until every interval is narrow enough or the budget is used
-//! up.
+//! `opening` makes a run's manifest and directory, and `resume` decides whether an interrupted run
+//! can be continued here. Start reading at [`conduct`]. The pilot executes each cell once, briefly.
+//! `sizing` gives each benchmark's replicates the number of operations that it declares. `economy`
+//! leaves out what does not fit into the budget. Then come the blocks, each of which executes cells
+//! once in its own order, until every interval is narrow enough or the budget is used up.
 //!
-//! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value decides
-//! what is measured next.
+//! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value
+//! determines what is measured next.
 
 mod busy;
 mod conduct;
+mod context;
 mod economy;
 mod error;
 mod executor;
@@ -30,8 +31,8 @@ mod resume;
 mod search;
 mod sizing;
 
-pub use busy::OnBusy;
-pub use conduct::{RunContext, conduct};
+pub use conduct::conduct;
+pub use context::{OnBusy, RunContext};
 pub use error::RunError;
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
 pub use ledger::Ledger;

@@ -1,12 +1,12 @@
-//! What somebody watching a run is told.
+//! Events for whoever watches a run.
 
 use std::time::Duration;
 
 use record::{Busy, SearchPlan};
 
-/// Receives what happens, while it happens.
+/// Receives events as they happen.
 pub trait Observer {
-    /// Called once per event, on the thread that measures: must be quick.
+    /// Called once per event, on the thread that measures, so it must return quickly.
     fn observe(&mut self, event: &Event<'_>);
 }
 
@@ -24,7 +24,7 @@ pub enum Event<'a> {
         cell: u32,
         /// The block; none for the pilot.
         block: Option<u32>,
-        /// Cells done in this block (or pilot), and how many there are.
+        /// Position in the order of the block (or pilot), from 0.
         done: usize,
         /// Cells in a block.
         of: usize,
@@ -37,12 +37,13 @@ pub enum Event<'a> {
         plan: &'a SearchPlan,
         /// The position.
         position: f64,
-        /// Values that this search has.
+        /// Number of values that this search has so far.
         done: usize,
         /// Budget used.
         used: Duration,
     },
-    /// The run is planned: when the pilot is done, and again after the first block.
+    /// The run has been planned: after the pilot, after the first block, and whenever the plan
+    /// changes after that.
     Planned {
         /// Blocks that fit into the budget.
         blocks: u32,
@@ -53,42 +54,42 @@ pub enum Event<'a> {
     BlockDone {
         /// The block.
         block: u32,
-        /// Cells that it held.
+        /// Number of cells in it.
         cells: usize,
-        /// Blocks that fit into the budget, as this one and those before it took.
+        /// Total number of blocks that fit into the budget, judging by those so far.
         blocks: u32,
         /// Widths of the intervals so far.
         width: Width,
     },
-    /// There is more time than room for what would be measured in it.
+    /// The journal will be full before the budget is used up.
     WillBeFull {
-        /// Blocks that the journal holds.
+        /// Total number of blocks that fit into the journal.
         blocks: u32,
-        /// Blocks that the budget would allow, or that were asked for.
+        /// Total number of blocks that fit into the budget, or that were requested.
         of: u32,
     },
-    /// A replicate was thrown away.
+    /// A replicate was discarded.
     Discarded {
         /// Its cell.
         cell: u32,
         /// Why.
         why: &'a str,
     },
-    /// Others keep the machine busy, so the run waits.
+    /// Other programs keep the machine busy, so the run waits.
     Waiting {
-        /// Who is busy.
+        /// Which programs are busy.
         busy: &'a Busy,
-        /// How long it waits at most.
+        /// How long it will wait at most.
         most: Duration,
     },
-    /// It has waited.
+    /// The wait is over.
     Waited {
-        /// For how long.
+        /// How long it lasted.
         time: Duration,
-        /// Whether the machine is quiet now; if not, the run measures all the same.
+        /// Whether the machine is quiet now. If not, the run measures anyway.
         is_quiet: bool,
     },
-    /// A cell was given up.
+    /// A cell was abandoned.
     CellFailed {
         /// Its index.
         cell: u32,
@@ -104,8 +105,8 @@ pub struct Width {
     pub median: Option<f64>,
     /// The widest; none before there are enough blocks.
     pub widest: Option<f64>,
-    /// Cells that are narrow enough, and cells in all.
+    /// Number of cells that are narrow enough.
     pub narrow: usize,
-    /// Cells that are still measured.
+    /// Number of cells that are still being measured.
     pub of: usize,
 }

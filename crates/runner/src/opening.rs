@@ -1,4 +1,4 @@
-//! What a run says of itself before anything is measured, and the directory that it begins.
+//! Beginning a run: its record, its manifest and its directory.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,11 +15,11 @@ use record::{
     SCHEMA_VERSION, Tool,
 };
 
-/// Where runs lie for which no directory is named, in the current directory.
+/// Directory for runs that are not given one, relative to the current directory.
 pub const RUNS: &str = "fsprism-runs";
 
-/// The record of a run that begins now: of what is not said, nothing. Without a seed it has one
-/// that no earlier run had.
+/// The record of a run that begins now; everything that is not a parameter here is left empty.
+/// Without a seed, it gets a new one derived from the time.
 #[must_use]
 pub fn run_record(command: &str, suite: &str, seed: Option<u64>) -> RunRecord {
     let now = SystemTime::now();
@@ -46,8 +46,8 @@ pub fn run_record(command: &str, suite: &str, seed: Option<u64>) -> RunRecord {
     }
 }
 
-/// The manifest of a run on this machine, with the storage below the scratch directory. It has
-/// neither targets nor cells yet.
+/// The manifest of a run on this machine, without targets and cells so far. Storage is that of the
+/// scratch directory.
 #[must_use]
 pub fn manifest(run: RunRecord, scratch: &Path, clock: ClockRecord) -> Manifest {
     Manifest {
@@ -64,12 +64,12 @@ pub fn manifest(run: RunRecord, scratch: &Path, clock: ClockRecord) -> Manifest 
     }
 }
 
-/// This program.
+/// The name and version of this program.
 pub(crate) fn tool() -> Tool {
     Tool { name: "fsprism".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
-/// This machine, with the storage below the scratch directory.
+/// A description of this machine, with the storage of the scratch directory.
 #[must_use]
 pub fn machine(scratch: &Path) -> Machine {
     let mut machine = describe::describe();
@@ -77,7 +77,7 @@ pub fn machine(scratch: &Path) -> Machine {
     machine
 }
 
-/// The clock as it was calibrated, and what a system call takes.
+/// The calibrated clock, and the cost of a system call.
 #[must_use]
 pub fn clock_record(report: &ClockReport, system_call_ns: f64) -> ClockRecord {
     ClockRecord {
@@ -90,22 +90,21 @@ pub fn clock_record(report: &ClockReport, system_call_ns: f64) -> ClockRecord {
     }
 }
 
-/// Where images lie, as a run records it: with its whole path, as the run may be resumed from
-/// another directory.
+/// The directory of the images, as recorded in the manifest: an absolute path, since the run may be
+/// resumed from another directory.
 #[must_use]
 pub fn recorded_scratch(scratch: &Path) -> Option<String> {
     std::path::absolute(scratch).ok()?.into_os_string().into_string().ok()
 }
 
-/// By this variable of its environment, a run that is one of several learns where its directory is
-/// held: the route to it, a space, and the path that `--out` names.
+/// Environment variable that tells a run in a group where its reserved directory is: the route to
+/// it, a space, and the path given by `--out`.
 pub const HELD_FOR_RUN: &str = "FSPRISM_HELD_FOR_RUN";
 
-/// The directory of a new run, held for it: the one that is named, or a new one among the other
-/// runs.
+/// Reserves the directory of a new run: the named one, or a new one below [`RUNS`].
 ///
 /// # Errors
-/// It cannot be made, or holds something.
+/// If it cannot be made or is not empty.
 pub fn run_directory(
     named: Option<&Path>,
     run: &RunRecord,
@@ -121,7 +120,7 @@ pub fn run_directory(
     made.expect("there is always a next name")
 }
 
-/// The route to the directory that is held for the run at `path`, if `held` names that one.
+/// The route to the directory reserved for the run at `path`, if that is the path in `held`.
 fn route_to(path: &Path, held: Option<OsString>) -> Option<PathBuf> {
     let held = held?.into_vec();
     let space = held.iter().position(|&byte| byte == b' ')?;
@@ -129,11 +128,11 @@ fn route_to(path: &Path, held: Option<OsString>) -> Option<PathBuf> {
     (of == path.as_os_str().as_bytes()).then(|| OsStr::from_bytes(route).into())
 }
 
-/// The directory for several runs that `command` begins at the time `started`: the one that is
-/// named, or a new one among the other runs.
+/// Makes the directory for several runs that `command` begins at the time `started`: the named one,
+/// or a new one below [`RUNS`].
 ///
 /// # Errors
-/// It cannot be made, or holds something.
+/// If it cannot be made or is not empty.
 pub fn directory_of_runs(
     named: Option<&Path>,
     started: &str,
@@ -147,8 +146,8 @@ pub fn directory_of_runs(
     made.expect("there is always a next name")
 }
 
-/// Names for a directory of what `command` begins at the time `started`: others may have begun
-/// something in the same second.
+/// Candidate names for a directory of `command` at the time `started`. Another run may have begun
+/// in the same second, so there are more than one.
 fn names_of_now(started: &str, command: &str) -> impl Iterator<Item = String> + use<> {
     let time: String = started.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     let name = format!("{time}-{command}");

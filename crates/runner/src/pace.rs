@@ -1,31 +1,32 @@
-//! How long blocks take, beside what is usual for the turns of their cells.
+//! How long blocks take compared with the usual turns of their cells.
 //!
-//! What is usual for a turn leaves out what is rare. But where one phase of a sequence takes the
-//! time of all, now this one, now that, nothing is usual; and where a machine stalls, it does so
-//! again.
+//! A cell's usual turn, a geometric mean, hides rare long ones. But if a different phase of a
+//! sequence takes nearly all of the time in each block, no phase has a usual duration; and a
+//! machine that stalls will do so again. So the sum of the usual turns can be far less than what a
+//! block takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many of the last blocks say how long the next one takes.
+/// How many of the last blocks are used to predict the next one.
 const BLOCKS_SEEN: usize = 5;
 
-/// What the turns of a block took.
+/// How long the turns of a block took.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Took {
     seconds: f64,
     cells: BTreeSet<u32>,
 }
 
-/// How many times as long as usual blocks take.
+/// How many times longer than usual blocks take.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pace {
-    /// The last blocks, by their numbers.
+    /// The last blocks, by number.
     blocks: BTreeMap<u32, Took>,
     times: Option<f64>,
 }
 
 impl Pace {
-    /// A turn of this cell took so long.
+    /// Records that a turn of this cell took this long.
     pub(crate) fn note(&mut self, block: u32, cell: u32, turn_ns: u64) {
         let took = self.blocks.entry(block).or_default();
         took.seconds += turn_ns as f64 / 1e9;
@@ -35,7 +36,7 @@ impl Pace {
         }
     }
 
-    /// Sets the last blocks beside what is usual for turns of their cells, in seconds.
+    /// Compares the last blocks with the usual turns of their cells, in seconds.
     pub(crate) fn look(&mut self, usual_s: impl Fn(u32) -> Option<f64>) {
         let ratio = |took: &Took| {
             let sum_s: f64 = took.cells.iter().filter_map(|&cell| usual_s(cell)).sum();
@@ -46,8 +47,7 @@ impl Pace {
         self.times = ratios.get(ratios.len() / 2).copied();
     }
 
-    /// The median of the ratios: at least 1, for what is left out of what is usual only makes it
-    /// less.
+    /// The median ratio, but at least 1: what the usual turns hide only ever makes blocks longer.
     pub(crate) fn times(&self) -> f64 {
         self.times.unwrap_or(1.0).max(1.0)
     }
@@ -66,7 +66,7 @@ mod tests {
                 pace.note(block, cell, if cell == block % 3 { 900_000_000 } else { 1_000 });
             }
         }
-        // Geometric means of one turn of 0.9 s among two of 1 us.
+        // The geometric mean over one turn of 0.9 s and two of 1 us.
         let usual_s = (0.9_f64.ln() + 2.0 * 1e-6_f64.ln()) / 3.0;
         pace.look(|_| Some(usual_s.exp()));
         let block_s = 3.0 * usual_s.exp() * pace.times();

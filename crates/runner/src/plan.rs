@@ -1,4 +1,4 @@
-//! The plan of a run: what bounds it and what makes it repeatable.
+//! The plan of a run: what limits it and what makes it repeatable.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,11 @@ use rand::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Cell, Manifest, Order};
 
-/// What bounds a run and what makes it repeatable.
+/// Number of attempts at a cell in one block before it goes without a value there. A cell whose
+/// state is not reached in two successive blocks is abandoned.
+pub(crate) const ATTEMPTS: u32 = 3;
+
+/// What limits a run and what makes it repeatable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The cells; journal lines refer to them by index.
@@ -17,23 +21,23 @@ pub struct Plan {
     pub seed: u64,
     /// Time allowed from the first pilot to the last replicate.
     pub budget: Duration,
-    /// The same, if the run was given more than its manifest says.
+    /// The budget, if the run was given more than its manifest says.
     pub granted: Option<Duration>,
-    /// Whether it ends once it is planned what to measure.
+    /// Whether the run ends as soon as it has been planned.
     pub is_dry: bool,
-    /// Whether what an earlier budget left out is to be measured now, as far as there is room.
+    /// Whether to measure what an earlier budget left out, as far as there is room.
     pub brings_back: bool,
-    /// Wanted relative half-width of every cell's interval: 0.02 is 2 %.
+    /// Desired relative half-width of every cell's interval: 0.02 is 2 %.
     pub precision: f64,
     /// Confidence level of the intervals, between 0 and 1.
     pub confidence_level: f64,
-    /// Exactly this many blocks, if the user asked for a number.
+    /// Exact number of blocks, if the user asked for one.
     pub blocks: Option<u32>,
-    /// The order of the cells of a block.
+    /// The order of the cells within a block.
     pub order: Order,
 }
 
-/// Time since the run began, in its own measure. Injected, so that tests do not depend on time.
+/// Time since the run began. Injected, so that tests do not depend on real time.
 pub trait Stopwatch {
     /// Time since the stopwatch was started.
     fn elapsed(&self) -> Duration;
@@ -58,20 +62,20 @@ impl Plan {
         }
     }
 
-    /// The same with this budget for the whole run, however many blocks were asked for, and with
-    /// what an earlier budget left out.
+    /// The same plan with this budget for the whole run, whatever number of blocks was requested,
+    /// and with what an earlier budget left out.
     #[must_use]
     pub fn with_more(self, budget: Duration) -> Self {
         Self { brings_back: true, ..self.with_budget(budget) }
     }
 
-    /// The same with this budget for the whole run, however many blocks were asked for.
+    /// The same plan with this budget for the whole run, whatever number of blocks was requested.
     #[must_use]
     pub fn with_budget(self, budget: Duration) -> Self {
         Self { budget, granted: Some(budget), blocks: None, ..self }
     }
 
-    /// The cells of one block, in its order. The same seed and block give the same random order.
+    /// All cells in the order of this block. The same seed and block give the same random order.
     pub(crate) fn order_of_block(&self, block: u32) -> Vec<u32> {
         let mut declared: Vec<u32> = (0u32..).take(self.cells.len()).collect();
         match self.order {
@@ -84,9 +88,9 @@ impl Plan {
         }
     }
 
-    /// Benchmarks in random order, each on all of its targets, in random order too. What disturbs a
-    /// machine lasts for tenths of a second: targets that follow each other meet the same, and it
-    /// cancels in their comparison.
+    /// Benchmarks in random order, each on all of its targets, also in random order. Disturbances
+    /// of a machine last for tenths of a second: targets measured right after each other meet the
+    /// same one, so it cancels out in their comparison.
     fn random_order(&self, block: u32) -> Vec<u32> {
         let mut groups: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (index, cell) in (0u32..).zip(&self.cells) {
@@ -101,9 +105,9 @@ impl Plan {
         groups.concat()
     }
 
-    /// The seed of one execution of a cell. Targets of one benchmark share it within a block, so
-    /// that they are asked for the same operations: the comparison is paired in this as well. So
-    /// does its floor, which is taken away from it.
+    /// The seed of one execution of a cell. Within a block, the targets of a benchmark share it, so
+    /// that they are given the same operations and the comparison is paired in this respect too. A
+    /// benchmark also shares it with its floor, whose time is subtracted.
     pub(crate) fn replicate_seed(&self, cell: u32, block: u32) -> u64 {
         let cell = &self.cells[cell as usize];
         let first_of = |name: &String| self.cells.iter().position(|other| other.benchmark == *name);
@@ -113,7 +117,7 @@ impl Plan {
     }
 
     fn generator(&self, block: u64, stream: u64) -> Xoshiro256PlusPlus {
-        // Odd constants of SplitMix64 keep neighbouring blocks and streams apart.
+        // The odd constants of SplitMix64 decorrelate neighbouring blocks and streams.
         let mixed = self.seed
             ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ stream.wrapping_mul(0xbf58_476d_1ce4_e5b9);

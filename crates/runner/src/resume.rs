@@ -1,4 +1,4 @@
-//! Whether a run that was cut off may be gone on with here: a figure belongs to one system.
+//! Whether an interrupted run can be resumed here: its figures must all belong to the same system.
 
 use record::machine::Machine;
 use record::{Cell, Manifest, TargetRecord};
@@ -6,27 +6,27 @@ use thiserror::Error;
 
 use crate::opening::tool;
 
-/// Memory that differs by less is the same: some of it goes to the kernel, or comes back from it.
+/// Smaller differences in total memory are ignored: the kernel takes and returns some.
 const MEMORY_MARGIN: f64 = 0.02;
 
-/// Why a run cannot be gone on with here.
+/// Why a run cannot be resumed here.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ResumeError {
-    /// Something is another that the figures depend on.
+    /// Something that the figures depend on has changed.
     #[error(
         "{what} was {then} when the run began and is {now} here, so the figures would not belong \
          together: begin a new run with --out"
     )]
     Changed {
-        /// What is another.
+        /// What has changed.
         what: String,
         /// What it was.
         then: String,
         /// What it is.
         now: String,
     },
-    /// The program that began the run measures a cell otherwise.
+    /// The version that began the run measures a cell differently.
     #[error(
         "this fsprism measures '{title}' differently from the version that began the run: continue \
          with that version, or begin a new run with --out"
@@ -37,10 +37,10 @@ pub enum ResumeError {
     },
 }
 
-/// Refuses to go on where anything is another that the figures depend on.
+/// Refuses to resume if anything that the figures depend on has changed.
 ///
 /// # Errors
-/// Names the first such thing.
+/// Names the first such change.
 pub fn check_resumable(
     manifest: &Manifest,
     machine: &Machine,
@@ -52,7 +52,8 @@ pub fn check_resumable(
     }
 }
 
-/// Refuses to go on where this fsprism measures something otherwise than the one that began.
+/// Refuses to resume if this version of fsprism measures a cell differently from the one that began
+/// the run.
 ///
 /// # Errors
 /// Names the first such cell.
@@ -68,7 +69,7 @@ pub fn check_cells(then: &[Cell], now: &[Cell]) -> Result<(), ResumeError> {
     }
 }
 
-/// What is another, what it was, and what it is.
+/// What has changed, what it was, and what it is now.
 fn difference(
     manifest: &Manifest,
     machine: &Machine,
@@ -81,7 +82,7 @@ fn difference(
         let of = |what: &str| format!("{}'s {what}", then.label);
         facts.push((of("mkfs"), known(&then.mkfs_version), known(&now.mkfs_version)));
         facts.push((of("mount options"), then.mount_options.clone(), now.mount_options.clone()));
-        // Runs of before it was recorded do not tell it.
+        // Older runs did not record it.
         if let Some(read_ahead) = then.read_ahead_bytes {
             let now = now.read_ahead_bytes.map(|bytes| bytes.to_string());
             facts.push((of("read-ahead in bytes"), read_ahead.to_string(), known(&now)));
@@ -90,8 +91,8 @@ fn difference(
     facts.into_iter().find(|(_, then, now)| then != now)
 }
 
-/// What may change about a machine between two parts of a run: its name, what it was, what it is.
-/// What comes and goes by itself is no difference: some pages of memory, and mitigations that
+/// What may have changed about a machine between two parts of a run: what it is, its old value and
+/// its new one. What varies by itself is ignored: a few pages of memory, and mitigations that
 /// depend on which guests are running.
 fn of_machine(then: &Machine, now: &Machine) -> Vec<(String, String, String)> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());

@@ -1,10 +1,11 @@
-//! How many operations a replicate holds.
+//! How many operations a replicate has.
 //!
-//! As many as the benchmark declares: a figure is not to depend on the budget. All targets of a
-//! benchmark get the same number: the same work on the same working set, so a difference between
-//! them is one of speed only. Only where operations can go on and the fastest target would be done
-//! too soon to be timed well are there more, doubled as often as needed, so that a pilot that is a
-//! little off decides the same. What cannot have what it needs is left out.
+//! As many as the benchmark declares, because a figure must not depend on the budget. All targets
+//! of a benchmark get the same number, hence the same work on the same working set, so they differ
+//! in speed only. There are more only if the operations can be repeated and the fastest target
+//! would finish too soon to be timed well. The number is then doubled as often as needed, so that a
+//! slightly inaccurate pilot leads to the same number. A benchmark that cannot get what it needs is
+//! left out.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,12 @@ use record::{Cell, LeftOut};
 
 use crate::executor::PilotMeasure;
 
-/// From this time on, in nanoseconds, operations are counted out instead of doubled: of so many,
-/// whether the pilot is a little off makes no difference, and the last doubling would be long.
+/// From this wanted time on, in nanoseconds, the number of operations is computed instead of
+/// doubled: it is so large that an inaccurate pilot makes little difference, and the last doubling
+/// would take long.
 const COUNTED_FROM_NS: f64 = 1e9;
 
-/// Operations and batch of a cell's replicates.
+/// Number of operations and batch size of a cell's replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) start_operations: u64,
@@ -24,14 +26,14 @@ pub(crate) struct Size {
     pub(crate) batch: u32,
 }
 
-/// The outcome of sizing: a size per cell that has one, and the benchmarks that have none.
+/// The outcome of sizing: the sizes of cells, and the benchmarks that get none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sizing {
     pub(crate) sizes: BTreeMap<u32, Size>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Counts out the replicates of the cells that the pilot reached.
+/// Works out the size of the replicates of all cells that have a pilot.
 pub(crate) fn size(cells: &[Cell], pilots: &BTreeMap<u32, PilotMeasure>) -> Sizing {
     let mut groups: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for &cell in pilots.keys() {
@@ -50,7 +52,7 @@ pub(crate) fn size(cells: &[Cell], pilots: &BTreeMap<u32, PilotMeasure>) -> Sizi
     sizing
 }
 
-/// As many operations as are needed by all, or why there are none.
+/// The number of operations that all targets need, or why there is none.
 fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
     let most = group.iter().map(|pilot| pilot.operations_max).min().unwrap_or(1);
     let greatest =

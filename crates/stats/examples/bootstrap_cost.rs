@@ -1,5 +1,5 @@
-//! What bootstraps of a median cost: `cargo run --release -p fsprism-stats --example
-//! bootstrap_cost`, to set beside `scipy.stats.bootstrap` on as many values.
+//! The cost of bootstrapping a median: `cargo run --release -p fsprism-stats --example
+//! bootstrap_cost`, for comparison with `scipy.stats.bootstrap` on as many values.
 
 use std::time::Instant;
 

@@ -1,21 +1,21 @@
-//! The biweight mean: values count less the further off they are, and those far off not at all.
+//! The biweight mean: the further off a value is, the less it counts, down to not at all.
 //!
-//! Mosteller & Tukey, "Data Analysis and Regression", 1977, section 10.2: the weight of a value
-//! that lies u from the centre is (1 - u^2)^2, where u = 1 is so many deviations as [`REACH`] says,
-//! and the deviation is the median distance from the median, as it is for normal values. Of normal
-//! values it is as good as the mean to 2 %; where one value in ten to twenty is off by a factor of
-//! four, its error is a third to a half less than that of a trimmed mean (simulated).
+//! Mosteller & Tukey, "Data Analysis and Regression", 1977, section 10.2: the weight of a value at
+//! distance u from the centre is (1 - u^2)^2, where u = 1 is [`REACH`] deviations, and the
+//! deviation is the median distance from the median, scaled as for normal values. For normal values
+//! it is as good as the mean to within 2 %; if one value in ten to twenty is off by a factor of
+//! four, its error is a third to a half smaller than that of a trimmed mean (simulated).
 
 use crate::sample;
 
-/// Deviations from which on a value does not count.
+/// Number of deviations beyond which a value does not count.
 const REACH: f64 = 6.0;
 /// The deviation of normal values, in median distances from their median.
 const DEVIATION: f64 = 1.4826;
-/// Steps until the centre stays where it is, at most.
+/// Maximum number of steps until the centre stops moving.
 const STEPS: u32 = 50;
 
-/// The centre of some finite values; none where half of them or more are one value.
+/// The centre of some finite values; none if at least half of them are equal.
 pub(crate) fn centre(values: &[f64]) -> Option<f64> {
     let median = |values: Vec<f64>| Some(sample::Sample::new(values).ok()?.median());
     let mut centre = median(values.to_vec())?;

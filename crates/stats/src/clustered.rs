@@ -1,72 +1,74 @@
-//! Intervals of quantiles of values that come in clusters: the operations of replicates.
+//! Intervals of quantiles of clustered values: the operations of replicates.
 //!
-//! Values of one cluster share what happened to it, so many of them say less than as many
-//! independent ones. By how much less is the *design effect*: the variance of the share of values
-//! beyond a quantile, as the clusters show it, over the variance that independent values would
-//! have (Kish, "Survey Sampling", section 8.2). The variance is that of a ratio of cluster totals
+//! Values in one cluster share whatever happened to it, so they carry less information than as many
+//! independent ones. How much less is the *design effect*: the variance of the share of values
+//! beyond a quantile, as estimated from the clusters, over the variance for independent values
+//! (Kish, "Survey Sampling", section 8.2). The variance is that of a ratio of cluster totals
 //! (Cochran, "Sampling Techniques", 3rd edition, section 3.12).
 //!
 //! The interval is Woodruff's ("Confidence Intervals for Medians and Other Position Measures",
 //! Journal of the American Statistical Association 47, 1952): an interval of the share below the
-//! quantile, read off the distribution of all values. The interval of the share is the exact one
-//! of as many independent values as these are worth (Korn & Graubard, "Confidence Intervals for
-//! Proportions with Small Expected Number of Positive Counts Estimated from Survey Data", Survey
-//! Methodology 24, 1998): their number over the design effect, times the squared ratio of the
-//! normal quantile to Student's with as many degrees of freedom as clusters, less one, since the
-//! design effect itself was estimated from the clusters.
+//! quantile, translated by the distribution of all values. The interval of the share is the exact
+//! one for as many independent values as these are worth (Korn & Graubard, "Confidence Intervals
+//! for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data",
+//! Survey Methodology 24, 1998): their number over the design effect, times the squared ratio of
+//! the normal quantile to Student's, whose degrees of freedom are the number of clusters minus one,
+//! since the design effect itself was estimated from the clusters.
 //!
-//! Far out, few values lie beyond, and their design effect is little more than chance. Ten times as
-//! many lie beyond the quantile that leaves ten times as much: what clusters differ by there shows
-//! further out as well. The counts of clusters whose values differ by a factor vary, relative to
-//! their mean, with the hazard of the logarithm, which for normal logarithms grows as the normal
-//! quantile does; so the excess over 1 found there is taken over by the tenth part, times the
-//! squared ratio of the two normal quantiles. The larger of the two estimates counts.
-//! `docs/coverage.md` has the simulations. What no cluster has met, no estimate can know.
+//! Far out in the tail, few values lie beyond, and their design effect is little more than chance.
+//! Ten times as many lie beyond the quantile whose tail is ten times as large, and differences
+//! between clusters that show there also exist further out. If the values of clusters differ by a
+//! factor, the counts vary, relative to their mean, with the hazard of the logarithm, which for
+//! normal logarithms grows like the normal quantile. So a tenth of the excess over 1 found there is
+//! used, times the squared ratio of the two normal quantiles. The larger of the two estimates
+//! counts. `docs/coverage.md` has the simulations. No estimate can know about events that no
+//! cluster has experienced.
 
 use crate::distribution::{normal, student};
 use crate::order;
 use crate::refusal::{Refusal, check_count, check_open_unit};
 
-/// Fewest clusters that an interval takes: as few as one of a median at 95 %.
+/// Minimum number of clusters: as many as an interval of a median at 95 % needs values.
 pub const CLUSTERS_MIN: u64 = 6;
-/// How much more lies beyond the quantile at which a second design effect is estimated.
+/// How many times larger the tail is at the quantile where a second design effect is estimated.
 const NEARER: f64 = 10.0;
 
 /// One cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cluster {
-    /// How many values it has.
+    /// Number of values in it.
     pub values: u64,
-    /// How many of them lie above the quantile of all values.
+    /// How many of them are above the quantile of all values.
     pub beyond: u64,
-    /// How many lie above the quantile of all values that [`nearer`] names.
+    /// How many are above the [`nearer`] quantile of all values.
     pub beyond_nearer: u64,
 }
 
-/// Between which quantiles of all values the quantile asked for lies.
+/// Two quantiles of all values that enclose the quantile asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// The lower end, as a rank from 1 on of all values.
+    /// The lower end, as a rank among all values, from 1.
     pub low: u64,
     /// The upper end, likewise.
     pub high: u64,
 }
 
-/// The quantile that leaves ten times as much beyond as `q`: for 0.999 it is 0.99. None below 0.99,
-/// where enough lies beyond.
+/// The quantile with ten times the tail of `q`: for 0.999 it is 0.99. None below 0.99, where the
+/// tail is large enough.
 #[must_use]
 pub fn nearer(q: f64) -> Option<f64> {
     let nearer = 1.0 - NEARER * (1.0 - q);
     (nearer >= 0.9 - 1e-9).then_some(nearer)
 }
 
-/// The ranks of all values that enclose the `q` quantile of what the clusters were drawn from, at
-/// `level`. `widening` is how many times as wide an interval must be because clusters depend on the
-/// ones before them, at least 1.
+/// The ranks among all values that enclose the `q` quantile of the distribution behind the
+/// clusters, at `level`. `widening` is the factor by which an interval must be wider because
+/// clusters depend on the ones before them; at least 1.
 ///
 /// # Errors
 /// Refuses a `q` or `level` outside 0 to 1, fewer than [`CLUSTERS_MIN`] clusters, and fewer values
-/// than such an interval takes, with how many it would take in clusters like these.
+/// than such an interval takes. In the last case it says how many it would take in clusters like
+/// these.
 pub fn ranks(clusters: &[Cluster], q: f64, level: f64, widening: f64) -> Result<Shares, Refusal> {
     check_count("an interval of values in clusters", clusters.len(), CLUSTERS_MIN)?;
     let least = order::least_n(q, level)?;
@@ -86,9 +88,9 @@ pub fn ranks(clusters: &[Cluster], q: f64, level: f64, widening: f64) -> Result<
     })
 }
 
-/// How many values of clusters like these such an interval takes: with more clusters of the same
-/// size, if they differ as these do. With a single cluster, nothing is known of how they differ,
-/// and their values are taken to be independent.
+/// How many values in clusters like these such an interval takes, with more clusters of the same
+/// size, if they differ as these do. With a single cluster, nothing is known about how they differ,
+/// and its values are assumed to be independent.
 ///
 /// # Errors
 /// Refuses a `q` or `level` outside 0 to 1, and clusters without values.
@@ -112,7 +114,7 @@ pub fn needed(clusters: &[Cluster], q: f64, level: f64, widening: f64) -> Result
     Ok(whole((enough as f64 * each).ceil()))
 }
 
-/// How many independent values `values` in so many clusters are worth.
+/// How many independent values `values` in this many clusters are worth.
 fn worth(values: u64, clusters: u64, loss: f64, level: f64) -> Result<u64, Refusal> {
     check_open_unit("the level", level)?;
     let upper = (1.0 + level) / 2.0;
@@ -121,8 +123,8 @@ fn worth(values: u64, clusters: u64, loss: f64, level: f64) -> Result<u64, Refus
     Ok(whole(values as f64 / loss * by_chance.powi(2)))
 }
 
-/// The larger of the design effects at the quantile and, taken over, at the [`nearer`] one; at
-/// least 1, since clusters that differ less than by chance do so by chance.
+/// The larger of two design effects: the one at the quantile, and the one extrapolated from the
+/// [`nearer`] quantile. At least 1, since clusters that differ less than expected do so by chance.
 #[must_use]
 pub fn design_effect(clusters: &[Cluster], q: f64) -> f64 {
     let own = of_counts(clusters, |cluster| cluster.beyond);
@@ -134,7 +136,7 @@ pub fn design_effect(clusters: &[Cluster], q: f64) -> f64 {
     own.max(taken_over).max(1.0)
 }
 
-/// The variance of the share of values that `count` counts, over that of independent values.
+/// The variance of the share of values that `count` counts, relative to that of independent values.
 fn of_counts(clusters: &[Cluster], count: impl Fn(&Cluster) -> u64) -> f64 {
     let all: f64 = clusters.iter().map(|cluster| cluster.values as f64).sum();
     let share = clusters.iter().map(|cluster| count(cluster) as f64).sum::<f64>() / all;

@@ -1,34 +1,35 @@
 //! Finding the position at which two values become equal, with few probes.
 //!
-//! A pure state machine, as [`crate::cliff`]: [`Crossing::ask`] names a position, the caller
+//! A pure state machine, like [`crate::cliff`]: [`Crossing::ask`] names a position, the caller
 //! measures both values there and [`Crossing::tell`]s the logarithm of their ratio;
-//! [`Crossing::place`] says what is known. The ratio is taken to fall along the axis, so that there
-//! is one crossing at most.
+//! [`Crossing::place`] returns the findings so far. The ratio is assumed to fall along the axis, so
+//! there is at most one crossing.
 //!
-//! * **Sides.** A position lies before the crossing, or after it, once the mean of its values is
-//!   significantly above 0, or below: by Student's t, with the spread that all positions have in
-//!   common about their own means, and at a level that allows for as many looks as there are.
-//!   Until then it is probed again, at most [`REPLICATES_MAX`] times. One that stays undecided lies
-//!   beside the crossing: the search goes on to either side of it.
+//! * **Sides.** A position is before the crossing, or after it, once the mean of its values is
+//!   significantly above 0, or below: by Student's t, with the spread that all positions share
+//!   around their own means, and at a level that allows for repeated looks. Until then it is probed
+//!   again, at most [`REPLICATES_MAX`] times. One that stays undecided is next to the crossing, and
+//!   the search continues on both sides of it.
 //! * **Course.** First the upper end, which also shows the spread. Then downwards by a factor
-//!   of 4 until a position lies before the crossing, or around where the caller
-//!   [`Crossing::expect`]s it. Then halving, on the logarithm of the axis.
+//!   of 4 until a position is before the crossing, or around the position that the caller
+//!   [`Crossing::expect`]s. Then by halving, on the logarithm of the axis.
 //! * **Interval.** From the last position found before the crossing to the first found after it. In
-//!   simulations (noise of 1 to 10 %, level 0.95) it holds the crossing in 95 % or more.
+//!   simulations (noise of 1 to 10 %, level 0.95) it contains the crossing in at least 95 % of
+//!   cases.
 
 use crate::distribution::student;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
 
 /// How often a position is probed before it counts as undecided.
 pub const REPLICATES_MAX: usize = 6;
-/// The number of looks that an interval's level is divided by: those at both of its ends, and some
-/// that were made on the way.
+/// The number of looks by which an interval's level is divided: those at both of its ends, and some
+/// made on the way.
 const LOOKS: f64 = 8.0;
-/// How often the upper end is probed at least, for a first idea of the spread.
+/// Minimum number of probes of the upper end, for a first idea of the spread.
 const FIRST_REPLICATES: usize = 3;
 /// The factor between positions on the way down.
 const STRIDE: f64 = 4.0;
-/// How far on either side of the expected crossing it is looked for first.
+/// How far on either side of the expected crossing the search begins.
 const BESIDE: f64 = 1.3;
 
 /// What to search.
@@ -38,9 +39,9 @@ pub struct Options {
     pub low: f64,
     /// The highest; above the lowest.
     pub high: f64,
-    /// The wanted width of the interval, above 0: 0.2 is 20 %, highest over lowest less 1.
+    /// The wanted width of the interval, above 0: 0.2 is 20 %, highest over lowest minus 1.
     pub width: f64,
-    /// How often the interval shall hold the crossing: 0 to 1.
+    /// How often the interval should contain the crossing: 0 to 1.
     pub level: f64,
 }
 
@@ -49,38 +50,38 @@ pub struct Options {
 pub enum Place {
     /// Between these positions.
     Between(f64, f64),
-    /// Above the highest: the first value is the greater one even there.
+    /// Above the highest: even there the first value is greater.
     Above(f64),
-    /// Above this: at none of those measured beyond it is the second value the greater one.
+    /// Above this position: the second value was not found to be greater anywhere above it.
     From(f64),
-    /// Below the lowest: the second value is the greater one even there.
+    /// Below the lowest: even there the second value is greater.
     Below(f64),
-    /// Not known: too few probes so far, or an end of the range is too close to it.
+    /// Unknown: too few probes so far, or one end of the range is too close to it.
     Unknown,
 }
 
-/// Which value is the greater one at a position.
+/// Which value is greater at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// The first: the crossing comes later.
+    /// The first: the crossing is further along.
     Before,
-    /// The second: the crossing came earlier.
+    /// The second: the crossing is behind.
     After,
-    /// Neither, significantly, however often it was probed.
+    /// Neither significantly, after the maximum number of probes.
     Undecided,
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossing {
     options: Options,
-    /// Positions with the values told there.
+    /// Positions and the values told there.
     points: Vec<(f64, Vec<f64>)>,
     expected: Option<f64>,
 }
 
 impl Crossing {
-    /// A search that has measured nothing.
+    /// A search that has not measured anything yet.
     ///
     /// # Errors
     /// Refuses positions not above 0, a highest not above the lowest, a width not above 0 and a
@@ -97,7 +98,7 @@ impl Crossing {
         Ok(Self { options, points: Vec::new(), expected: None })
     }
 
-    /// Takes in where the crossing may lie, which saves probes and decides nothing.
+    /// A hint where the crossing may be. It saves probes but does not affect the result.
     pub fn expect(&mut self, position: f64) {
         let is_within = position > self.options.low && position < self.options.high;
         self.expected = is_within.then_some(position);
@@ -123,7 +124,7 @@ impl Crossing {
             let lowest = after.map_or(lowest, |after| lowest.min(after));
             return (lowest > low).then(|| self.further_down(lowest));
         };
-        // An upper end that is undecided stands for the crossing itself.
+        // If the upper end is undecided, it is itself next to the crossing.
         let after = after.or(undecided.map(|(_, highest)| highest))?;
         if after / before <= 1.0 + self.options.width {
             return None;
@@ -131,7 +132,7 @@ impl Crossing {
         match undecided {
             None => Some(self.halved(before, after)),
             Some((lowest, highest)) => {
-                // What is left on either side of what cannot be decided.
+                // The gaps on either side of the undecided positions.
                 let gaps = [(before, lowest), (highest, after)];
                 let (from, to) =
                     if gaps[0].1 / gaps[0].0 >= gaps[1].1 / gaps[1].0 { gaps[0] } else { gaps[1] };
@@ -141,10 +142,10 @@ impl Crossing {
         }
     }
 
-    /// Takes in the logarithm of the first value over the second at the position that was named.
+    /// Takes the logarithm of the first value over the second at the position last asked for.
     ///
     /// # Errors
-    /// Refuses what is not finite.
+    /// Refuses a value that is not finite.
     pub fn tell(&mut self, log_ratio: f64) -> Result<(), Refusal> {
         if !log_ratio.is_finite() {
             let index = self.points.iter().map(|(_, values)| values.len()).sum();
@@ -158,7 +159,7 @@ impl Crossing {
         Ok(())
     }
 
-    /// What is known.
+    /// The findings so far.
     #[must_use]
     pub fn place(&self) -> Place {
         let Options { low, high, .. } = self.options;
@@ -208,11 +209,11 @@ impl Crossing {
     fn halved(&self, before: f64, after: f64) -> f64 {
         let above = self.expected.map(|expected| expected * BESIDE);
         let aimed = above.filter(|at| *at > before && *at < after);
-        // Once it lies outside, or was probed, halving is quicker.
+        // Once the expected position is outside the bracket or has been probed, halving is faster.
         aimed.unwrap_or_else(|| (before * after).sqrt())
     }
 
-    /// Which side a position is on; none as long as it must be probed again.
+    /// Which side a position is on; none while it must still be probed again.
     fn side(&self, position: f64, values: &[f64]) -> Option<Side> {
         let is_first = position >= self.options.high;
         if is_first && values.len() < FIRST_REPLICATES {
@@ -228,7 +229,7 @@ impl Crossing {
         (values.len() >= REPLICATES_MAX).then_some(Side::Undecided)
     }
 
-    /// The standard deviation that all positions have in common, and its degrees of freedom.
+    /// The standard deviation common to all positions, and its degrees of freedom.
     fn spread(&self) -> (f64, f64) {
         let mut squares = 0.0;
         let mut degrees = 0.0;
@@ -252,7 +253,7 @@ mod tests {
 
     const OPTIONS: Options = Options { low: 1.0, high: 1000.0, width: 0.2, level: 0.95 };
 
-    /// Searches where times of `1 / position + 0.1` and `1 / at + 0.1` are equal.
+    /// Searches for the position where times of `1 / position + 0.1` and `1 / at + 0.1` are equal.
     fn search(at: f64, noise: f64, seed: u64, expects: bool) -> (Place, usize) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut crossing = Crossing::new(OPTIONS).unwrap();
@@ -262,7 +263,7 @@ mod tests {
         let mut probes = 0;
         while let Some(position) = crossing.ask() {
             let ratio = ((1.0 / position + 0.1) / (1.0 / at + 0.1)).ln();
-            // About a normal distribution.
+            // Roughly normally distributed.
             let sum: f64 = (0..12).map(|_| random.random::<f64>()).sum();
             crossing.tell(ratio + noise * (sum - 6.0)).unwrap();
             probes += 1;

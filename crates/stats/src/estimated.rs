@@ -1,17 +1,17 @@
-//! Estimates that are t distributed about the truth: means, and differences of two means.
+//! Estimates that are t distributed around the truth: means, and differences of two means.
 //!
-//! The variances of two samples are not supposed to be equal. The difference divided by its
-//! standard error sqrt(s1^2 / n1 + s2^2 / n2) is taken as t distributed with the degrees of freedom
-//! of Welch and Satterthwaite (Jain, "The Art of Computer Systems Performance Analysis", section
+//! The variances of two samples are not assumed to be equal. The difference divided by its standard
+//! error sqrt(s1^2 / n1 + s2^2 / n2) is treated as t distributed with the degrees of freedom of
+//! Welch and Satterthwaite (Jain, "The Art of Computer Systems Performance Analysis", section
 //! 13.4.2; Welch, "The Generalization of Student's Problem when Several Different Population
-//! Variances Are Involved", Biometrika 34, 1947). It supposes means near enough to normal.
+//! Variances Are Involved", Biometrika 34, 1947). This assumes nearly normal means.
 
 use crate::distribution::student;
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_spread};
 use crate::sample;
 
-/// An estimate that is t distributed about the truth.
+/// An estimate that is t distributed around the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimated {
     pub(crate) estimate: f64,
@@ -44,8 +44,8 @@ impl Estimated {
         Ok(Self { estimate, standard_error, df })
     }
 
-    /// The difference of the means of two independent samples of one variance, estimated from both
-    /// (Jain, section 13.4.3).
+    /// The difference of the means of two independent samples with a common variance, estimated
+    /// from both (Jain, section 13.4.3).
     pub(crate) fn difference_of_one_spread(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
         let squares = |values: &[f64]| {
             let mean = sample::mean(values);
@@ -59,38 +59,38 @@ impl Estimated {
         Ok(Self { estimate: sample::mean(first) - sample::mean(second), standard_error, df })
     }
 
-    /// The interval of the truth at `level`, which is between 0 and 1.
+    /// The interval for the truth at `level`, which is between 0 and 1.
     pub(crate) fn interval(&self, level: f64) -> Interval {
         let reach = student::quantile((1.0 + level) / 2.0, self.df) * self.standard_error;
         Interval { low: self.estimate - reach, high: self.estimate + reach, level }
     }
 
-    /// The probability of an estimate this far above `value` or further, were that the truth.
+    /// The probability of an estimate at least this far above `value` if that were the truth.
     pub(crate) fn p_above(&self, value: f64) -> f64 {
         let half = self.two_sided_p(value) / 2.0;
         if self.estimate >= value { half } else { 1.0 - half }
     }
 
-    /// The probability of an estimate this far below `value` or further, were that the truth.
+    /// The probability of an estimate at least this far below `value` if that were the truth.
     pub(crate) fn p_below(&self, value: f64) -> f64 {
         let half = self.two_sided_p(value) / 2.0;
         if self.estimate <= value { half } else { 1.0 - half }
     }
 
-    /// The probability of an estimate this far from `value` or further, were that the truth.
+    /// The probability of an estimate at least this far from `value` if that were the truth.
     pub(crate) fn two_sided_p(&self, value: f64) -> f64 {
         student::two_sided_p((self.estimate - value) / self.standard_error, self.df)
     }
 }
 
 /// The degrees of freedom of a sum of two variances, neither negative nor both 0, estimated from
-/// so many values (Welch, as above; Satterthwaite, "An Approximate Distribution of Estimates of
+/// this many values (Welch, as above; Satterthwaite, "An Approximate Distribution of Estimates of
 /// Variance Components", Biometrics Bulletin 2(6), 1946).
 pub(crate) fn satterthwaite(variances: [f64; 2], lengths: [usize; 2]) -> f64 {
     let larger = variances[0].max(variances[1]);
     let [a, b] = variances.map(|variance| variance / larger);
     let [df_a, df_b] = lengths.map(|length| length as f64 - 1.0);
     let df = (a + b).powi(2) / (a.powi(2) / df_a + b.powi(2) / df_b);
-    // The bounds that hold without rounding.
+    // Bounds that hold in exact arithmetic.
     df.clamp(df_a.min(df_b), df_a + df_b)
 }

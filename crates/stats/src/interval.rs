@@ -1,10 +1,10 @@
-//! A confidence interval, and those of means by Student's t.
+//! Confidence intervals, and those of means by Student's t.
 
 use crate::distribution::student;
 use crate::refusal::{Refusal, check_count, check_open_unit};
 use crate::sample::{self, Sample};
 
-/// A range which holds the true value with probability `level`, in the unit of what it is of.
+/// A range that contains the true value with probability `level`, in the unit of that value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end.
@@ -33,9 +33,9 @@ impl Interval {
     }
 }
 
-/// The interval of the mean of what `sample` was drawn from, at `level`: mean +/- t s / sqrt(n)
-/// with n - 1 degrees of freedom (Jain, "The Art of Computer Systems Performance Analysis",
-/// section 13.2). It supposes values near enough to normal for their number.
+/// The interval of the mean of the distribution that `sample` was drawn from, at `level`: mean +/-
+/// t s / sqrt(n) with n - 1 degrees of freedom (Jain, "The Art of Computer Systems Performance
+/// Analysis", section 13.2). It assumes values that are sufficiently normal for their number.
 ///
 /// # Errors
 /// Refuses a `level` outside 0 to 1 and fewer than two values.
@@ -50,14 +50,14 @@ pub fn mean_interval(sample: &Sample, level: f64) -> Result<Interval, Refusal> {
 pub struct GeometricMean {
     /// The mean: `exp` of the mean of the logarithms.
     pub mean: f64,
-    /// The interval of what it estimates: of a log-normal distribution, the median.
+    /// The interval of what it estimates: for a log-normal distribution, the median.
     pub interval: Interval,
 }
 
 /// The geometric mean of positive values, and its interval at `level`: that of the mean of their
-/// logarithms ([`mean_interval`]), transformed back. It supposes logarithms near enough to normal,
-/// which is what effects that multiply lead to (Jain, section 12.4; Le Boudec, "Performance
-/// Evaluation of Computer and Communication Systems", section 2.4.3, on transformed data).
+/// logarithms ([`mean_interval`]), transformed back. It assumes nearly normal logarithms, which
+/// result from effects that multiply (Jain, section 12.4; Le Boudec, "Performance Evaluation of
+/// Computer and Communication Systems", section 2.4.3, on transformed data).
 ///
 /// # Errors
 /// Refuses a `level` outside 0 to 1, fewer than two values, and values that are not above 0.
@@ -73,8 +73,8 @@ pub fn geometric_mean(sample: &Sample, level: f64) -> Result<GeometricMean, Refu
     Ok(GeometricMean { mean: sample::mean(&logarithms).exp(), interval })
 }
 
-/// The interval of a bare series' mean. The caller has checked that there are two finite values or
-/// more, and the level.
+/// The interval of the mean of a plain series. The caller has checked the level and that there are
+/// at least two values, all finite.
 pub(crate) fn t_interval(values: &[f64], level: f64) -> Interval {
     let n = values.len() as f64;
     let t = student::quantile((1.0 + level) / 2.0, n - 1.0);

@@ -1,20 +1,20 @@
 //! Pure mathematics on numbers: the estimators, intervals and tests behind a run's answers.
 //!
-//! This crate uses no I/O, no clock and no threads: the same numbers in give the same numbers out.
-//! If a sample is too small or too odd to support an answer, the answer is refused ([`Refusal`]),
+//! This crate uses no I/O, no clock and no threads: the same input gives the same output. If a
+//! sample is too small or too unusual to support an answer, the answer is refused ([`Refusal`]),
 //! never guessed.
 //!
 //! Where to start, by question:
 //!
 //! - *What is this series?* [`Sample`] describes it. [`order`] gives distribution-free intervals of
 //!   its quantiles, which storage measurements need first because they are not normal, and
-//!   [`clustered`] those of values that come in clusters; [`interval`] gives that of its mean, and
-//!   [`bootstrap`] that of anything else. [`autocorrelation`] warns of series that remember their
-//!   past, and [`outliers`] marks values that are far off.
-//! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says how far
+//!   [`clustered`] those of clustered values; [`interval`] gives that of its mean, and
+//!   [`bootstrap`] that of anything else. [`autocorrelation`] warns of series whose values depend
+//!   on earlier ones, and [`outliers`] marks values that are far off.
+//! - *Do two differ?* [`paired`] compares block by block, and [`dependence`] says how strongly
 //!   successive blocks depend on one another; [`independent`] compares values that are not paired;
-//!   [`multiple`] corrects many such answers, and [`reconciled`] finds the levels that agree with
-//!   all of them.
+//!   [`multiple`] corrects for many such answers, and [`reconciled`] finds the levels that agree
+//!   best with all of them.
 //! - *What does it depend on?* [`design`] breaks experiments down into the effects of the factors
 //!   that were varied.
 //! - *When did it change?* [`changepoint`] says where, [`steady_state`] whether it settled, and
@@ -36,6 +36,7 @@ pub mod clustered;
 pub mod crossing;
 pub mod dependence;
 pub mod design;
+mod design_kind;
 pub mod distribution;
 mod estimated;
 pub mod independent;

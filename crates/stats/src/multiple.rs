@@ -1,8 +1,9 @@
-//! Correcting p values for how many of them there are.
+//! Correcting p values for their number.
 //!
-//! Twenty honest comparisons at 5 % call one difference real that is not. Adjusted p values are
-//! compared with the level as they stand: those of [`holm`] keep the probability of any false
-//! claim below it, those of [`benjamini_hochberg`] the expected share of false ones among claims.
+//! Of twenty honest comparisons at 5 %, one reports a difference that is not real. Adjusted p
+//! values are compared with the level directly: those of [`holm`] keep the probability of any false
+//! claim below it, those of [`benjamini_hochberg`] the expected share of false claims among all
+//! claims.
 
 use crate::refusal::Refusal;
 

@@ -1,24 +1,23 @@
 //! Intervals of quantiles from order statistics: exact for every distribution.
 //!
-//! Of n independent values, the number B that falls below the true `q` quantile is binomial
-//! (n, q). The order statistics of ranks `low` and `high` therefore enclose that quantile with
-//! probability at least P(low <= B < high), whatever the distribution, and exactly that where it
-//! is continuous: Le Boudec, "Performance Evaluation of Computer and Communication Systems",
-//! section 2.2.2, theorem 2.1; David & Nagaraja, "Order Statistics", 3rd edition, section 7.1.
+//! Of n independent values, the number B that falls below the true `q` quantile is binomial (n, q).
+//! The order statistics of ranks `low` and `high` therefore enclose that quantile with probability
+//! at least P(low <= B < high), whatever the distribution, and exactly that if it is continuous: Le
+//! Boudec, "Performance Evaluation of Computer and Communication Systems", section 2.2.2, theorem
+//! 2.1; David & Nagaraja, "Order Statistics", 3rd edition, section 7.1.
 //!
-//! Several pairs of ranks can reach a level. The rule here: either side may miss with at most half
-//! of what the level leaves over, and each side takes the innermost rank which keeps to that.
-//! Where one side cannot, because even its extreme value misses more often than that (few values
-//! and a quantile far out), it takes the extreme, and the other side gets what is left over. So an
-//! interval exists as soon as the smallest and largest value together reach the level, that is,
-//! once 1 - q^n - (1 - q)^n >= level.
+//! Several pairs of ranks can reach a level. The rule here: each side may miss with at most half of
+//! 1 - level, and takes the innermost rank that satisfies this. If one side cannot, because even
+//! its extreme value misses more often than that (few values and a quantile far out), it takes the
+//! extreme, and the other side gets what remains. So an interval exists as soon as the smallest and
+//! largest value together reach the level, that is, once 1 - q^n - (1 - q)^n >= level.
 
 use crate::distribution::binomial;
 use crate::interval::Interval;
 use crate::refusal::{Refusal, check_open_unit};
 use crate::sample::Sample;
 
-/// The least share of values beyond a quantile: nobody has the values to see less.
+/// Minimum share of values beyond a quantile: nobody has enough values to see less.
 const BEYOND_MIN: f64 = 1e-16;
 
 /// The ranks of two order statistics that enclose a quantile. Ranks count from 1, the smallest.
@@ -28,7 +27,7 @@ pub struct Ranks {
     pub low: u64,
     /// Rank of the interval's upper end.
     pub high: u64,
-    /// The probability that the interval holds the quantile: at least the level asked for.
+    /// The probability that the interval contains the quantile: at least the level asked for.
     pub coverage: f64,
 }
 
@@ -46,7 +45,7 @@ pub fn ranks(n: u64, q: f64, level: f64) -> Result<Ranks, Refusal> {
     Ok(innermost_ranks(n, q, allowed))
 }
 
-/// The least number of values that support a two-sided interval of the `q` quantile at `level`.
+/// Minimum number of values for a two-sided interval of the `q` quantile at `level`.
 ///
 /// # Errors
 /// Refuses a `q` or `level` outside 0 to 1, and a `q` below 1e-16.
@@ -54,8 +53,8 @@ pub fn least_n(q: f64, level: f64) -> Result<u64, Refusal> {
     check_open_unit("the quantile", q)?;
     check_open_unit("the level", level)?;
     let allowed = 1.0 - level;
-    // The likelier of the two extremes alone must not miss more than is allowed; that gives a
-    // start which the other extreme can only push up by a few.
+    // The more likely of the two extremes alone must not miss more often than allowed. That gives a
+    // starting point that the other extreme can only raise by a few.
     let beyond = q.min(1.0 - q);
     if beyond < BEYOND_MIN {
         let (what, range) = ("the quantile", "at least 1e-16 for an interval");
@@ -74,7 +73,7 @@ pub fn least_n(q: f64, level: f64) -> Result<u64, Refusal> {
     Ok(n)
 }
 
-/// The interval of the `q` quantile of what `sample` was drawn from, at `level`.
+/// The interval of the `q` quantile of the distribution that `sample` was drawn from, at `level`.
 ///
 /// # Errors
 /// Refuses a `q` or `level` outside 0 to 1, and a sample smaller than [`least_n`].
@@ -87,20 +86,20 @@ pub fn quantile_interval(sample: &Sample, q: f64, level: f64) -> Result<Interval
     Ok(Interval { low: at(ranks.low), high: at(ranks.high), level })
 }
 
-/// The interval of the median of what `sample` was drawn from, at `level`.
+/// The interval of the median of the distribution that `sample` was drawn from, at `level`.
 ///
 /// # Errors
-/// Refuses a `level` outside 0 to 1, and a sample too small for it (6 values at 95 %).
+/// Refuses a `level` outside 0 to 1, and a sample too small for it (6 values are needed at 95 %).
 pub fn median_interval(sample: &Sample, level: f64) -> Result<Interval, Refusal> {
     quantile_interval(sample, 0.5, level)
 }
 
 fn innermost_ranks(n: u64, q: f64, allowed: f64) -> Ranks {
     let budget = MissBudget::new(n, q, allowed);
-    // The lower end misses when fewer than `low` values lie below the quantile. `low - 1` is the
-    // last count whose cumulative probability the budget affords; rank 1 is always affordable.
+    // The lower end misses if fewer than `low` values are below the quantile. `low - 1` is the last
+    // count whose cumulative probability fits into the budget; rank 1 always does.
     let low = partition_point(1, n, |rank| binomial::cdf(rank - 1, n, q) <= budget.low).max(2) - 1;
-    // The upper end misses when `high` values or more do.
+    // The upper end misses if at least `high` values do.
     let high = partition_point(1, n, |rank| binomial::sf(rank - 1, n, q) > budget.high).min(n);
     let missed = binomial::cdf(low - 1, n, q) + binomial::sf(high - 1, n, q);
     Ranks { low, high, coverage: 1.0 - missed }
@@ -126,13 +125,13 @@ impl MissBudget {
     }
 }
 
-/// The probabilities that all `n` values lie above the `q` quantile, and that all lie below.
+/// The probabilities that all `n` values are above the `q` quantile, and that all are below.
 fn extreme_misses(n: u64, q: f64) -> [f64; 2] {
     [(n as f64 * (-q).ln_1p()).exp(), q.powf(n as f64)]
 }
 
-/// The first of `first..=last` for which `holds` is false, `last + 1` if it always holds. `holds`
-/// is true up to some point and false from there on.
+/// The first of `first..=last` for which `holds` is false, `last + 1` if there is none. `holds`
+/// must be true up to some point and false from there on.
 fn partition_point(first: u64, last: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut from, mut to) = (first, last.saturating_add(1));
     while from < to {

@@ -1,23 +1,23 @@
-//! Marking values that stand far off, for the reader to look into: nothing is ever removed.
+//! Marking values that are far off, for the reader to look into: nothing is ever removed.
 //!
-//! Latencies have long tails by nature, and the far value is often what a file system is measured
-//! for. A mark therefore says "look here", not "leave this out".
+//! Latencies have long tails by nature, and the extreme values are often the reason for measuring a
+//! file system. A mark therefore says "look here", not "leave this out".
 
 use crate::refusal::{Refusal, check_count, check_finite};
 use crate::sample::Sample;
 
-/// The fewest values among which one can stand off.
+/// Minimum number of values for one to count as far off.
 pub const VALUES_MIN: u64 = 5;
 
 /// The modified z-score beyond which a value is marked (Iglewicz & Hoaglin, "How to Detect and
 /// Handle Outliers", 1993, section 3.3).
 pub const MODIFIED_Z_MAX: f64 = 3.5;
 
-/// The normal quantile of 0.75 as Iglewicz & Hoaglin round it: the median absolute deviation of
+/// The normal quantile of 0.75 as rounded by Iglewicz & Hoaglin: the median absolute deviation of
 /// normal values in standard deviations.
 const MAD_OF_NORMAL: f64 = 0.6745;
 
-/// How far off a value stands.
+/// How far off a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Beyond Tukey's inner fence, 1.5 interquartile ranges from the nearer quartile.

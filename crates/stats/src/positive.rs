@@ -1,7 +1,7 @@
-//! Systems of equations whose matrix is symmetric and positive definite.
+//! Systems of equations with a symmetric, positive definite matrix.
 
-/// The lower triangular factor of a positive definite matrix, given by its lower triangle (Golub &
-/// Van Loan, "Matrix Computations", 4th edition, section 4.2.5).
+/// The lower triangular factor of a positive definite matrix, which is given by its lower triangle
+/// (Golub & Van Loan, "Matrix Computations", 4th edition, section 4.2.5).
 pub(crate) fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for i in 0..matrix.len() {
         let (done, rest) = matrix.split_at_mut(i);

@@ -1,31 +1,31 @@
-//! Levels of several things that agree with what is known of each two.
+//! Levels of several things that best agree with their pairwise comparisons.
 //!
-//! Compared pair by pair, a is 1.2 times b, b 1.5 times c, and a 1.83 times c: each is the best
-//! estimate of its pair, and no three levels have all of them as quotients. Those whose differences
-//! lie nearest to what the pairs say, by weighted least squares, do (Jiang, Lim, Yao & Ye,
-//! "Statistical Ranking and Combinatorial Hodge Theory", Mathematical Programming 127(1), 2011,
-//! section 2).
+//! Compared pair by pair, a is 1.2 times b, b is 1.5 times c, and a is 1.83 times c: each is the
+//! best estimate for its pair, but no three levels have all of these quotients. This finds the
+//! levels whose differences are closest to those of the pairs, by weighted least squares (Jiang,
+//! Lim, Yao & Ye, "Statistical Ranking and Combinatorial Hodge Theory", Mathematical Programming
+//! 127(1), 2011, section 2).
 
 use crate::positive::{cholesky, solve};
 
-/// How far one level lies above another, by itself.
+/// How far one level is above another, according to their own comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// Place of the lower one.
+    /// Index of the lower level.
     pub from: usize,
-    /// Place of the other.
+    /// Index of the other level.
     pub to: usize,
-    /// How far above it is; below 0 if it is not above.
+    /// How far the other is above it; negative if it is below.
     pub distance: f64,
-    /// How much it counts, above 0: the reciprocal of its variance.
+    /// Its weight, above 0: the reciprocal of its variance.
     pub weight: f64,
 }
 
-/// The levels, moved so that their differences are nearest to the distances. Of those that
-/// distances connect, the mean stays; one that none names stays where it is.
+/// The levels, moved so that their differences are as close as possible to the distances. The mean
+/// of each connected set stays the same, and a level without distances stays where it is.
 ///
 /// # Panics
-/// If a distance names a place that there is not, or one twice.
+/// If a distance has an index out of range, or connects a level to itself.
 #[must_use]
 pub fn reconciled(levels: &[f64], distances: &[Distance]) -> Vec<f64> {
     let mut moved = levels.to_vec();
@@ -39,7 +39,7 @@ pub fn reconciled(levels: &[f64], distances: &[Distance]) -> Vec<f64> {
     moved
 }
 
-/// How far each member is moved if the last one stays, which leaves the others determined.
+/// How far each member moves if the last one is fixed, which determines the others.
 fn moves(members: &[usize], levels: &[f64], distances: &[&Distance]) -> Vec<f64> {
     let free = members.len() - 1;
     let mut matrix = vec![vec![0.0; free]; free];
@@ -62,7 +62,7 @@ fn moves(members: &[usize], levels: &[f64], distances: &[&Distance]) -> Vec<f64>
     moves
 }
 
-/// The places that distances connect with one another, each set in ascending order.
+/// The indices connected by distances, each set in ascending order.
 fn connected(count: usize, distances: &[Distance]) -> Vec<Vec<usize>> {
     let mut sets: Vec<Vec<usize>> = (0..count).map(|place| vec![place]).collect();
     for one in distances {

@@ -12,7 +12,7 @@ impl Sample {
     /// Validates and sorts `values`, whose order does not matter.
     ///
     /// # Errors
-    /// Refuses no values at all, and any that is infinite or not a number.
+    /// Refuses an empty series, and values that are infinite or not a number.
     pub fn new(values: impl Into<Vec<f64>>) -> Result<Self, Refusal> {
         let mut ascending: Vec<f64> = values.into();
         check_count("a sample", ascending.len(), 1)?;
@@ -54,7 +54,7 @@ impl Sample {
 
     /// The `q` quantile of type 7, interpolated between order statistics, as R and `NumPy` do by
     /// default (Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
-    /// Statistician 50(4), 1996, definition 7). `q` is 0 to 1, both included.
+    /// Statistician 50(4), 1996, definition 7). `q` is from 0 to 1, both included.
     ///
     /// # Errors
     /// Refuses a `q` outside 0 to 1.
@@ -98,14 +98,14 @@ impl Sample {
         let below = position.floor() as usize;
         let above = (below + 1).min(self.len() - 1);
         let (low, high) = (self.ascending[below], self.ascending[above]);
-        // A weighted sum, because subtracting first could overflow.
+        // A weighted sum, since subtracting first could overflow.
         let share = position - position.floor();
         low * (1.0 - share) + high * share
     }
 }
 
-/// The arithmetic mean of at least one value. Summed up are distances from the first, so that
-/// values which are all alike have that value as their mean.
+/// The arithmetic mean of at least one value. Sums the distances from the first value, so that the
+/// mean of equal values is exactly that value.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     let (first, n) = (values[0], values.len() as f64);
     let mean = first + values.iter().map(|value| value - first).sum::<f64>() / n;
@@ -113,15 +113,15 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 }
 
 /// The sample standard deviation of at least two values, in two passes: the one-pass formula loses
-/// the digits that mean and values share.
+/// the digits that the mean and the values share.
 pub(crate) fn standard_deviation(values: &[f64]) -> f64 {
     let (n, centre) = (values.len() as f64, mean(values));
     let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
     (squares / (n - 1.0)).sqrt()
 }
 
-/// The variance of the mean of at least two values; exactly 0 where they are all the same, which
-/// the rounding of their mean would hide.
+/// The variance of the mean of at least two values; exactly 0 if they are all equal, which the
+/// rounding of their mean would hide.
 pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
     if is_constant(values) {
         return 0.0;
@@ -129,7 +129,7 @@ pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
     standard_deviation(values).powi(2) / values.len() as f64
 }
 
-/// Whether all values are the same.
+/// Whether all values are equal.
 pub(crate) fn is_constant(values: &[f64]) -> bool {
     values.windows(2).all(|pair| pair[0] == pair[1])
 }

@@ -1,11 +1,12 @@
-//! Steady state as the SNIA defines it for solid-state storage: a window of rounds that neither
+//! Steady state as defined by the SNIA for solid-state storage: a window of rounds that neither
 //! spread nor drift.
 //!
 //! SNIA, "Solid State Storage Performance Test Specification", definition of steady state: over a
-//! measurement window of five rounds, the largest value less the smallest is at most 20 % of the
-//! window's average, and the least-squares line through the window's values rises or falls by at
-//! most 10 % of that average from the first round of the window to the last. It is the line's
-//! whole excursion that counts: a slope per round would pass five times the drift.
+//! measurement window of five rounds, the difference between the largest and the smallest value is
+//! at most 20 % of the window's average, and the least-squares line through the window's values
+//! rises or falls by at most 10 % of that average from the first round of the window to the last.
+//! The line's whole excursion counts: a limit on the slope per round would allow four times the
+//! drift.
 
 use std::collections::VecDeque;
 
@@ -16,10 +17,10 @@ use crate::refusal::{Refusal, check_finite, check_positive};
 pub struct Rule {
     /// The number of rounds in the window, at least 2.
     pub rounds: usize,
-    /// Largest less smallest value, in percent of the window's mean: at most this, above 0.
+    /// Maximum difference between the largest and the smallest value, in percent of the window's
+    /// mean; above 0.
     pub range_percent_max: f64,
-    /// Rise or fall of the fitted line over the window, in percent of its mean: at most this,
-    /// above 0.
+    /// Maximum rise or fall of the fitted line over the window, in percent of its mean; above 0.
     pub excursion_percent_max: f64,
 }
 
@@ -30,7 +31,7 @@ impl Default for Rule {
     }
 }
 
-/// What a window, or a series, looks like under a rule.
+/// A window, or a series, judged by a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
     /// Whether the rule is met.
@@ -39,7 +40,8 @@ pub struct SteadyState {
     pub from: Option<usize>,
     /// The rule.
     pub rule: Rule,
-    /// Largest less smallest value of the window, in percent of the magnitude of its mean.
+    /// Difference between the largest and the smallest value of the window, in percent of the
+    /// magnitude of its mean.
     pub range_percent: f64,
     /// Rise or fall of the fitted line over the window, in percent of the magnitude of its mean.
     pub excursion_percent: f64,
@@ -54,7 +56,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// A detector that has seen nothing.
+    /// A detector that has not seen any values.
     ///
     /// # Errors
     /// Refuses a window of fewer than two rounds and percentages that are not above 0.
@@ -68,11 +70,11 @@ impl Detector {
         Ok(Self { rule, window: VecDeque::with_capacity(rule.rounds), observed: 0 })
     }
 
-    /// Takes the next round's value. Says how the last rounds look once there are enough of them
-    /// for a window.
+    /// Takes the next round's value. Judges the last rounds once there are enough of them for a
+    /// window.
     ///
     /// # Errors
-    /// Refuses a value that is not finite, which is then not taken, and a window of mean 0.
+    /// Refuses a value that is not finite, which is then ignored, and a window of mean 0.
     pub fn observe(&mut self, value: f64) -> Result<Option<SteadyState>, Refusal> {
         if !value.is_finite() {
             return Err(Refusal::NotFinite { index: self.observed, value });
@@ -106,7 +108,7 @@ impl Detector {
             .enumerate()
             .map(|(round, it)| (round as f64 - middle) * (it - mean))
             .sum();
-        // The sum of the squares of the rounds about their middle.
+        // The sum of squares of the rounds around their middle.
         let slope = rise / (n * (n * n - 1.0) / 12.0);
         let range_percent = 100.0 * ((most - least) / mean).abs();
         let excursion_percent = 100.0 * (slope * (n - 1.0) / mean).abs();
@@ -122,11 +124,11 @@ impl Detector {
 
 /// The first window of `values` that meets the rule, or, if none does, the last window.
 ///
-/// A window of mean 0 is no steady one.
+/// A window of mean 0 is never steady.
 ///
 /// # Errors
 /// Refuses fewer values than a window has rounds, values that are not finite, a rule that
-/// [`Detector::new`] refuses, and a series without any window of a mean other than 0.
+/// [`Detector::new`] refuses, and a series in which every window has mean 0.
 pub fn steady_state(values: &[f64], rule: Rule) -> Result<SteadyState, Refusal> {
     let mut detector = Detector::new(rule)?;
     check_finite(values)?;

@@ -1,14 +1,14 @@
-//! Whether a series rises or falls as it goes on: the straight line through it.
+//! Whether a series rises or falls over time: the straight line through it.
 //!
 //! Least squares, with Student's t on the slope (Jain, "The Art of Computer Systems Performance
-//! Analysis", chapter 14). Values that go with the ones before make it too sure of itself.
+//! Analysis", chapter 14). If values depend on the previous ones, the p value is too small.
 
 use std::collections::BTreeMap;
 
 use crate::distribution::student;
 use crate::sample;
 
-/// The fewest values through which a line is told from chance.
+/// Minimum number of values for telling a line from chance.
 pub const VALUES_MIN: usize = 6;
 
 /// A straight line through a series.
@@ -20,8 +20,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// The line through values by their place. None of fewer than [`VALUES_MIN`] values, or of
-    /// values that are not finite.
+    /// The line through values by their index. None for fewer than [`VALUES_MIN`] values, or if a
+    /// value is not finite.
     #[must_use]
     pub fn through(values: &BTreeMap<u32, f64>) -> Option<Self> {
         if values.len() < VALUES_MIN || values.values().any(|value| !value.is_finite()) {
@@ -47,14 +47,14 @@ impl Line {
         Some(Self { first: at(places[0]), last: at(places[places.len() - 1]), p })
     }
 
-    /// The last value on the line less the first, in percent of the first; 0 where that is not
-    /// above 0.
+    /// The last value on the line minus the first, in percent of the first; 0 if that is not above
+    /// 0.
     #[must_use]
     pub fn change_percent(&self) -> f64 {
         if self.first > 0.0 { (self.last / self.first - 1.0) * 100.0 } else { 0.0 }
     }
 
-    /// The probability that values of no trend rise or fall as much.
+    /// The probability that values without a trend rise or fall as much.
     #[must_use]
     pub fn p(&self) -> f64 {
         self.p

@@ -1,35 +1,35 @@
-//! The mean of the middle of a series: what a few values far off cannot move.
+//! The mean of the middle of a series, which a few values that are far off cannot move.
 //!
 //! A fifth of the values is cut off at either end. The standard error comes from the winsorised
-//! values, in which those cut off are as far out as the outermost that are kept (Yuen, "The
+//! values, in which those cut off are replaced by the outermost that are kept (Yuen, "The
 //! Two-Sample Trimmed t for Unequal Population Variances", Biometrika 61(1), 1974; Tukey &
 //! `McLaughlin`, "Less Vulnerable Confidence and Significance Procedures for Location Based on a
 //! Single Sample", Sankhya A 25, 1963).
 //!
-//! Both take it as t distributed with one degree of freedom less than there are values kept. Of
-//! normal values that is too bold, and more so further out: at a level of 0.1 % it is exceeded in
-//! 0.14 to 0.17 % of samples of 6 to 40. With as many degrees of freedom as are taken here, it is
-//! in 0.08 to 0.11 % (simulated; see the tests).
+//! Both papers treat it as t distributed with one degree of freedom less than the number of values
+//! kept. For normal values this is too optimistic, increasingly so further out: the critical value
+//! for 0.1 % is exceeded in 0.14 to 0.17 % of samples of 6 to 40. With the degrees of freedom used
+//! here, that is 0.08 to 0.11 % (simulated; see the tests).
 
 use crate::estimated::Estimated;
 use crate::sample;
 
-/// One value in so many is cut off at either end.
+/// One in this many values is cut off at either end.
 const ONE_IN: usize = 5;
 
-/// Standard deviations beyond which values are far off: of six normal values, one is in 2 % of
-/// samples; of ten in 0.6 %, of twenty in 0.04 %.
+/// Number of standard deviations beyond which values are far off. With six normal values, this
+/// happens in 2 % of samples; with ten in 0.6 %, with twenty in 0.04 %.
 const FAR: f64 = 8.0;
 
-/// How many more may lie far off on one side than on the other.
+/// How many more values may be far off on one side than on the other.
 const ONE_SIDED_MOST: usize = 2;
 
 /// The standard deviation of normal values, in median absolute deviations from their median
 /// (Rousseeuw & Croux, "Alternatives to the Median Absolute Deviation", JASA 88(424), 1993).
 const MAD_OF_NORMAL: f64 = 1.4826;
 
-/// What is typical of some values: the mean of the middle of their logarithms, taken back. None of
-/// no values, and where one is not finite and above 0.
+/// The typical value: the trimmed mean of the logarithms, transformed back. None if there are no
+/// values, or if one is not finite and above 0.
 #[must_use]
 pub fn typical(values: &[f64]) -> Option<f64> {
     let has_logarithm = |value: &f64| value.is_finite() && *value > 0.0;
@@ -42,8 +42,8 @@ pub fn typical(values: &[f64]) -> Option<f64> {
     Some(sample::mean(&logs[cut..logs.len() - cut]).exp())
 }
 
-/// The trimmed mean of at least three finite values. None where what is kept of them differs by no
-/// more than `rounding`.
+/// The trimmed mean of at least three finite values. None if the values kept differ by no more than
+/// `rounding`.
 pub(crate) fn trimmed_mean(values: &[f64], rounding: f64) -> Option<Estimated> {
     let mut ascending = values.to_vec();
     ascending.sort_by(f64::total_cmp);
@@ -60,9 +60,9 @@ pub(crate) fn trimmed_mean(values: &[f64], rounding: f64) -> Option<Estimated> {
     has_spread.then(|| Estimated { estimate, standard_error, df: degrees(n) })
 }
 
-/// Whether values lie far off the median, by more than [`FAR`] deviations as the middle has them,
-/// and all that do are cut off. More on one side than chance puts there are no disturbance, but
-/// something that happens again and again.
+/// Whether some values are far from the median, by more than [`FAR`] deviations as estimated from
+/// the middle, and all of them are cut off. If there are more on one side than chance explains,
+/// they are not a disturbance but something that happens regularly.
 pub(crate) fn cuts_off_what_is_far(values: &[f64]) -> bool {
     let median_of = |values: &[f64]| sample::Sample::new(values).map_or(0.0, |it| it.median());
     let median = median_of(values);
@@ -79,8 +79,8 @@ fn cut(n: usize) -> usize {
     n / ONE_IN
 }
 
-/// The degrees of freedom of the trimmed mean of `n` values: those of the values kept, less the
-/// share by which simulated tails of normal values ask for fewer.
+/// The degrees of freedom of the trimmed mean of `n` values: those of the values kept, reduced to
+/// match simulated tails of normal values.
 fn degrees(n: usize) -> f64 {
     let cut = cut(n) as f64;
     let kept = n as f64 - 2.0 * cut;
@@ -114,7 +114,7 @@ mod tests {
     fn estimate_and_standard_error_are_those_of_yuen() {
         let values = [1.1, 0.9, 1.3, 1.0, 9.0, 1.2, 0.8, 1.05, 0.95, -3.0];
         let got = trimmed_mean(&values, 0.0).expect("they have spread");
-        // Kept: 0.9 to 1.2; winsorised: three of 0.9 and three of 1.2 among them.
+        // Kept: 0.9 to 1.2; the winsorised values include three of 0.9 and three of 1.2.
         assert!((got.estimate - 6.2 / 6.0).abs() < 1e-12, "{got:?}");
         let winsorised = [1.1, 0.9, 1.2, 1.0, 1.2, 1.2, 0.9, 1.05, 0.95, 0.9];
         let mean = winsorised.iter().sum::<f64>() / 10.0;

@@ -1,7 +1,7 @@
-//! Seeded simulations: do the intervals and tests err as often as they say, and no more?
+//! Seeded simulations: are the intervals and tests wrong as often as they claim, and no more?
 //!
-//! Every bound is a binomial one at five standard deviations, and every seed is fixed, so that a
-//! failure means a changed estimator, not bad luck.
+//! Every bound is a binomial one at five standard deviations, and every seed is fixed, so a failure
+//! means a changed estimator, not bad luck.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, LogNormal};
@@ -17,7 +17,7 @@ fn share(seed: u64, mut event: impl FnMut(&mut Xoshiro256PlusPlus) -> bool) -> f
     happened as f64 / f64::from(TRIALS)
 }
 
-/// Five standard deviations of a share whose expectation is `expected`.
+/// Five standard deviations of a share with expectation `expected`.
 fn margin(expected: f64) -> f64 {
     5.0 * (expected * (1.0 - expected) / f64::from(TRIALS)).sqrt()
 }

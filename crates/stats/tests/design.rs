@@ -1,4 +1,4 @@
-//! Designed experiments against statsmodels, `SciPy` and NIST: see `fixtures/design.py`.
+//! Designed experiments compared with statsmodels, `SciPy` and NIST: see `fixtures/design.py`.
 
 use serde_json::Value;
 use stats::design::{
@@ -28,7 +28,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[track_caller]
 fn assert_close(got: f64, wanted: f64, tolerance: f64, what: &str) {
-    // Differences of effects near 0 cannot be closer than the values behind them.
+    // Differences of effects near 0 cannot be more accurate than the values behind them.
     let error = (got - wanted).abs() / wanted.abs().max(1e-3);
     assert!(error <= tolerance, "{what}: {got} is not {wanted}, off by {error:.1e}");
 }
@@ -211,11 +211,11 @@ fn nist_table(case: &Value) -> Table {
     table(&[9], vec![levels], values)
 }
 
-/// Two tolerances: against the doubles as they are, in rational arithmetic, this code's own
-/// errors; against the certified values those of writing the data as doubles, which with thirteen
-/// constant digits leave no more than four to anybody. As differences from an offset they are no
-/// harder than the others: see the next test, and `crates/tables/tests/nist.rs`, where the same
-/// comes from the text of a table.
+/// Two tolerances. Against rational arithmetic on the doubles as given, this code's own errors;
+/// against the certified values, those of representing the data as doubles, which with thirteen
+/// constant digits leaves anybody at most four. As differences from an offset, these data sets are
+/// no harder than the others: see the next test, and `crates/tables/tests/nist.rs`, where they are
+/// read from the text of a table.
 #[test]
 fn nist_reference_datasets() {
     let fixture = fixture();
@@ -244,7 +244,7 @@ fn nist_reference_datasets() {
     }
 }
 
-/// All digits of the certified values, where the constant digits are the table's offset.
+/// All digits of the certified values, with the constant digits as the table's offset.
 #[test]
 fn nist_reference_datasets_as_differences_from_an_offset() {
     let fixture = fixture();

@@ -1,4 +1,4 @@
-//! Tails and quantiles against mpmath's, which `fixtures/dist.py` wrote down.
+//! Tails and quantiles compared with those of mpmath, recorded by `fixtures/dist.py`.
 
 use stats::distribution::{binomial, chi_square, fisher, normal, student, studentized_range};
 
@@ -8,7 +8,7 @@ fn rows() -> Vec<Row> {
     serde_json::from_str(include_str!("fixtures/dist.json")).expect("rows of name, numbers, value")
 }
 
-/// What the crate says to a row of the fixture.
+/// What the crate computes for a row of the fixture.
 fn ours(function: &str, arguments: &[f64]) -> f64 {
     match (function, arguments) {
         ("normal_cdf", &[z]) => normal::cdf(z),

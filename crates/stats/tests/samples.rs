@@ -1,5 +1,5 @@
-//! One- and two-sample estimates against SciPy, statsmodels and plain searches: the cases are in
-//! fixtures/samples.json, and fixtures/samples.py beside it says how they were made.
+//! One- and two-sample estimates compared with SciPy, statsmodels and plain searches. The cases are
+//! in fixtures/samples.json; fixtures/samples.py beside it shows how they were made.
 
 use serde_json::Value;
 use stats::bootstrap::{Method, Resampling};
@@ -80,8 +80,8 @@ fn geometric_means_agree_with_scipy() {
     }
 }
 
-/// Resamples differ, so that only the acceleration can agree to all digits; ends of intervals and
-/// standard errors are from 200,000 resamples on both sides. Ends for the mean lie within a few
+/// Resamples differ, so only the acceleration can agree to all digits; ends of intervals and
+/// standard errors are from 200,000 resamples on both sides. Ends for the mean are within a few
 /// percent of a standard error of each other; those for quantiles may be one value of the sample
 /// apart.
 #[test]

@@ -1,5 +1,5 @@
-//! Change points, steady states and scalability laws against ruptures, `NumPy` and `SciPy`, from
-//! the answers in `fixtures/series.json`, which `fixtures/series.py` makes.
+//! Change points, steady states and scalability laws compared with ruptures, `NumPy` and `SciPy`,
+//! using the results in `fixtures/series.json`, which `fixtures/series.py` makes.
 
 use serde_json::Value;
 use stats::changepoint::{divisive, pelt};
@@ -44,7 +44,7 @@ fn change_points_are_those_of_ruptures() {
         };
         assert_eq!(search(options), indices(&case["changepoints"]));
         found += search(options).len();
-        // Ruptures' own normal cost has no floor.
+        // The normal cost in ruptures has no floor.
         if case["normal_changepoints"].is_array() {
             let no_floor = pelt::Options { variance_floor: Some(1e-30), ..options };
             assert_eq!(search(no_floor), indices(&case["normal_changepoints"]));
@@ -77,7 +77,7 @@ fn windows_spread_and_drift_as_in_numpy() {
     assert!((5..=25).contains(&steady), "{steady}");
 }
 
-/// gamma, alpha and beta as far as the model has them.
+/// gamma, alpha and beta, as far as the model has them.
 fn estimates(fit: &Fit) -> Vec<ParameterEstimate> {
     [Some(fit.gamma), fit.alpha, fit.beta].into_iter().flatten().collect()
 }
@@ -120,7 +120,7 @@ fn laws_are_fitted_as_by_scipy() {
             assert_peak(&got.peak.expect("a peak"), &case["peak"]);
             continue;
         }
-        // The free optimum has beta below 0: Amdahl's law stands in.
+        // The free optimum has beta below 0, so Amdahl's law is used.
         assert_eq!(usl.model, Model::Amdahl, "{name}");
         assert_fit(&usl, &case["amdahl"], name);
         let (alpha, beta) = usl.given_up.expect("the optimum given up");

@@ -1,4 +1,4 @@
-//! The beginning of a run's directory: all that every run has, or nothing.
+//! Beginning a run's directory: either everything that every run has is made, or nothing.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::error::RecordError;
 use crate::held::Held;
 use crate::manifest::Manifest;
 
-/// Puts into a directory what every run has, and holds that for its histograms.
+/// Makes the files that every run has, and returns the directory for its histograms.
 pub(super) fn begun(held: &Held, manifest: &Manifest) -> Result<Held, RecordError> {
     let histograms = held.make_below(HISTOGRAMS);
     let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
@@ -22,7 +22,7 @@ pub(super) fn begun(held: &Held, manifest: &Manifest) -> Result<Held, RecordErro
     }
 }
 
-/// Takes away what was begun in a directory that held nothing.
+/// Removes what was made in a directory that had been empty.
 pub(super) fn undo(held: &Held) {
     for (name, flags) in [(HISTOGRAMS, AtFlags::REMOVEDIR), (JOURNAL, AtFlags::empty())] {
         let _already_failing = unlinkat(held, name, flags);

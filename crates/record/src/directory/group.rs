@@ -1,4 +1,5 @@
-//! A directory for several runs of one command, held while they are measured one after another.
+//! A directory for several runs of one command, held open while they are measured one after
+//! another.
 
 use std::fs;
 use std::io;
@@ -11,12 +12,12 @@ use crate::held::Held;
 
 /// A new directory, in which directories are made for runs that other processes measure.
 ///
-/// It is held by its descriptor: whoever may write where it lies could put a link in its place, and
-/// further runs would be written wherever that leads.
+/// It is held by its descriptor. Otherwise, anyone with write access to its parent could replace it
+/// by a link, and further runs would be written wherever that leads.
 #[derive(Debug)]
 pub struct GroupDirectory(Held);
 
-/// A directory in a group, made for a run that another process is to measure.
+/// A directory in a group, made for a run that another process will measure.
 #[derive(Debug)]
 pub struct OneOfGroup<'a> {
     group: &'a GroupDirectory,
@@ -28,7 +29,7 @@ impl GroupDirectory {
     /// Makes the directory `path`, which must be absent or empty.
     ///
     /// # Errors
-    /// When it holds something, or cannot be made.
+    /// If it is not empty or cannot be made.
     pub fn make(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
         let held = Held::open(path).map_err(RecordError::io("open", path))?;
@@ -39,16 +40,16 @@ impl GroupDirectory {
         }
     }
 
-    /// Makes `name` in the directory `parent`, which is made if it is not there; none if something
-    /// has that name already.
+    /// Makes `name` in the directory `parent`, which is made if it does not exist; none if `name`
+    /// already exists.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be made.
     pub fn make_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
         Ok(Held::make_new_in(parent, name)?.map(Self))
     }
 
-    /// Where it was made, for people.
+    /// The path where it was made, for messages.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -57,7 +58,7 @@ impl GroupDirectory {
     /// Makes the directory of a run in it.
     ///
     /// # Errors
-    /// When something has that name, or it cannot be made.
+    /// If the name is taken, or it cannot be made.
     pub fn add(&self, name: &str) -> Result<OneOfGroup<'_>, RecordError> {
         let made = self.0.make_new_below(name);
         let held = made.map_err(RecordError::io("make", self.0.path_of(name)))?;
@@ -73,17 +74,17 @@ impl GroupDirectory {
 }
 
 impl OneOfGroup<'_> {
-    /// Where it was made, for people.
+    /// The path where it was made, for messages.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.held.path()
     }
 
-    /// A path that leads another process to it, whatever comes to stand at its own, as long as this
-    /// process holds it.
+    /// A path that leads another process to it even if something else takes its place at its own
+    /// path, for as long as this process holds it open.
     ///
     /// # Errors
-    /// When `/proc` is not that of this process.
+    /// If `/proc` is not that of this process.
     pub fn route(&self) -> Result<PathBuf, RecordError> {
         self.held.route().map_err(RecordError::io("reach", self.path()))
     }

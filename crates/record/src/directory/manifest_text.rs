@@ -1,5 +1,5 @@
-//! The manifest as text, with a checksum as its last field, so that what was changed on the way
-//! does not change a report without a word.
+//! The manifest as text, with a checksum as its last field, so that accidental changes do not
+//! silently change a report.
 
 use std::io;
 
@@ -14,14 +14,14 @@ use crate::plain::make_plain;
 use crate::plausible;
 use crate::schema::SCHEMA_VERSION;
 
-/// Bytes that a manifest has at most. Those of the longest runs have a hundredth.
+/// Maximum size of a manifest in bytes. Those of the longest runs are a hundredth of that.
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
-/// The field of the checksum, which is that of all before it.
+/// The field with the checksum of everything before it.
 const CHECKSUM: &str = "crc32";
-/// What stands before the checksum.
+/// The text before the checksum.
 const BEFORE_CHECKSUM: &str = ",\n  \"crc32\": ";
 
-/// A manifest as it is written.
+/// The text of a manifest.
 pub(super) fn text_of(manifest: &Manifest) -> String {
     let mut text = serde_json::to_string_pretty(manifest).expect("a manifest has text keys only");
     assert_eq!(text.pop(), Some('}'), "a manifest is an object");
@@ -30,19 +30,19 @@ pub(super) fn text_of(manifest: &Manifest) -> String {
     text + &end
 }
 
-/// Whether a text ends with its checksum, and nothing else stands behind what that is of.
+/// Whether a text ends with its checksum, and nothing follows what the checksum covers.
 fn is_whole(text: &[u8]) -> bool {
     let before = BEFORE_CHECKSUM.as_bytes();
     let end = text.windows(before.len()).rposition(|window| window == before);
     end.is_some_and(|end| text[end..] == *end_of(&text[..end]).as_bytes())
 }
 
-/// What stands behind this, which is all but the checksum.
+/// The end of a manifest whose text up to the checksum is this.
 fn end_of(text: &[u8]) -> String {
     format!("{BEFORE_CHECKSUM}{}\n}}", crc32fast::hash(text))
 }
 
-/// Reads the manifest; its version is looked at before anything else in it is believed.
+/// Reads the manifest. Its version is checked before anything else in it is trusted.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 pub(super) fn read(held: &Held) -> Result<Manifest, RecordError> {
     let path = held.path_of(MANIFEST);

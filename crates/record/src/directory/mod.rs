@@ -1,4 +1,4 @@
-//! The run directory: made once, appended to per replicate, readable to its last whole line.
+//! The run directory: made once, appended to per replicate, readable up to its last complete line.
 
 mod beginning;
 mod group;
@@ -33,24 +33,23 @@ const MANIFEST: &str = "manifest.json";
 const MANIFEST_PART: &str = "manifest.json.part";
 const JOURNAL: &str = "cells.jsonl";
 const HISTOGRAMS: &str = "histograms";
-/// The directory, within a run's, of the traces that footprints were counted in: a file
-/// `LABEL.trace` for each target.
+/// Directory, within a run's, for the traces of footprints: a `LABEL.trace` for each target.
 pub const TRACES: &str = "footprint";
-/// Bytes that a journal has at most; a run whose journal has nearly as many ends.
+/// Maximum size of a journal in bytes; a run ends when its journal is nearly that long.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
-/// A run as it lies on disk.
+/// A run as stored on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// What was asked for.
     pub manifest: Manifest,
-    /// The journal, up to its last whole line, without those that cannot be believed.
+    /// The journal up to its last complete line, without damaged lines.
     pub lines: Vec<Line>,
-    /// Where there are such.
+    /// The damaged places.
     pub damage: Vec<Damage>,
 }
 
 impl Run {
-    /// What of the journal is left out, if anything is.
+    /// A warning about damaged parts of the journal, if there are any.
     #[must_use]
     pub fn left_out(&self) -> Option<Warning> {
         let first = self.damage.first()?;
@@ -59,12 +58,12 @@ impl Run {
     }
 }
 
-/// Metrics of the cell that a line adds, if it adds one.
+/// Number of metrics of the cell that a line adds, if it adds one.
 fn metrics_added(line: &Line) -> Option<usize> {
     if let Line::CellAdded(added) = line { Some(added.definition.metrics.len()) } else { None }
 }
 
-/// A run directory open for appending; one process at a time.
+/// A run directory open for appending, by one process at a time.
 #[derive(Debug)]
 pub struct RunDirectory {
     held: Held,
@@ -72,11 +71,11 @@ pub struct RunDirectory {
     journal: File,
     /// The number of the journal's last line.
     last_line: usize,
-    /// Bytes of the journal.
+    /// Size of the journal in bytes.
     journal_bytes: u64,
-    /// Metrics of each cell, those that searches added among them.
+    /// Number of metrics of each cell, including cells that searches added.
     metrics: Vec<usize>,
-    /// Per cell, where its histogram log ends as far as the journal knows.
+    /// Per cell, where its histogram log ends according to the journal.
     log_ends: HashMap<u32, u64>,
 }
 
@@ -84,13 +83,13 @@ impl RunDirectory {
     /// Makes the directory `path` (which must be absent or empty) with the manifest in it.
     ///
     /// # Errors
-    /// When the directory holds something, another process is about to begin a run in it, or it
-    /// cannot be written.
+    /// If the directory is not empty, another process is about to begin a run in it, or it cannot
+    /// be written.
     pub fn create(path: &Path, manifest: &Manifest) -> Result<Self, RecordError> {
         ReservedDirectory::make(path)?.begin(manifest)
     }
 
-    /// Begins a run in a directory that was found empty and is locked by its journal.
+    /// Begins a run in an empty directory whose journal has been locked.
     fn begin(held: Held, journal: File, manifest: &Manifest) -> Result<Self, RecordError> {
         match beginning::begun(&held, manifest) {
             Ok(histograms) => {
@@ -112,11 +111,11 @@ impl RunDirectory {
         }
     }
 
-    /// Whether `path` is absent or empty, or holds only what a process that was killed before the
-    /// manifest was whole has left of a run that never began.
+    /// Checks that `path` is absent or empty, or contains only the remains of a run that never
+    /// began because its process was killed before the manifest was complete.
     ///
     /// # Errors
-    /// When it holds something else, or is no directory.
+    /// If it contains anything else, or is not a directory.
     pub fn check_new(path: &Path) -> Result<(), RecordError> {
         match Held::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -124,10 +123,11 @@ impl RunDirectory {
         }
     }
 
-    /// Opens a run to go on with it; a torn last line is cut off.
+    /// Opens a run to resume it. An incomplete last line is cut off.
     ///
     /// # Errors
-    /// When it is not a run, is damaged, is newer than this program, or another process writes it.
+    /// If it is not a run, is damaged, is newer than this program, or another process is writing
+    /// it.
     pub fn resume(path: &Path) -> Result<(Self, Run), RecordError> {
         let held = open_run(path)?;
         let manifest = manifest_text::read(&held)?;
@@ -163,13 +163,13 @@ impl RunDirectory {
         Ok((directory, run))
     }
 
-    /// Where the run lies.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.held.path()
     }
 
-    /// The run as it is now.
+    /// The run in its current state.
     ///
     /// # Errors
     /// As [`Run::read`].
@@ -177,7 +177,7 @@ impl RunDirectory {
         read_run(&self.held)
     }
 
-    /// The beginning of another file in the directory; none where there is no such plain file.
+    /// The beginning of another file in the directory; none if there is no such regular file.
     #[must_use]
     pub fn beginning(&self, name: &str, length: usize) -> Option<Vec<u8>> {
         let mut beginning = vec![0; length];
@@ -190,7 +190,8 @@ impl RunDirectory {
         Some(beginning)
     }
 
-    /// Keeps the directory for what is counted beside the run, which must be absent or empty.
+    /// Reserves the directory for cache traffic counted alongside the run. It must be absent or
+    /// empty.
     ///
     /// # Errors
     /// As [`ReservedDirectory::make`].
@@ -201,11 +202,12 @@ impl RunDirectory {
         )
     }
 
-    /// Moves in, under this name, what `fill` leaves under it in a directory of its own.
+    /// Lets `fill` write into a temporary directory, and moves the file or directory called `name`
+    /// from there into the run directory.
     ///
     /// # Errors
-    /// What `fill` says, with the path that people know; when it leaves nothing so called, or the
-    /// directory cannot be written.
+    /// If `fill` fails (its message then has the usual path instead of the temporary one), if it
+    /// has not made `name`, or if the directory cannot be written.
     pub fn take_in(
         &self,
         name: &str,
@@ -228,7 +230,7 @@ impl RunDirectory {
         Ok(removed?)
     }
 
-    /// The run in a directory within this one.
+    /// Reads the run in a subdirectory.
     ///
     /// # Errors
     /// As [`Run::read`].
@@ -237,18 +239,18 @@ impl RunDirectory {
         read_run(&below.map_err(RecordError::io("open", self.held.path_of(name)))?)
     }
 
-    /// What was counted beside the run, as [`Run::traffic`].
+    /// The cache traffic counted alongside the run, like [`Run::traffic`].
     ///
     /// # Errors
-    /// As that.
+    /// As [`Run::traffic`].
     pub fn traffic(&self, run: &Run) -> Result<Option<Run>, RecordError> {
         traffic_in(&self.held, run)
     }
 
-    /// Puts a file beside those of the run, in place of what is there.
+    /// Writes a file next to those of the run, replacing any existing one.
     ///
     /// # Errors
-    /// When the disk is full or fails.
+    /// If the disk is full or fails.
     pub fn put(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
         let part = format!("{name}.part");
         self.held
@@ -257,11 +259,10 @@ impl RunDirectory {
             .map_err(|error| self.removed().unwrap_or(error))
     }
 
-    /// Appends a line; when this returns, it is on the disk.
+    /// Appends a line. When this returns, it is on disk.
     ///
     /// # Errors
-    /// When the disk is full or fails, the directory was removed, or the line could not be read
-    /// again.
+    /// If the disk is full or fails, the directory was removed, or the line would not be readable.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         if let Some(removed) = self.removed() {
             return Err(removed);
@@ -282,11 +283,11 @@ impl RunDirectory {
             .map_err(RecordError::io("write", self.held.path_of(JOURNAL)))
     }
 
-    /// Appends a replicate's histogram to its cell's log; the journal line that follows makes it
-    /// count.
+    /// Appends a replicate's histogram to its cell's log. It counts once the journal line that
+    /// refers to it has been written.
     ///
     /// # Errors
-    /// When the disk is full or fails, or the directory was removed.
+    /// If the disk is full or fails, or the directory was removed.
     pub fn append_histogram(
         &mut self,
         cell: u32,
@@ -306,10 +307,10 @@ impl RunDirectory {
         Ok(location)
     }
 
-    /// Removes a run that never began, and its directory if that holds nothing else.
+    /// Removes a run that never began, and its directory if nothing else is in it.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn discard(self) -> Result<(), RecordError> {
         for (name, flags) in [
             (HISTOGRAMS, AtFlags::REMOVEDIR),
@@ -324,8 +325,8 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// What to say where somebody is removing the directory or has done so: its parts go one after
-    /// the other, and writing to one without a name succeeds.
+    /// The error if somebody has removed the directory or is doing so. Its parts are unlinked one
+    /// after another, and writing to a file that has been unlinked succeeds.
     fn removed(&self) -> Option<RecordError> {
         let parts = [self.journal.as_fd(), self.histograms.as_fd(), self.held.as_fd()];
         let is_gone = |part| fstat(part).is_ok_and(|stat| stat.st_nlink == 0);
@@ -337,20 +338,20 @@ impl RunDirectory {
 }
 
 impl Run {
-    /// Reads the run at `path`, to the last whole line of its journal. Lines that cannot be
-    /// believed are left out, and noted as damage.
+    /// Reads the run at `path`, up to the last complete line of its journal. Damaged lines are left
+    /// out and listed.
     ///
     /// # Errors
-    /// When it is not a run, its manifest is damaged, or it is newer than this program.
+    /// If it is not a run, its manifest is damaged, or it is newer than this program.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         read_run(&open_run(path)?)
     }
 
-    /// What was counted beside this run, which lies at `path`, of what its phases move into and out
-    /// of caches; none if nothing was.
+    /// What the phases of this run, which is stored at `path`, move into and out of caches, as
+    /// counted alongside it; none if this was not counted.
     ///
     /// # Errors
-    /// When it cannot be read, was counted beside another run, or is not whole.
+    /// If it cannot be read, belongs to another run, or is incomplete.
     pub fn traffic(&self, path: &Path) -> Result<Option<Self>, RecordError> {
         traffic_in(&open_run(path)?, self)
     }
@@ -367,7 +368,7 @@ impl Run {
     /// All operations of one cell in one histogram, read from the run at `path`.
     ///
     /// # Errors
-    /// When the cell's log is missing or damaged.
+    /// If the cell's log is missing or damaged.
     pub fn histogram(&self, path: &Path, cell: u32) -> Result<Histogram, RecordError> {
         let mut merged = Histogram::new();
         let each = self.replicate_histograms(path, cell)?;
@@ -375,11 +376,11 @@ impl Run {
         Ok(merged)
     }
 
-    /// The histogram of each replicate of one cell, in the order of the journal, read from the run
-    /// at `path`. A replicate that recorded none has none here.
+    /// The histogram of each replicate of one cell, in journal order, read from the run at `path`.
+    /// Replicates without a histogram are skipped.
     ///
     /// # Errors
-    /// When the cell's log is missing or damaged.
+    /// If the cell's log is missing or damaged.
     pub fn replicate_histograms(
         &self,
         path: &Path,
@@ -415,7 +416,7 @@ fn log_name(cell: u32) -> String {
     format!("{cell:04}.hlog")
 }
 
-/// The directory of a run that is there.
+/// Opens the directory of an existing run.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn open_run(path: &Path) -> Result<Held, RecordError> {
     Held::open(path).map_err(|error| match error.kind() {
@@ -455,8 +456,8 @@ fn not_a_run(path: &Path) -> RecordError {
     RecordError::NotARun { path: path.to_owned() }
 }
 
-/// Whether nothing has begun in it: a journal without a line is what the one who holds its lock,
-/// or died holding it, has made.
+/// Checks that no run has begun in it. An empty journal is left by whoever holds its lock, or died
+/// holding it.
 fn check_new(held: &Held) -> Result<(), RecordError> {
     let not_empty = || RecordError::NotEmpty { path: held.path().to_owned() };
     for name in held.names().map_err(RecordError::io("read", held.path()))? {
@@ -479,14 +480,15 @@ fn check_new(held: &Held) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// The journal, which one process at a time holds locked.
+/// Opens the journal and locks it; only one process at a time can.
 fn locked_journal(held: &Held) -> Result<File, RecordError> {
     let failed = |error| RecordError::io("open", held.path_of(JOURNAL))(error);
     loop {
         let journal = held.to_write(JOURNAL).map_err(failed)?;
         flock(&journal, FlockOperation::NonBlockingLockExclusive)
             .map_err(|_| RecordError::Busy { path: held.path().to_owned() })?;
-        // One that has just given up has taken its journal away: the lock on that keeps nobody off.
+        // A process that has just given up may have unlinked its journal; a lock on that one would
+        // not exclude anyone.
         if journal.metadata().map_err(failed)?.nlink() > 0 {
             return Ok(journal);
         }

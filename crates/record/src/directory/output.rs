@@ -1,4 +1,4 @@
-//! A directory of the user's in which other programs write.
+//! A directory chosen by the user, in which other programs write.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,8 +9,8 @@ use rustix::fs::{Access, AtFlags, accessat};
 
 use crate::held::Held;
 
-/// A directory that the user named, held by its descriptor while other programs write files in it:
-/// whoever may write where it lies could put a link in its place.
+/// A directory named by the user. It is held by its descriptor while other programs write files in
+/// it, since anyone with write access to its parent could replace it by a link.
 #[derive(Debug)]
 pub struct OutputDirectory {
     held: Held,
@@ -18,14 +18,14 @@ pub struct OutputDirectory {
 }
 
 impl OutputDirectory {
-    /// Opens it, and makes it if it is not there.
+    /// Opens it, or makes it if it does not exist.
     ///
     /// # Errors
-    /// It is no directory, or none that files can be made in; or `/proc` is not that of this
+    /// If it is not a directory, files cannot be made in it, or `/proc` is not that of this
     /// process.
     pub fn make(path: &Path) -> io::Result<Self> {
         match fs::create_dir_all(path) {
-            // Opening it says what it is.
+            // Whether it is a directory will show when it is opened.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made?,
         }
@@ -34,14 +34,14 @@ impl OutputDirectory {
         Ok(Self { route: held.route()?, held })
     }
 
-    /// Where it was found, for people.
+    /// The path where it was found, for messages.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.held.path()
     }
 
-    /// A path that leads there whatever comes to stand at its own, for other processes too, as long
-    /// as this one holds it.
+    /// A path that leads to it, in other processes too, even if something else takes its place at
+    /// its own path, for as long as this object exists.
     #[must_use]
     pub fn route(&self) -> &Path {
         &self.route
@@ -50,12 +50,12 @@ impl OutputDirectory {
     /// The names in it.
     ///
     /// # Errors
-    /// The system's.
+    /// If it cannot be read.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         self.held.names()
     }
 
-    /// A message in which it has the path that people know.
+    /// Replaces the route in a message by the usual path.
     #[must_use]
     pub fn shown(&self, message: &str) -> String {
         self.held.shown(message)
@@ -93,7 +93,7 @@ mod tests {
             let why = OutputDirectory::make(path).expect_err("it is a file");
             assert_eq!(why.kind(), io::ErrorKind::NotADirectory);
         }
-        // Not even root makes files there.
+        // Not even root can make files there.
         OutputDirectory::make(Path::new("/proc/self")).expect_err("it takes no files");
     }
 }

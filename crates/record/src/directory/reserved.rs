@@ -10,8 +10,8 @@ use crate::error::RecordError;
 use crate::held::Held;
 use crate::manifest::Manifest;
 
-/// An empty directory that is held for a run whose manifest is not known yet: what the run's
-/// manifest tells of may have to be traced first. Another process that wants it is refused.
+/// An empty directory reserved for a run whose manifest is not known yet, since part of it may have
+/// to be traced first. Other processes that want it are refused.
 #[derive(Debug)]
 pub struct ReservedDirectory {
     held: Held,
@@ -24,25 +24,25 @@ impl ReservedDirectory {
     /// Makes the directory `path`, which must be absent or empty.
     ///
     /// # Errors
-    /// When the directory holds something, another process is about to begin a run in it, or it
-    /// cannot be written.
+    /// If the directory is not empty, another process is about to begin a run in it, or it cannot
+    /// be written.
     pub fn make(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
         Self::hold(Held::open(path).map_err(RecordError::io("open", path))?)
     }
 
-    /// Makes `name` in the directory `parent`, which is made if it is not there; none if something
-    /// has that name already. A link that whoever else may write in `parent` puts in the place of
-    /// the new one is not followed.
+    /// Makes `name` in the directory `parent`, which is made if it does not exist; none if `name`
+    /// already exists. If another user with write access to `parent` replaces the new directory by
+    /// a link, the link is not followed.
     ///
     /// # Errors
-    /// When it cannot be made or written.
+    /// If it cannot be made or written.
     pub fn make_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
         Held::make_new_in(parent, name)?.map(Self::hold).transpose()
     }
 
-    /// Takes the empty directory at the end of `route`, which another process holds and people know
-    /// by its path.
+    /// Reserves the empty directory at the end of `route`, which another process holds open; `path`
+    /// is its usual path.
     ///
     /// # Errors
     /// As for [`Self::make`].
@@ -59,7 +59,8 @@ impl ReservedDirectory {
     /// Locks a directory that was found empty.
     pub(super) fn lock(held: Held) -> Result<Self, RecordError> {
         let journal = locked_journal(&held)?;
-        // Of two that found it empty, one has the lock; it may have begun its run by now.
+        // If two processes found it empty, the other may have held the lock and begun its run by
+        // now.
         check_new(&held)?;
         Ok(Self { held, journal, traces: None })
     }
@@ -67,24 +68,24 @@ impl ReservedDirectory {
     /// Begins the run.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn begin(self, manifest: &Manifest) -> Result<RunDirectory, RecordError> {
         RunDirectory::begin(self.held, self.journal, manifest)
     }
 
-    /// Where the run will lie.
+    /// The path of the future run.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.held.path()
     }
 
-    /// The directory for traces, made empty, whatever a killed process left there. It is named by
-    /// way of this process's descriptors, so that it stays the same directory whatever comes to
-    /// stand at the run's path, or at its own; [`Self::shown`] puts the run's path into messages
-    /// instead.
+    /// Makes an empty directory for traces, removing whatever a killed process left there. The
+    /// returned path goes through this process's descriptors, so it leads to the same directory
+    /// even if something else takes the place of the run's directory or of this one;
+    /// [`Self::shown`] replaces it in messages by the run's path.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn empty_traces(&mut self) -> Result<PathBuf, RecordError> {
         self.remove_traces()?;
         let path = self.held.path_of(TRACES);
@@ -95,16 +96,17 @@ impl ReservedDirectory {
         Ok(route)
     }
 
-    /// A message in which the directory has the name that people know.
+    /// Replaces the route to the directory for traces in a message by its usual path.
     #[must_use]
     pub fn shown(&self, message: &str) -> String {
         self.traces.as_ref().map_or_else(|| message.to_owned(), |traces| traces.shown(message))
     }
 
-    /// Removes what was made of a run that will never be, and the directory if that is all.
+    /// Removes what was made for a run that will not begin, and the directory if nothing else is in
+    /// it.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn give_up(mut self) -> Result<(), RecordError> {
         self.remove_traces()?;
         unlinkat(&self.held, JOURNAL, AtFlags::empty())
@@ -116,7 +118,7 @@ impl ReservedDirectory {
     /// Removes the directory for traces.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn remove_traces(&mut self) -> Result<(), RecordError> {
         self.traces = None;
         self.held.remove_below(TRACES).map_err(RecordError::io("remove", self.held.path_of(TRACES)))
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(fs::read_dir(&theirs).expect("ours").count(), 0);
     }
 
-    /// Whoever owns the directory of runs may put a link in the place of a new one.
+    /// The owner of the directory of runs may replace a new one by a link.
     #[test]
     fn a_link_that_comes_in_the_place_of_a_new_directory_is_not_followed() {
         let place = tempfile::tempdir().expect("a temporary directory");
@@ -184,7 +186,7 @@ mod tests {
         let is_over = AtomicBool::new(false);
         let swap = || {
             while !is_over.load(Ordering::Relaxed) {
-                // There for a moment only, empty or held.
+                // It exists only for a moment, empty or held.
                 if fs::rename(runs.join("run"), runs.join("moved")).is_ok() {
                     let _exists = symlink(&theirs, runs.join("run"));
                 }
@@ -195,7 +197,7 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(swap);
             let deadline = Instant::now() + Duration::from_secs(10);
-            // Of those that are made, many are swapped before they are opened.
+            // Many of those that are made are swapped before they are opened.
             let (mut made, mut swapped) = (0, 0);
             while (made < 200 || swapped < 20) && Instant::now() < deadline {
                 match ReservedDirectory::make_in(&runs, "run") {

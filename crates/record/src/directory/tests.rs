@@ -1,13 +1,14 @@
-//! Tests of the run directory: what is kept, what is cut off, what is refused.
+//! The run directory: what is kept, what is cut off, what is refused.
 
 use std::fs;
 
 use super::*;
 use crate::SCHEMA_VERSION;
+use crate::cache_state::CacheState;
 use crate::cliff::CellAdded;
 use crate::journal::{CellFailed, Start};
 use crate::machine::Machine;
-use crate::manifest::{CacheState, ClockRecord, Dimension, RunRecord, Tool};
+use crate::manifest::{ClockRecord, Dimension, RunRecord, Tool};
 
 pub(crate) fn manifest() -> Manifest {
     Manifest {
@@ -54,7 +55,7 @@ pub(crate) fn start(used_s: f64) -> Line {
     Line::Start(Start { used_s, budget_s: None })
 }
 
-/// A line as another program, or a fault, may leave it.
+/// Writes a line as another program, or a fault, might leave it.
 fn append_unchecked(directory: &mut RunDirectory, line: &Line) {
     let text = journal_text::text_of(line, directory.last_line + 1);
     directory.write(&text).expect("there is room");
@@ -161,8 +162,8 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     }
 }
 
-/// Two that found the directory empty at the same time once left one's journal under the other's
-/// manifest.
+/// Regression test: two processes that found the directory empty at the same time used to leave
+/// one's journal under the other's manifest.
 #[test]
 fn of_two_that_begin_in_one_directory_one_does() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
@@ -235,7 +236,7 @@ fn a_second_writer_is_refused() {
     assert!(matches!(RunDirectory::resume(&path), Err(RecordError::Busy { .. })));
 }
 
-/// Its parts go one after the other; whichever is gone first, this is what is said.
+/// Its parts disappear one after another; whichever is first, the error is the same.
 #[test]
 fn a_directory_that_is_being_removed_is_said_to_be() {
     let temporary = tempfile::tempdir().expect("a temporary directory");

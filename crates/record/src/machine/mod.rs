@@ -1,9 +1,9 @@
 //! The machine a run was measured on: its processor, memory, limits, devices and permissions.
 //!
-//! These are plain facts, as the kernel and the tools report them. A fact that the machine does
-//! not report is `None` or an empty list; one that is there but could not be read or understood
-//! is also listed, with the reason, in [`Machine::unread`]. The host's name is left out on
-//! purpose, so that a run directory can be shown to others.
+//! These are plain facts, as reported by the kernel and tools. A fact that the machine does not
+//! report is `None` or an empty list; one that exists but could not be read or understood is also
+//! listed, with the reason, in [`Machine::unread`]. The host's name is left out on purpose, so that
+//! a run directory can be shown to others.
 //!
 //! Every structure accepts documents that lack some of its fields, so that fields can be added.
 

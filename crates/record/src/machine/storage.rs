@@ -1,4 +1,4 @@
-//! Storage: block devices, mounts, and what lies below a directory.
+//! Storage: block devices, mounts, and what is underneath a directory.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the replicates of such a run counted, and what was left out.
+//! What the replicates of a run of the suite `fscache` counted, and what was left out.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The metrics of the suite `fscache` that others than the suite know by name, and what follows
-//! from them.
+//! The metrics of the suite `fscache` whose names other code needs to know, and what follows from
+//! them.
 
 mod counted;
 
@@ -9,7 +9,7 @@ pub use counted::{Counted, left_out, values};
 pub const SUITE: &str = "fscache";
 /// All RPCs: the primary metric.
 pub const RPCS: &str = "rpcs";
-/// Bytes of files that were read from the server.
+/// Bytes of file content read from the server.
 pub const SERVER_BYTES: &str = "read_from_server";
 /// Reads from the cache.
 pub const CACHE_READS: &str = "cache_reads";
@@ -17,40 +17,42 @@ pub const CACHE_READS: &str = "cache_reads";
 pub const CACHE_WRITES: &str = "cache_writes";
 /// Files that were removed from the cache to make room.
 pub const CULLED: &str = "cache_culled";
-/// Files in the cache once it had come to rest.
+/// Files in the cache once it has settled.
 pub const OBJECTS: &str = "cache_objects";
-/// Bytes of the blocks of these files.
+/// Bytes allocated to these files.
 pub const HELD: &str = "cache_held";
-/// The share of bytes that the cache had, in percent; counted where the cache is too small.
+/// The share of bytes served by the cache, in percent; counted if the cache is too small for all.
 pub const CACHE_HIT: &str = "cache_hit";
-/// How the benchmark begins of what a search for break-even found; the size of the files follows.
+/// Prefix of the benchmark that has the result of a search for break-even; the size of the files
+/// follows.
 pub const BREAK_EVEN: &str = "break-even-rate";
-/// Where the interval begins of the link rate up to which a hot cache pays ...
+/// Lower end of the interval of the link rate up to which a hot cache pays.
 pub const BREAK_EVEN_LOW: &str = "break_even_low";
-/// ... and where it ends.
+/// Upper end of that interval.
 pub const BREAK_EVEN_HIGH: &str = "break_even_high";
-/// Time on a mount of the user's own.
+/// Elapsed time on a mount of the user's own.
 pub const ELAPSED_TIME: &str = "elapsed_time";
-/// Time by the client's clock, which is emulated.
+/// Time by the client's emulated clock.
 pub const EMULATED_TIME: &str = "emulated_time";
-/// The share of that time for which the link is busy with what went over it.
+/// The share of that time in which the link is busy transmitting.
 pub const LINK_BUSY: &str = "link_busy";
-/// The share of that time that RPCs wait for the link's delay, at most: as if none overlapped.
+/// The share of that time in which RPCs wait for the link's delay: an upper limit that assumes that
+/// none overlap.
 pub const LINK_DELAY: &str = "link_delay";
-/// The share of that time in which the client's processor had nothing to do.
+/// The share of that time in which the client's processor is idle.
 pub const CLIENT_IDLE: &str = "client_idle";
-/// The same of the server's.
+/// The share of that time in which the server's processor is idle.
 pub const SERVER_IDLE: &str = "server_idle";
 
-/// How the metric of one operation begins.
+/// Prefix of the metric of one operation.
 pub const OPERATION_PREFIX: &str = "rpc_";
-/// The RPCs of operations that have no metric of their own.
+/// The RPCs of all operations without a metric of their own.
 pub const OTHER_RPCS: &str = "rpc_other";
 
-/// The share of time that a link must be busy to be what takes the time.
+/// Minimum share of time that a link must be busy to count as the bottleneck.
 const LINK_BUSY_LEAST_PERCENT: f64 = 90.0;
-/// The share of time that emulated processors may be busy, both together, where what takes the time
-/// is the network: half of it.
+/// Maximum share of time that the two emulated processors may be busy, added up, if the network is
+/// the bottleneck: half of it.
 const BUSY_MOST_PERCENT: f64 = 50.0;
 
 /// The metric of one operation.
@@ -59,10 +61,10 @@ pub fn rpc_metric(operation: &str) -> String {
     format!("{OPERATION_PREFIX}{}", operation.to_lowercase())
 }
 
-/// Whether a time passed in the network and not in emulation: then how it compares with another
-/// such time does not depend on how fast guests are. `value` gives those of a replicate's metrics
-/// by their names. Either the link was never at rest; or it and its delay can take most of the
-/// time, for most of which both guests were idle.
+/// Whether a time was spent in the network and not in emulation, so that comparing it with another
+/// such time does not depend on the speed of guests. `value` returns a replicate's metrics by name.
+/// Either the link was almost never idle; or it and its delay can account for most of the time, and
+/// both guests were idle for most of it.
 pub fn is_network_bound(value: impl Fn(&str) -> f64) -> bool {
     let link_busy = value(LINK_BUSY);
     let busy = (100.0 - value(CLIENT_IDLE)) + (100.0 - value(SERVER_IDLE));

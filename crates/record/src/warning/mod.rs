@@ -1,4 +1,4 @@
-//! Warnings: what makes a figure doubtful, with the numbers that raised it.
+//! Warnings: what makes a figure doubtful, with the numbers that triggered it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a warning says to people: one sentence each.
+//! The text of each warning for people, one sentence each.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The short sentences, and who writes the long ones.
+/// Writes the short sentences, and calls the functions that write the long ones.
 fn sentence(warning: &Warning) -> String {
     match warning {
         Warning::WarmUpInside { first_over_rest } => {
@@ -158,7 +158,7 @@ fn beyond_threads(speed_up: f64, threads: u32) -> String {
     )
 }
 
-/// A size; exact where it is a whole number of its unit.
+/// A size; exact if it is a whole number of its unit.
 fn bytes(bytes: u64) -> String {
     size(bytes as f64, 3)
 }
@@ -209,7 +209,7 @@ fn stalls(
     )
 }
 
-/// Nanoseconds as milliseconds, in three digits.
+/// Nanoseconds as milliseconds, with about three digits.
 fn milliseconds(nanos: u64) -> String {
     let value = nanos as f64 / 1e6;
     let decimals = if value < 1.0 {
@@ -247,7 +247,8 @@ fn dependent_ratios(correlation: f64, p: f64, (blocks, effective): (u32, f64)) -
     )
 }
 
-/// How sure it is that blocks resemble the ones before. Intervals are wider in either case.
+/// How certain it is that successive blocks resemble each other. Intervals are widened in either
+/// case.
 fn resemble(p: f64) -> &'static str {
     if p <= 0.05 { "resemble" } else { "may resemble" }
 }

@@ -1,4 +1,4 @@
-//! What things take in a run: by what it has seen of them, and before that by its pilot.
+//! Expected costs, from what this run has measured so far, or from the pilot before that.
 
 use super::Conductor;
 use crate::economy::Costs;
@@ -9,7 +9,7 @@ impl<E: Executor> Costs for Conductor<'_, '_, E> {
         if let Some(known_s) = self.ledger.turn_s(cell) {
             return known_s;
         }
-        // Before its first turn, from what the pilot saw.
+        // Before the cell's first turn, estimate from the pilot.
         let Some(pilot) = self.pilots.get(&cell) else { return 0.0 };
         let size = self.ledger.sizes.get(&cell);
         let operations = size.map_or(0, |size| size.start_operations + size.operations);

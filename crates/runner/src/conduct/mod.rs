@@ -6,7 +6,7 @@ mod returning;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use record::{
@@ -14,36 +14,33 @@ use record::{
     Start,
 };
 
-use crate::busy::{Next, OnBusy, Patience};
+use crate::busy::{Next, Patience, in_the_way};
+use crate::context::RunContext;
 use crate::economy::{self, Costs, Group};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
 use crate::keeping::{self, Place};
 use crate::ledger::Ledger;
-use crate::observer::{Event, Observer};
-use crate::plan::{Plan, Stopwatch};
+use crate::observer::Event;
+use crate::plan::{ATTEMPTS, Plan};
 use crate::sizing::Size;
 
-pub(crate) use waiting::in_the_way;
-
-/// Successive blocks after which every interval must be narrow enough. One would do if nobody
-/// looked before; but a run that looks after each block and stops at the first narrow look prefers
-/// samples that are narrow by luck, whose intervals then cover less than they say.
+/// Number of successive blocks after which every interval must be narrow enough. One would do for a
+/// single look; but a run that looks after each block and stops at the first narrow interval
+/// favours samples that are narrow by luck, so its intervals would cover the true value less often
+/// than they claim.
 const NARROW_LOOKS: u32 = 2;
-/// How much more than the least seen so far a budget is said to need: times vary.
+/// Margin on the suggested minimum budget, since times vary.
 const ROOM: f64 = 1.25;
-/// How far beyond the budget a block may go without which there is no interval.
+/// How far a block may exceed the budget if there would be no interval without it.
 const OVERTIME: f64 = 1.1;
-/// Executions of a cell in one block before it goes without a value there; in two successive
-/// blocks, before it is given up.
-pub(crate) const ATTEMPTS: u32 = 3;
 
-/// Measures what `plan` says, on top of what `ledger` knows to be done, until an end is reached.
+/// Measures what `plan` says, continuing after what `ledger` records as done, until the run ends.
 ///
-/// Each replicate is on the disk before the next one begins.
+/// Each replicate is on disk before the next one begins.
 ///
 /// # Errors
-/// When the run directory cannot be written; what it holds by then is kept.
+/// If the run directory cannot be written. What was written before is kept.
 pub fn conduct<E: Executor>(
     plan: &Plan,
     ledger: Ledger,
@@ -74,18 +71,6 @@ pub fn conduct<E: Executor>(
     Ok(reason)
 }
 
-/// What a run is given from outside: time, somebody who watches, and a way to stop it.
-pub struct RunContext<'a> {
-    /// Time since this part of the run began.
-    pub stopwatch: &'a dyn Stopwatch,
-    /// Somebody who watches.
-    pub observer: &'a mut dyn Observer,
-    /// Set when the run is to stop.
-    pub stop: &'a AtomicBool,
-    /// What to do where others keep the machine busy.
-    pub on_busy: OnBusy,
-}
-
 struct Conductor<'a, 'b, E> {
     plan: &'a Plan,
     ledger: Ledger,
@@ -93,12 +78,12 @@ struct Conductor<'a, 'b, E> {
     directory: &'a mut RunDirectory,
     surroundings: &'a mut RunContext<'b>,
     used_before: Duration,
-    /// What the pilot learnt; nothing in a run that goes on with another's work.
+    /// Results of this process's pilots; a resumed run may have none.
     pilots: BTreeMap<u32, PilotMeasure>,
-    /// Per cell, the last block in which no attempt was as asked.
+    /// Per cell, the last block in which no attempt reached the requested state.
     lost: BTreeMap<u32, u32>,
     patience: Patience,
-    /// Whether somebody knows that the journal will be full before the end.
+    /// Whether the observer has been told that the journal will be full before the end.
     is_told_of_room: bool,
 }
 
@@ -112,7 +97,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if self.plan.is_dry {
                 return Ok(EndReason::NothingLeft);
             }
-            // The first block is measured on what the pilot has tried.
+            // The first block reuses the targets that the pilot ran on.
             is_made = true;
         }
         let mut block = self.ledger.next_block(self.plan);
@@ -160,14 +145,14 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
     }
 
-    /// Whether targets can be made for a block, and something measured on them, in time.
+    /// Whether there is time to make targets for a block and measure something on them.
     fn has_time_to_make(&self, block: u32, cells: &BTreeSet<u32>) -> bool {
         let cells: Vec<u32> = cells.iter().copied().collect();
         let left_s = self.limit(block).saturating_sub(self.used()).as_secs_f64();
         self.plan.blocks.is_some() || block == 0 || self.making_s(&cells) < left_s
     }
 
-    /// The cells that a block is to hold, or none if there is no time for any that needs it.
+    /// The cells to measure in a block; none if there is no time for any that still need it.
     fn cells_of_block(&self, block: u32) -> Option<BTreeSet<u32>> {
         let live = self.ledger.live(self.plan);
         if let Some(held) = self.ledger.held(block) {
@@ -184,7 +169,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             groups.retain(|group| !group.own.is_empty());
         }
         let widths = self.ledger.widths(self.plan);
-        // While all are narrow, a last look at all of them decides.
+        // If all are narrow, one more block of all cells confirms it.
         let is_narrow = |width: &Option<f64>| width.is_some_and(|it| it <= self.plan.precision);
         if widths.values().all(is_narrow) {
             return Some(live.into_iter().collect());
@@ -193,8 +178,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
         economy::next_block(&groups, &widths, self.plan.precision, self, (block, left_s))
     }
 
-    /// After the first block, which has shown what a block takes; and after others, while the rest
-    /// of those that an interval needs no longer fits.
+    /// Plans again after the first block, which has shown how long a block takes, and after later
+    /// ones while the remaining blocks that an interval needs no longer fit.
     fn plan_again(&mut self, block: u32) -> Result<(), RunError> {
         let done = block + 1;
         if self.plan.blocks.is_some() || (self.ledger.plans >= 2 && done >= economy::BLOCKS_LEAST) {
@@ -203,14 +188,14 @@ impl<E: Executor> Conductor<'_, '_, E> {
         self.write_plan(done, Vec::new(), 0.0)
     }
 
-    /// The time up to which a block goes on: one that an interval needs is not given up for a few
-    /// cells more.
+    /// When a block must stop. A block that an interval needs may overrun the budget slightly, so
+    /// that it is not lost for want of a few cells.
     fn limit(&self, block: u32) -> Duration {
         let is_needed = (1..economy::BLOCKS_LEAST).contains(&block);
         self.plan.budget.mul_f64(if is_needed { OVERTIME } else { 1.0 })
     }
 
-    /// Leaves out what has no room behind `done` blocks, and writes down what is measured.
+    /// Leaves out what does not fit after `done` blocks, and records what will be measured.
     fn write_plan(
         &mut self,
         done: u32,
@@ -220,7 +205,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let live = self.ledger.live(self.plan);
         let is_again = self.ledger.plans >= 2;
         let left_s = match is_again {
-            // What has been measured goes only if it cannot be helped.
+            // Cells that have been measured are dropped only as a last resort.
             true => self.limit(done).saturating_sub(self.used()).as_secs_f64(),
             false => self.left().as_secs_f64() * economy::LEAST_SHARE,
         };
@@ -239,8 +224,9 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let before = live.len();
         let is_kept = |cell: &u32| left_out.iter().all(|one| !one.cells.contains(cell));
         let live: Vec<u32> = live.into_iter().filter(is_kept).collect();
-        // Once half of the blocks are there, most of what has them is not given up for the rest:
-        // the next is measured as far as it goes, and what it does not reach keeps what it has.
+        // Once half of the needed blocks are done, most cells are not sacrificed for the rest: the
+        // next block runs as far as it gets, and cells that it does not reach keep the values they
+        // have.
         let keeps_most = 2 * done < economy::BLOCKS_LEAST || 2 * live.len() >= before;
         let helps = !left_out.is_empty() && economy::least_fits(&live, self, done, left_s);
         if is_again && !(helps && keeps_most) {
@@ -249,7 +235,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         self.enter_plan(done, left_out, pilot_s)
     }
 
-    /// Writes down what is measured on top of `done` blocks: what is live but for `left_out`.
+    /// Records the plan after `done` blocks: all live cells except those in `left_out`.
     fn enter_plan(
         &mut self,
         done: u32,
@@ -277,13 +263,13 @@ impl<E: Executor> Conductor<'_, '_, E> {
         self.write(&Line::Planned(Planned { at_s, blocks, pilots, left_out, pilot_s }))
     }
 
-    /// How many blocks there will be, `done` of them behind us.
+    /// Expected total number of blocks, `done` of which are complete.
     fn forecast(&self, done: u32) -> u32 {
         let blocks = self.blocks_in_all(&self.ledger.live(self.plan), done);
         blocks.min(self.directory.blocks_with_room(done))
     }
 
-    /// Says, once, that the journal will be full before the end, so that nobody learns it then.
+    /// Warns once, well before it happens, that the journal will be full before the end.
     fn tell_of_room(&mut self, done: u32) {
         let of = self.blocks_in_all(&self.ledger.live(self.plan), done);
         let blocks = self.directory.blocks_with_room(done);
@@ -293,14 +279,14 @@ impl<E: Executor> Conductor<'_, '_, E> {
         }
     }
 
-    /// The same, if these cells are measured.
+    /// Like [`Self::forecast`], for these cells, without regard to the room in the journal.
     fn blocks_in_all(&self, live: &[u32], done: u32) -> u32 {
         let left_s = self.left().as_secs_f64() / self.ledger.pace();
         let fit = || economy::blocks_that_fit(live, self, done, left_s);
         self.plan.blocks.unwrap_or_else(fit)
     }
 
-    /// Refuses a budget in which not even the last benchmark that is not `gone` has an interval.
+    /// Refuses a budget that is too short for an interval even if everything in `gone` is left out.
     fn check_budget(&self, live: &[u32], gone: &[Group], left_s: f64) -> Result<(), RunError> {
         let is_kept = |cell: &u32| gone.iter().all(|group| !group.own.contains(cell));
         let kept: Vec<u32> = live.iter().copied().filter(is_kept).collect();
@@ -312,7 +298,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         Err(RunError::Budget { budget: self.plan.budget, least_s: (least_s * ROOM).ceil() })
     }
 
-    /// Why there is no room for something.
+    /// Why something does not fit into the budget.
     fn too_long(&self) -> String {
         format!(
             "it does not fit into {} s: an interval takes {} blocks; give a longer --budget",
@@ -321,8 +307,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
         )
     }
 
-    /// Executes every live cell among `cells` once, in random order. Returns the end, if it was
-    /// reached.
+    /// Executes every live cell in `cells` once, in the block's order. Returns why the run ends, if
+    /// it does.
     fn block(&mut self, block: u32, cells: &BTreeSet<u32>) -> Result<Option<EndReason>, RunError> {
         let order = self.plan.order_of_block(block);
         if !order.iter().any(|&cell| self.ledger.is_live(cell)) {
@@ -358,7 +344,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 return Ok(Step::Stop);
             }
             let at_s = self.used().as_secs_f64();
-            // Another attempt makes other choices: the first has warmed what it touched.
+            // Choose differently in each attempt: the previous one has warmed what it touched.
             let seed = seed.rotate_left(attempt - 1);
             let request = Request { cell, block, operations, start_operations, batch, seed };
             let (why, evidence) = match self.executor.execute(&request) {
@@ -402,7 +388,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
                 evidence: *evidence,
             }))?;
         }
-        // What disturbs a whole block may be over in the next.
+        // A disturbance that spoils a whole block may be over in the next one.
         if !is_disturbed {
             let before = self.lost.insert(cell, block);
             if before.is_some_and(|lost| lost + 1 == block) {
@@ -412,7 +398,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         Ok(Step::Failed)
     }
 
-    /// Puts a replicate on the disk: first its histogram, then the line that makes it count.
+    /// Writes a replicate to disk: first its histogram, then the line that makes it count.
     fn keep(&mut self, place: &Place, measured: Measured) -> Result<(), RunError> {
         let line = keeping::line_of(self.directory, place, measured)?;
         self.write(&line)
@@ -473,12 +459,12 @@ impl<E: Executor> Conductor<'_, '_, E> {
     }
 }
 
-/// What became of one cell's turn.
+/// The outcome of one cell's turn.
 enum Step<T> {
     Done(T),
     Failed,
     Stop,
-    /// Others keep the machine busy, and the run is not to go on then.
+    /// Other programs keep the machine busy, and the user asked to end the run in that case.
     Refused,
 }
 

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use record::EndReason;
 
-use super::{ATTEMPTS, Conductor, Step, state_not_reached};
+use super::{Conductor, Step, state_not_reached};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, PilotMeasure};
+use crate::plan::ATTEMPTS;
 use crate::sizing;
 
 impl<E: Executor> Conductor<'_, '_, E> {
-    /// Executes each cell briefly, counts out its replicates, and leaves out what has no room.
+    /// Executes each cell briefly, works out the size of its replicates, and leaves out what does
+    /// not fit.
     pub(super) fn pilot_all(&mut self) -> Result<Option<EndReason>, RunError> {
         let all: BTreeSet<u32> = (0u32..).take(self.plan.cells.len()).collect();
         self.begin_block(0, &all)?;

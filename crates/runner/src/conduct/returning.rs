@@ -1,4 +1,4 @@
-//! What an earlier budget left out comes back where a run is given more time.
+//! Restores what an earlier budget left out when a run is given more time.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::executor::Executor;
 use crate::sizing;
 
 impl<E: Executor> Conductor<'_, '_, E> {
-    /// Tries again what an earlier budget left out, and takes in what gets its blocks now. Returns
-    /// whether targets were made for `block`, which is the next.
+    /// Pilots what an earlier budget left out, and restores whatever now fits with all the blocks
+    /// it needs. Returns whether targets were made for `block`, the next one.
     pub(super) fn bring_back(&mut self, block: u32) -> Result<Step<bool>, RunError> {
         let cells: BTreeSet<u32> = self.ledger.bring_back().into_iter().collect();
         if cells.is_empty() {
@@ -26,7 +26,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let sizing = sizing::size(&self.plan.cells, &self.pilots);
         let sized: Vec<u32> = sizing.sizes.keys().copied().collect();
         self.ledger.sizes.extend(sizing.sizes);
-        // Those that have been measured before need what is missing of their blocks first.
+        // Cells measured before take precedence: they first need the blocks that they still lack.
         let missing = economy::BLOCKS_LEAST.saturating_sub(block);
         let before: Vec<u32> = live.difference(&cells).copied().collect();
         let others_s =

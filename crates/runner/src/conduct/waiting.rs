@@ -1,19 +1,13 @@
-//! Waiting for others who keep the machine busy.
+//! Waiting for other programs that keep the machine busy.
 
 use std::time::Duration;
 
 use record::{Busy, Line};
 
 use super::Conductor;
-use crate::busy::{self, Next, Patience};
+use crate::busy;
 use crate::error::RunError;
-use crate::executor::{Executor, Measured};
-
-/// What is to be done with a replicate, and who was in its way.
-pub(crate) fn in_the_way(measured: &Measured, patience: &Patience, attempt: u32) -> (Next, Busy) {
-    let busy = measured.neighbours.as_ref().and_then(|neighbours| neighbours.busy.clone());
-    busy.map_or((Next::Keep, Busy::default()), |busy| (patience.after(attempt), busy))
-}
+use crate::executor::Executor;
 
 impl<E: Executor> Conductor<'_, '_, E> {
     pub(super) fn wait_for_others(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {

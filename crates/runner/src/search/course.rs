@@ -1,43 +1,43 @@
-//! The course of one search: which position comes next, from its plan and the values so far.
+//! The course of one search: which position comes next, given its plan and the values so far.
 //!
-//! The same code goes through a search while it is measured and when its journal is read again:
-//! what a run directory says of cliffs follows from it alone.
+//! The same code runs while a search is measured and when its journal is read again: whatever a run
+//! directory says about cliffs is derived from the journal alone.
 //!
-//! Which side of a cliff a position is on must not hang on the mood of a device: where values are
-//! served by one, they differ by factors from probe to probe. So values that the device served, as
-//! the measured state says ([`Served`]), are compared as a class of their own, far below all that
-//! came from memory and with their differences made small; among themselves they have no cliffs.
-//! The position of a cliff between the two classes is therefore where the device begins to be
-//! read; that of any other is where the value crosses the geometric mean of its plateaus. On the
-//! axis of threads it is where each thread's share has fallen by [`SearchPlan::ratio_least`].
+//! Which side of a cliff a position is on must not depend on a device's momentary speed, and values
+//! served by a device differ by factors from probe to probe. So values that the device served,
+//! according to the measured state ([`Served`]), are compared as a class of their own: far below
+//! all values from memory, and with their differences compressed, so that there are no cliffs among
+//! them. A cliff between the two classes is therefore where the device begins to be read. Any other
+//! is where the value crosses the geometric mean of its plateaus, or on the axis of threads, where
+//! each thread's share has fallen by [`SearchPlan::ratio_least`].
 //!
-//! Where a whole range is served by the device, or none of it, its values are compared like any
-//! others ([`Compared`]).
+//! If the device serves the whole range or none of it, values are compared like any others
+//! ([`Compared`]).
 //!
-//! After the search itself, the middle of each interval is measured again and again, to see how
-//! much values spread there.
+//! After the search itself, the middle of each interval is measured several times to see how much
+//! values vary there.
 
 use record::{Axis, CacheEvidence, Compared, SearchPlan};
 use stats::Refusal;
 use stats::cliff::{Cliff, Options, Outcome, Scale, Search, Threshold};
 
-/// Replicates within a cliff that show how much values spread there.
+/// Number of replicates within a cliff that show how much values vary there.
 pub(super) const ZONE_REPLICATES: usize = 5;
 
-/// Values that the device served are this much smaller to the search, which makes the step between
-/// the two classes higher than any within one.
+/// Factor applied to values that the device served, so that the step between the two classes is
+/// higher than any within one.
 const DEVICE_FACTOR: f64 = 1e-9;
-/// What is below this came from the device: no file system does as many operations in a second,
-/// and none as few as one in a day.
+/// Scores below this belong to the device's class: no device is fast enough to exceed it after
+/// scaling, and no value from memory is this low, which would be less than one operation per day.
 const FLOOR: f64 = 1e-5;
-/// Which pages a limit lets stay hangs on some more that the kernel has lent out, now more and then
-/// fewer: what one probe found at an end of an interval, others must find as well.
+/// The kernel borrows a varying number of pages, which affects which pages a limit keeps: what one
+/// probe finds at an end of an interval must be confirmed by others.
 const CONFIRMATIONS: usize = 3;
-/// Their differences shrink to this share, in logarithms, so that a device that is ten times as
-/// slow now and then does not hide the step between the classes.
+/// Exponent that compresses differences within the device's class, so that a device that is
+/// sometimes ten times slower does not hide the step between the classes.
 const DEVICE_EXPONENT: f64 = 0.1;
-/// The step between the classes is at least this many times as high as any within one, so that a
-/// step beside it is a cliff of its own.
+/// The step between the classes is at least this many times as high as any step within one, so a
+/// step next to it counts as a separate cliff.
 const STEPS_APART: f64 = 8.0;
 
 /// Where the data of a probe came from.
@@ -45,12 +45,12 @@ const STEPS_APART: f64 = 8.0;
 pub enum Served {
     /// From memory: the device was not read, or every page was resident.
     Memory,
-    /// Some of it from the device: it was read, and not every page stayed resident.
+    /// At least partly from the device: it was read, and not every page stayed resident.
     Device,
 }
 
 impl Served {
-    /// What the state measured around a probe says.
+    /// Decides from the state measured around a probe.
     #[must_use]
     pub fn of(evidence: &CacheEvidence) -> Self {
         let is_missing = match (evidence.resident_after, evidence.pages) {
@@ -62,24 +62,25 @@ impl Served {
     }
 }
 
-/// One search as far as it has come.
+/// The progress of one search.
 #[derive(Clone, Debug)]
 pub struct SearchCourse {
     plan: SearchPlan,
     search: Search,
     /// Every position measured, with its value, in order.
     told: Vec<(f64, f64)>,
-    /// How many of those the search asked for.
+    /// How many of those were measured for the search itself.
     searched: usize,
-    /// Positions within cliffs that are still to be measured.
+    /// Positions within cliffs that remain to be measured; none until the search itself is
+    /// finished.
     zones: Option<Vec<f64>>,
 }
 
 impl SearchCourse {
-    /// A search that has measured nothing.
+    /// A search that has not measured anything yet.
     ///
     /// # Errors
-    /// Refuses a plan that cannot be searched, as [`Search::new`] says.
+    /// Refuses a plan that cannot be searched, like [`Search::new`].
     pub fn new(plan: &SearchPlan) -> Result<Self, Refusal> {
         let search = Search::new(options(plan))?;
         Ok(Self { plan: plan.clone(), search, told: Vec::new(), searched: 0, zones: None })
@@ -91,7 +92,8 @@ impl SearchCourse {
         &self.plan
     }
 
-    /// The position to measure next; none at the end. Names the same one until a value is told.
+    /// The position to measure next; none at the end. Returns the same position until
+    /// [`Self::tell`] is called.
     pub fn next_position(&mut self) -> Option<f64> {
         if self.zones.is_none() {
             if let Some(position) = self.search.ask() {
@@ -102,13 +104,13 @@ impl SearchCourse {
         self.zones.as_ref()?.last().copied()
     }
 
-    /// Takes in the value measured at the position that was named, and what served it.
+    /// Takes the value measured at the position last returned, and what served it.
     ///
     /// # Errors
     /// Refuses a value that is not finite and above 0.
     ///
     /// # Panics
-    /// If no position has been named.
+    /// If the search has ended, so that there is no next position.
     pub fn tell(&mut self, value: f64, served: Served) -> Result<(), Refusal> {
         let position = self.next_position().expect("a position is named before its value is told");
         match &mut self.zones {
@@ -122,7 +124,7 @@ impl SearchCourse {
         Ok(())
     }
 
-    /// Whether the search has learnt what its probes allow.
+    /// Whether the search has learned all that its probes allow.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.zones.is_some()
@@ -140,13 +142,13 @@ impl SearchCourse {
         &self.told
     }
 
-    /// What is known; none before the grid is measured.
+    /// The findings so far; none before the grid has been measured.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         self.search.result().ok()
     }
 
-    /// The position in the middle of a cliff's interval; none where the grain leaves none.
+    /// The position in the middle of a cliff's interval; none if the grain leaves no room for one.
     #[must_use]
     pub fn zone_of(&self, cliff: &Cliff) -> Option<f64> {
         let grain = self.plan.grain;
@@ -174,13 +176,14 @@ fn score(value: f64, served: Served, compared: Compared) -> f64 {
 }
 
 fn options(plan: &SearchPlan) -> Options {
-    // Beyond the processors, each thread's share goes on falling: its fall begins where it counts.
+    // Beyond the number of processors, each thread's share keeps falling: there is no second
+    // plateau, so the cliff is where the fall becomes large enough.
     let threshold = if let Axis::Threads = plan.axis {
         Threshold::Factor(plan.ratio_least)
     } else {
         Threshold::Middle
     };
-    // A share's width is in points of it, as its positions are.
+    // For shares, both width and positions are in percentage points.
     let (scale, width) = if plan.axis.is_share() {
         (Scale::Linear, plan.width_percent)
     } else {

@@ -1,8 +1,8 @@
-//! Conducting searches for cliffs: positions that follow from the values before them, and cells
-//! that are added to the journal as they are needed.
+//! Conducting searches for cliffs: each position follows from the values before it, and cells are
+//! added to the journal as they are needed.
 //!
-//! All searches of a run take turns, a probe each, so that drift of the machine hits all targets
-//! alike. What a probe *is* lives behind [`Prober`].
+//! All searches of a run take turns, one probe each, so that drift of the machine affects all
+//! targets alike. How a probe is measured is hidden behind [`Prober`].
 
 mod course;
 
@@ -15,39 +15,41 @@ use record::{
     RunDirectory, SearchPlan, Start,
 };
 
-use crate::busy::{self, Next, Patience};
-use crate::conduct::{ATTEMPTS, RunContext, in_the_way};
+use crate::busy::{self, Next, Patience, in_the_way};
+use crate::context::RunContext;
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
 use crate::keeping::{self, Place};
 use crate::observer::Event;
+use crate::plan::ATTEMPTS;
 
 pub use course::{SearchCourse, Served};
 
-/// Measures single positions. The suites implement it with real targets; tests with a table.
+/// Measures single positions. The suites implement it with real targets, tests with a table.
 pub trait Prober {
-    /// The cell of a position.
+    /// The cell for a position.
     fn cell(&self, search: usize, position: f64) -> Cell;
 
     /// Measures a position once.
     ///
     /// # Errors
-    /// When the state was not as asked, an operation failed, or the run is to stop.
+    /// If the state was not as requested, an operation failed, or the run was told to stop.
     fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure>;
 
-    /// Watches the machine for so long, doing nothing: who keeps it busy, if somebody does.
+    /// Watches the machine for this long without doing anything. Returns who keeps it busy, if
+    /// anyone does.
     fn busy(&mut self, watched: Duration) -> Option<Busy>;
 
-    /// How far the clock went astray since it was calibrated, in parts per million.
+    /// How far the clock has drifted since its calibration, in parts per million.
     fn clock_drift_ppm(&self) -> f64;
 }
 
-/// Searches as `plans` say, within `budget`.
+/// Carries out the searches in `plans` within `budget`.
 ///
-/// Each probe is on the disk before the next one begins.
+/// Each probe is on disk before the next one begins.
 ///
 /// # Errors
-/// When the run directory cannot be written, or a plan cannot be searched.
+/// If the run directory cannot be written, or a plan cannot be searched.
 pub fn conduct_searches<P: Prober>(
     plans: &[SearchPlan],
     budget: Duration,
@@ -80,7 +82,7 @@ struct Known {
 }
 
 struct Conductor<'a, 'b, P> {
-    /// Those that go on; none where the target failed.
+    /// The searches; none for one that ended because its target failed.
     searches: Vec<Option<SearchCourse>>,
     /// By search and the bits of the position.
     cells: HashMap<(usize, u64), Known>,
@@ -182,7 +184,7 @@ impl<P: Prober> Conductor<'_, '_, P> {
         Ok(self.directory.append(&Line::Waited(waited))?)
     }
 
-    /// The cell of a position, which the journal holds from now on.
+    /// The cell of a position; added to the journal if it is new.
     fn known(&mut self, search: usize, position: f64) -> Result<Known, RunError> {
         let key = (search, position.to_bits());
         if let Some(known) = self.cells.get(&key) {
@@ -255,11 +257,11 @@ impl<P: Prober> Conductor<'_, '_, P> {
     }
 }
 
-/// What became of a turn.
+/// The outcome of a turn.
 enum Turn {
     Done,
     Stop,
-    /// Others keep the machine busy, and the run is not to go on then.
+    /// Other programs keep the machine busy, and the user asked to end the run in that case.
     Refused,
 }
 

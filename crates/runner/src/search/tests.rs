@@ -1,4 +1,4 @@
-//! Searches under a table of values: a cache of 64 MiB in front of a device.
+//! Searches over a table of values: a cache of 64 MiB in front of a device.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -14,14 +14,14 @@ use stats::cliff::Cliff;
 
 use super::course::ZONE_REPLICATES;
 use super::*;
-use crate::busy::OnBusy;
+use crate::context::OnBusy;
 use crate::observer::Observer;
 use crate::plan::Stopwatch;
 
 const MIB: f64 = 1024.0 * 1024.0;
 const CACHE_BYTES: f64 = 62.5 * MIB;
 
-/// A stopwatch that goes on by a second whenever it is looked at.
+/// A stopwatch that advances by a second each time it is read.
 struct Seconds(std::cell::Cell<u64>);
 
 impl Stopwatch for Seconds {
@@ -37,11 +37,11 @@ impl Observer for Nobody {
     fn observe(&mut self, _event: &Event<'_>) {}
 }
 
-/// Hits take 1 us, and misses between 50 us and 20 ms: the device has its moods.
+/// Hits take 1 us, and misses between 50 us and 20 ms: the device's speed varies a lot.
 #[derive(Default)]
 struct Table {
     probes: u64,
-    /// The probe at which the target breaks.
+    /// The probe at which the target fails.
     breaks_at: Option<u64>,
     /// The probes whose state is refuted.
     refuted: Vec<u64>,
@@ -210,7 +210,7 @@ fn conduct(
     (reason.expect("the directory can be written"), Run::read(path).expect("a run"))
 }
 
-/// Tells a course what the journal holds.
+/// Replays a journal through a new course.
 fn replayed(run: &Run, plan: &SearchPlan) -> SearchCourse {
     let mut course = SearchCourse::new(plan).expect("a range");
     let cells = run.cells();
@@ -249,7 +249,7 @@ fn a_search_can_be_gone_through_again_from_its_journal() {
     }
 }
 
-/// Without a disk: the course alone, told what the table measures.
+/// Without a disk: only the course, fed with what the table measures.
 #[test]
 fn the_limit_is_found_whatever_the_mood_of_the_device() {
     let (mut held, mut probes) = (0, 0);

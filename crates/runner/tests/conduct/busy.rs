@@ -1,4 +1,4 @@
-//! What a run does where others keep the machine busy, under a fake executor and stopwatch.
+//! What a run does when other programs keep the machine busy, with a fake executor and stopwatch.
 
 use std::path::Path;
 use std::time::Duration;

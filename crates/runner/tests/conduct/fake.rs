@@ -1,4 +1,5 @@
-//! A fake executor and stopwatch: numbers from a seed, time by the microsecond they are asked for.
+//! A fake executor and stopwatch: numbers come from a seed, and time advances by the microsecond as
+//! work is pretended.
 
 use std::cell::Cell as Counter;
 use std::collections::BTreeMap;
@@ -22,23 +23,23 @@ use runner::{
 pub(crate) struct Fake {
     /// Relative amplitude of the noise.
     pub(crate) noise: f64,
-    /// Cells whose first so many executions are in the wrong state.
+    /// Cells whose first executions are in the wrong state, and how many of them.
     pub(crate) wrong_state_first: Vec<(u32, u32)>,
-    /// Cells that something else is in the way of in one of so many executions.
+    /// Cells of which every nth execution is disturbed, and n.
     pub(crate) disturbed: Vec<(u32, u32)>,
     pub(crate) on_busy: OnBusy,
-    /// Somebody else keeps the machine busy from and to these times.
+    /// Other programs keep the machine busy from the first to the second of these times.
     pub(crate) busy: Option<(Duration, Duration)>,
-    /// From this block on, these cells' target cannot be made.
+    /// From this block on, the target of these cells cannot be made.
     pub(crate) broken_from_block: Option<(u32, Vec<u32>)>,
-    /// From this block on, everything takes so many times as long.
+    /// From this block on, everything takes this many times as long.
     pub(crate) slower_from_block: Option<(u32, u64)>,
-    /// Raises the stop flag after so many replicates.
+    /// Sets the stop flag after this many replicates.
     pub(crate) stop_after: Option<usize>,
-    /// How the operations of each replicate went.
+    /// The timeline of each replicate.
     pub(crate) timeline: Option<TimelineRecord>,
     pub(crate) course: Option<CourseRecord>,
-    /// What was asked for.
+    /// The requests so far, except those that failed.
     pub(crate) requests: Vec<Request>,
     pub(crate) state: u64,
     pub(crate) attempts: BTreeMap<u32, u32>,
@@ -79,7 +80,8 @@ impl Fake {
         self.now_us.set(self.now_us.get() + by);
     }
 
-    /// A number in [-1, 1) by a linear congruence (Knuth, TAOCP volume 2, section 3.3.4).
+    /// A number in [-1, 1) from a linear congruential generator (Knuth, TAOCP volume 2, section
+    /// 3.3.4).
     fn noise(&mut self) -> f64 {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.state >> 40) as f64 / f64::from(1 << 23) - 1.0
@@ -193,14 +195,14 @@ impl Stopwatch for FakeStopwatch {
     }
 }
 
-/// Watches and says nothing.
+/// Ignores all events.
 pub(crate) struct Watcher;
 
 impl Observer for Watcher {
     fn observe(&mut self, _event: &Event<'_>) {}
 }
 
-/// A plan of `count` cells: benchmarks of two targets each.
+/// A plan of `count` cells: benchmarks on two targets each.
 pub(crate) fn plan(count: u32) -> Plan {
     let cell = |index: u32| Cell {
         target: format!("target-{}", index % 2),

@@ -1,5 +1,5 @@
-//! A run of twelve hours, which is longer than one journal holds: it ends in good order, says so
-//! hours before, and can be read and gone on with.
+//! A run of twelve hours, which is longer than one journal can hold: it ends in an orderly way,
+//! announces this hours before, and can be read and resumed.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use runner::{Event, Ledger, Observer, Plan, RunContext, conduct};
 
 use crate::fake::{Fake, manifest, plan};
 
-/// Listens for what is said of the room that is left.
+/// Records announcements that the journal will be full.
 #[derive(Default)]
 struct Listener {
-    /// What was said, and how many blocks were done then.
+    /// How many blocks were done at each announcement, and what it said.
     told: Vec<(u32, u32, u32)>,
     done: u32,
 }
@@ -26,7 +26,7 @@ impl Observer for Listener {
     }
 }
 
-/// Lines as long as those of a survey.
+/// Writes lines as long as those of a survey.
 fn talkative() -> Fake {
     let slices = vec![vec![(9, 1_000); 8]; 64];
     let parts = vec![(1 << 12, 1_234_567_890); 60];
@@ -64,6 +64,6 @@ fn a_run_of_twelve_hours_ends_where_its_journal_is_full_and_can_be_read() {
     let &[(at, blocks, of), ..] = listener.told.as_slice() else { panic!("nobody was told") };
     assert_eq!(at, 0, "told after the first block");
     assert!(blocks < of && blocks < BLOCKS_MAX, "{blocks} of {of}");
-    // Later blocks hold half of the cells.
+    // Later blocks contain only half of the cells.
     assert!((blocks..3 * blocks).contains(&listener.done), "{} of {blocks}", listener.done);
 }

@@ -1,4 +1,4 @@
-//! The rules of a run, under a fake executor and a fake stopwatch over a real run directory.
+//! The rules of a run, with a fake executor and stopwatch but a real run directory.
 
 mod busy;
 mod fake;
@@ -13,7 +13,7 @@ use fake::{Fake, Watcher, manifest, plan};
 use record::{EndReason, Line, Order, Run, RunDirectory};
 use runner::{Ledger, Plan, RunContext, RunError, conduct};
 
-/// Conducts `plan` with `fake` in `path`, from the beginning or on top of what is there.
+/// Conducts `plan` with `fake` in `path`, from the beginning or continuing what is there.
 fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> EndReason {
     conducted(path, plan, fake).expect("the run is recorded")
 }
@@ -282,7 +282,7 @@ fn two_blocks_that_are_lost_to_the_cache_state_alone_give_a_cell_up() {
         "wrong",
         Fake { wrong_state_first: wrong_state_first.clone(), ..Fake::new(1) }
     ));
-    // One of the three attempts of each block says nothing of the state.
+    // One of the three attempts in each block says nothing about the state.
     let disturbed = vec![(2, 3)];
     assert!(!gives_up("both", Fake { wrong_state_first, disturbed, ..Fake::new(1) }));
     assert!(!gives_up("one block", Fake { wrong_state_first: vec![(2, 5)], ..Fake::new(1) }));
@@ -305,7 +305,7 @@ fn time_is_not_spent_on_what_is_always_lost() {
         })
         .collect();
     let blocks = cells_by_block(&lines).len();
-    // From the tenth block on, it is measured no more often than what is as wide beside it.
+    // From the tenth block on, it is measured no more often than others that are as wide.
     assert!(blocks > 12 && lost.len() < blocks * 9 / 10, "{} of {blocks}", lost.len());
 }
 
@@ -343,7 +343,7 @@ fn targets_of_a_benchmark_follow_each_other_in_random_order() {
 fn a_run_whose_blocks_turn_out_longer_leaves_out_more_and_the_rest_gets_its_interval() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
-    // Six blocks of 12 cells fit, and no longer from the third on.
+    // Six blocks of 12 cells would fit, but from the third on blocks take longer.
     let mut fake = Fake { slower_from_block: Some((2, 3)), ..Fake::new(1) };
     let plan = Plan { budget: Duration::from_secs(1), ..plan(12) };
     assert_eq!(run(&path, &plan, &mut fake), EndReason::Budget);
@@ -368,7 +368,7 @@ fn a_run_whose_blocks_turn_out_longer_leaves_out_more_and_the_rest_gets_its_inte
 fn what_was_measured_is_not_left_out_where_that_no_longer_helps() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let path = temporary.path().join("run");
-    // The fifth block ends just behind the budget.
+    // The fifth block ends just after the budget.
     let mut fake = Fake { slower_from_block: Some((4, 12)), ..Fake::new(1) };
     let plan = Plan { budget: Duration::from_millis(480), ..plan(4) };
     assert_eq!(run(&path, &plan, &mut fake), EndReason::Budget);
@@ -445,7 +445,7 @@ fn what_a_budget_left_out_comes_back_with_a_larger_one() {
     let measured = |lines: &[Line], cell: u32| {
         cells_by_block(lines).values().filter(|cells| cells.contains(&cell)).count()
     };
-    // The same budget goes on with the same cells, and a larger one takes in all.
+    // `with_budget` continues with the same cells; `with_more` restores the others.
     let same = Plan { precision: 0.0, ..plan(6) }.with_budget(Duration::from_millis(900));
     run(&path, &same, &mut Fake::new(1));
     assert!(left_out.iter().all(|&cell| measured(&lines(&path), cell) == 0));
@@ -456,7 +456,7 @@ fn what_a_budget_left_out_comes_back_with_a_larger_one() {
     for cell in left_out {
         assert!(measured(&after, cell) >= 6, "cell {cell}: {:?}", cells_by_block(&after));
     }
-    // What the first part has measured stays, each cell once in a block.
+    // What the first part measured is kept: each cell occurs once per block.
     for cells in cells_by_block(&after).values() {
         let distinct: std::collections::BTreeSet<&u32> = cells.iter().collect();
         assert_eq!(distinct.len(), cells.len(), "{cells:?}");

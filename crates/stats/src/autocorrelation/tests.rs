@@ -1,4 +1,4 @@
-//! Correlated series, made by rule and drawn.
+//! Correlated series, constructed and random.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -18,8 +18,8 @@ fn series(n: usize, phi: f64, seed: u64) -> Vec<f64> {
     (0..n).map(|_| next()).collect()
 }
 
-// Deviations -3 -1 1 3 ... by hand: of 1 to 10 the products with the next sum to 57.75, the squares
-// to 82.5.
+// By hand, for 1 to 10: the products of successive deviations from the mean sum to 57.75, their
+// squares to 82.5.
 #[test]
 fn the_lag_1_autocorrelation_of_a_ramp_is_as_by_hand() {
     let ramp: Vec<f64> = (1..=10).map(f64::from).collect();
@@ -37,7 +37,7 @@ fn independent_values_warn_as_often_as_the_level_leaves_over() {
     assert!((share - 0.05).abs() < 0.025, "{share}");
 }
 
-// The time of x(i) = phi x(i - 1) + noise is (1 + phi) / (1 - phi): 4 for 0.6.
+// For x(i) = phi x(i - 1) + noise, the autocorrelation time is (1 + phi) / (1 - phi): 4 for 0.6.
 #[test]
 fn the_effective_number_is_that_of_theory() {
     let got = effective_size(&series(100_000, 0.6, 1)).unwrap();

@@ -1,22 +1,22 @@
 //! The bias correction and the acceleration of BCa intervals.
 //!
-//! Efron & Tibshirani, "An Introduction to the Bootstrap", section 14.3: the ends are the
-//! quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))) of the resampled statistics instead of Phi(z),
-//! with z0 the normal quantile of the share of them below the estimate, and a the skewness of the
-//! jackknife values over 6. Resampled statistics equal to the estimate count by half, as SciPy
-//! counts them: those of quantiles often are.
+//! Efron & Tibshirani, "An Introduction to the Bootstrap", section 14.3: the ends are the quantiles
+//! Phi(z0 + (z0 + z) / (1 - a (z0 + z))) of the resampled statistics instead of Phi(z), with z0 the
+//! normal quantile of the share of them below the estimate, and a the skewness of the jackknife
+//! values over 6. Resampled statistics equal to the estimate, which are common for quantiles, count
+//! by half, as in SciPy.
 
 use crate::distribution::normal;
 use crate::refusal::Refusal;
 use crate::sample::Sample;
 
-/// The statistic without one value of the sample, and for how many of the values it is that.
+/// The statistic without one value of the sample, and for how many of the values it is the same.
 pub(crate) type Jackknife = Vec<(f64, usize)>;
 
-/// By how much BCa corrects.
+/// The corrections of a BCa interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Correction {
-    /// z0: how far, in standard deviations, the resampled statistics lie below the estimate.
+    /// z0: how far the resampled statistics are below the estimate, in standard deviations.
     pub bias: f64,
     /// a: how fast the statistic's standard error changes with its true value.
     pub acceleration: f64,
@@ -42,7 +42,7 @@ impl Correction {
     }
 }
 
-/// Equation 14.14, equal ones counted by half.
+/// Equation 14.14; values equal to the estimate count by half.
 fn bias(estimate: f64, replicates: &Sample) -> Result<f64, Refusal> {
     let ascending = replicates.ascending();
     let below = ascending.partition_point(|&value| value < estimate);
@@ -59,7 +59,7 @@ fn bias(estimate: f64, replicates: &Sample) -> Result<f64, Refusal> {
 fn acceleration(jackknife: &Jackknife) -> Result<f64, Refusal> {
     let low = jackknife.iter().map(|one| one.0).fold(f64::INFINITY, f64::min);
     let high = jackknife.iter().map(|one| one.0).fold(f64::NEG_INFINITY, f64::max);
-    // Statistics that do not change but for rounding have a direction that rounding gave them.
+    // If the statistics differ only by rounding, their skewness is an artefact of rounding.
     if high - low <= 8.0 * f64::EPSILON * low.abs().max(high.abs()) {
         let why = "the estimate is the same whichever value is left out";
         return Err(Refusal::NoBca { why });

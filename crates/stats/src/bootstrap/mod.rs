@@ -1,14 +1,15 @@
 //! Intervals of any statistic by resampling the sample: percentile and BCa.
 //!
-//! Each resample draws as many values as the sample holds, with replacement, and the statistic of
-//! the resamples spreads about that of the sample as the latter does about the truth (Efron &
+//! Each resample draws as many values as the sample has, with replacement. The statistics of the
+//! resamples vary around that of the sample as the latter varies around the truth (Efron &
 //! Tibshirani, "An Introduction to the Bootstrap", chapters 6, 13 and 14). The percentile interval
-//! takes the quantiles of the resampled statistics as they stand (section 13.3). BCa shifts those
+//! uses the quantiles of the resampled statistics as they are (section 13.3). BCa shifts those
 //! quantiles by a bias correction and an acceleration (section 14.3).
 //!
-//! Both lean on the sample holding the shape of what it was drawn from, and on independent values:
-//! for a few values, long tails or series that remember their past they cover less than they say
-//! (docs/coverage.md). For a quantile, [`crate::order`] is exact and needs no resampling.
+//! Both rely on the sample having the shape of the distribution it was drawn from, and on
+//! independent values. For few values, long tails or autocorrelated series, their coverage is lower
+//! than stated (docs/coverage.md). For a quantile, [`crate::order`] is exact and needs no
+//! resampling.
 
 mod bca;
 mod quantile;
@@ -23,14 +24,14 @@ use crate::interval::Interval;
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample::{self, Sample};
 
-/// The fewest values that are resampled: 7 values have C(13, 7) = 1716 different resamples, and 6
-/// only 462 (Efron & Tibshirani, chapter 6), whose tails are too coarse to read quantiles off.
+/// Minimum number of values: 7 values have C(13, 7) = 1716 different resamples, but 6 have only 462
+/// (Efron & Tibshirani, chapter 6), whose tails are too coarse to read quantiles from.
 pub const VALUES_MIN: u64 = 7;
 
-/// Which interval is read off the resampled statistics.
+/// Which interval is derived from the resampled statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Their quantiles as they stand.
+    /// Their quantiles as they are.
     Percentile,
     /// Their quantiles after correction for bias and acceleration.
     Bca,
@@ -41,7 +42,7 @@ pub enum Method {
 pub struct Resampling {
     /// The number of resamples: thousands for an interval (Efron & Tibshirani, section 14.3).
     pub resamples: u32,
-    /// The seed: one seed gives one answer.
+    /// The seed; it determines the result.
     pub seed: u64,
     /// The interval's confidence level, between 0 and 1.
     pub level: f64,
@@ -50,7 +51,8 @@ pub struct Resampling {
 }
 
 impl Resampling {
-    /// Refuses a level outside 0 to 1, and resamples of which fewer than five lie beyond each end.
+    /// Refuses a level outside 0 to 1, and so few resamples that fewer than five lie beyond each
+    /// end.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         check_open_unit("the level", self.level)?;
         let value = f64::from(self.resamples);
@@ -66,7 +68,7 @@ impl Resampling {
     }
 }
 
-/// A statistic of a sample, and what its resamples say of it.
+/// A statistic of a sample, and what its resamples say about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
     /// The statistic of the sample itself.
@@ -79,15 +81,16 @@ pub struct Bootstrap {
     pub correction: Option<Correction>,
 }
 
-/// The interval of `statistic` over what `values` were drawn from. It must not depend on their
-/// order. It is called once on the sample, once on each resample, and for BCa once on the sample
-/// without each of its values; [`median`] and [`quantile`] do the same in a fraction of the time.
+/// The interval of `statistic` over the distribution that `values` were drawn from. The statistic
+/// must not depend on their order. It is called once on the sample, once on each resample, and for
+/// BCa once on the sample without each of its values; [`median`] and [`quantile`] do the same in a
+/// fraction of the time.
 ///
 /// # Errors
 /// Refuses fewer than [`VALUES_MIN`] values, values that are not finite, a level outside 0 to 1,
-/// too few resamples for the level, and a statistic that is not finite. BCa is refused where it
-/// does not exist: where the statistic is the same whichever value is left out, and where it lies
-/// outside all resampled ones.
+/// too few resamples for the level, and a statistic that is not finite. BCa is refused if it does
+/// not exist: if the statistic is the same whichever value is left out, or if it lies outside all
+/// resampled ones.
 pub fn statistic(
     values: &[f64],
     statistic: impl Fn(&[f64]) -> f64,
@@ -107,7 +110,7 @@ pub fn statistic(
     conclude(estimate, &replicates, how, || leave_each_out(values, &statistic))
 }
 
-/// Reads the interval off the sorted `replicates`; `jackknife` is evaluated for BCa alone.
+/// Derives the interval from the sorted `replicates`; `jackknife` is evaluated for BCa only.
 fn conclude(
     estimate: f64,
     replicates: &Sample,
@@ -143,12 +146,12 @@ fn finite(value: f64) -> Result<f64, Refusal> {
     if value.is_finite() { Ok(value) } else { Err(Refusal::StatisticNotFinite { value }) }
 }
 
-/// The statistic of the values without each one of them.
+/// The statistic of the values without each one of them in turn.
 fn leave_each_out(
     values: &[f64],
     statistic: &impl Fn(&[f64]) -> f64,
 ) -> Result<bca::Jackknife, Refusal> {
-    // Holds all values but the one at `left_out`; moving on puts that one back and takes the next.
+    // All values except the one at `left_out`; each step puts that one back and takes out the next.
     let mut rest = values[1..].to_vec();
     let mut without = vec![finite(statistic(&rest))?];
     for left_out in 1..values.len() {

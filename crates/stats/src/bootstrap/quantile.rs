@@ -1,18 +1,18 @@
 //! The bootstrap of a quantile without drawing whole resamples: exact, and a few nanoseconds each.
 //!
-//! A resample of n values is n indices drawn uniformly from 0 to n - 1, and each index is
-//! floor(n U) of a uniform U in [0, 1). floor(n U) does not decrease with U, so that the k-th
-//! smallest index is floor(n U(k)) of the k-th smallest uniform, and the k-th smallest value of the
-//! resample is the sample's value at that index, ties or not. The quantile of type 7 needs two
-//! neighbours, U(k) and U(k + 1), jointly. With S(j) the sum of the first j of n + 1 independent
-//! standard exponentials, (U(1), ..., U(n)) are distributed as (S(1), ..., S(n)) / S(n + 1) (David
-//! & Nagaraja, "Order Statistics", 3rd edition, section 6.4; Devroye, "Non-Uniform Random Variate
-//! Generation", section V.2.1), and S(k) is gamma distributed with shape k. Three draws therefore
-//! make one resampled quantile: gamma(k), an exponential, gamma(n - k). Nothing is approximated
-//! but by the rounding of f64.
+//! A resample of n values is n indices drawn uniformly from 0 to n - 1, and each index is floor(n
+//! U) of a uniform U in [0, 1). floor(n U) does not decrease with U, so the k-th smallest index is
+//! floor(n U(k)) of the k-th smallest uniform, and the k-th smallest value of the resample is the
+//! sample's value at that index, with or without ties. The quantile of type 7 needs two neighbours,
+//! U(k) and U(k + 1), jointly. With S(j) the sum of the first j of n + 1 independent standard
+//! exponentials, (U(1), ..., U(n)) are distributed as (S(1), ..., S(n)) / S(n + 1) (David &
+//! Nagaraja, "Order Statistics", 3rd edition, section 6.4; Devroye, "Non-Uniform Random Variate
+//! Generation", section V.2.1), and S(k) is gamma distributed with shape k. Hence three draws make
+//! one resampled quantile: gamma(k), an exponential, gamma(n - k). The only approximation is the
+//! rounding of f64.
 //!
-//! Leaving one value out changes a quantile to one of three values at most, so the jackknife of
-//! BCa is written down at once.
+//! Leaving out one value changes a quantile to one of at most three values, so BCa's jackknife has
+//! a closed form.
 
 use rand_distr::{Distribution, Exp1, Gamma};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -22,7 +22,7 @@ use super::{Bootstrap, Resampling, VALUES_MIN, conclude, sorted};
 use crate::refusal::{Refusal, check_count, check_open_unit};
 use crate::sample::Sample;
 
-/// The interval of the median of what `sample` was drawn from.
+/// The interval of the median of the distribution that `sample` was drawn from.
 ///
 /// # Errors
 /// As for [`quantile`].
@@ -30,17 +30,17 @@ pub fn median(sample: &Sample, how: &Resampling) -> Result<Bootstrap, Refusal> {
     quantile(sample, 0.5, how)
 }
 
-/// The interval of the `q` quantile (type 7, see [`Sample::quantile`]) of what `sample` was drawn
-/// from. It answers as [`super::statistic`] would, with other random numbers.
+/// The interval of the `q` quantile (type 7, see [`Sample::quantile`]) of the distribution that
+/// `sample` was drawn from. Equivalent to [`super::statistic`], with other random numbers.
 ///
-/// The jackknife is no consistent measure of a quantile's spread (Efron & Tibshirani, chapter
-/// 11), so that the acceleration of BCa means little here; it is 0 for the median of an even
-/// number of values.
+/// The jackknife is not a consistent measure of a quantile's spread (Efron & Tibshirani, chapter
+/// 11), so BCa's acceleration means little here; it is 0 for the median of an even number of
+/// values.
 ///
 /// # Errors
-/// Refuses a `q` or a level outside 0 to 1, fewer than [`VALUES_MIN`] values, and too few
-/// resamples for the level. BCa is refused where it does not exist: where the quantile is the same
-/// whichever value is left out, and where it lies outside all resampled ones.
+/// Refuses a `q` or a level outside 0 to 1, fewer than [`VALUES_MIN`] values, and too few resamples
+/// for the level. BCa is refused if it does not exist: if the quantile is the same whichever value
+/// is left out, or if it lies outside all resampled ones.
 pub fn quantile(sample: &Sample, q: f64, how: &Resampling) -> Result<Bootstrap, Refusal> {
     how.check()?;
     check_open_unit("the quantile", q)?;
@@ -73,7 +73,7 @@ impl<'a> QuantileResampler<'a> {
         Self { ascending: sample.ascending(), place, until, beyond }
     }
 
-    /// The quantile of one more resample.
+    /// The quantile of another resample.
     pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
         let first = self.until.sample(random);
         let step: f64 = Exp1.sample(random);
@@ -81,7 +81,7 @@ impl<'a> QuantileResampler<'a> {
         self.place.between(self.value_at(first / all), self.value_at((first + step) / all))
     }
 
-    /// The value that a uniform number between 0 and 1 chooses.
+    /// The value selected by a uniform number between 0 and 1.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -95,17 +95,17 @@ impl<'a> QuantileResampler<'a> {
     }
 }
 
-/// Where a quantile of type 7 lies among `n` ascending values.
+/// The position of a quantile of type 7 among `n` ascending values.
 #[derive(Clone, Copy)]
 struct Place {
     /// The index of the value at or below it, at most n - 2.
     below: usize,
-    /// How much of the next value is in it, 0 to 1.
+    /// The weight of the next value, 0 to 1.
     share: f64,
 }
 
 impl Place {
-    /// Of the `q` quantile of at least two values.
+    /// The position of the `q` quantile of at least two values.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

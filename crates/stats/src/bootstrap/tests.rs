@@ -1,4 +1,4 @@
-//! Resampling against exact laws.
+//! Resampling compared with exact distributions.
 
 use crate::distribution::binomial;
 
@@ -23,7 +23,7 @@ fn index_cdf(n: u64, rank: u64, index: u64) -> f64 {
 
 // The values are their own indices, so every resampled median is an order statistic of indices,
 // whose exact distribution is known (Efron & Tibshirani, problem 2.4, gives it for the median).
-// Dvoretzky-Kiefer-Wolfowitz: 1e5 draws stray by more than 0.0079 once in 200,000 seeds.
+// Dvoretzky-Kiefer-Wolfowitz: 1e5 draws deviate by more than 0.0079 for one seed in 200,000.
 #[test]
 fn the_resampled_median_of_an_odd_number_has_its_exact_distribution() {
     for n in [7_u32, 51, 1001] {
@@ -45,9 +45,9 @@ fn draw_many(sample: &Sample, q: f64, count: u32) -> Vec<f64> {
     draws
 }
 
-// Even numbers and other quantiles take two neighbours, which must be drawn jointly: against whole
-// resamples. The two-sample Kolmogorov-Smirnov distance of 1e5 draws each exceeds 0.012 about once
-// in 1e12.
+// Even numbers of values and other quantiles use two neighbours, which must be drawn jointly.
+// Compared with whole resamples: the two-sample Kolmogorov-Smirnov distance of 1e5 draws each
+// exceeds 0.012 about once in 1e12.
 #[test]
 fn two_neighbours_are_drawn_jointly() {
     for (n, q) in [(8_u32, 0.5), (40, 0.5), (9, 0.9), (25, 0.37), (30, 0.01)] {
@@ -103,7 +103,7 @@ fn both_ways_to_the_median_agree() {
 }
 
 // The normal theory of a mean: standard error sqrt((n - 1) / n) s / sqrt(n), Efron & Tibshirani,
-// section 5.3, and for skewed values BCa reaches further to the long tail's side.
+// section 5.3. For skewed values, BCa reaches further towards the long tail.
 #[test]
 fn the_mean_has_its_plug_in_standard_error_and_bca_leans_to_the_long_tail() {
     let plain = statistic(&VALUES, mean, &how(Method::Percentile)).unwrap();
@@ -135,7 +135,7 @@ fn bca_is_refused_where_it_does_not_exist() {
     assert!(matches!(median(&sample_of(&alike), &bca), Err(Refusal::NoBca { .. })));
     let constant = median(&sample_of(&alike), &how(Method::Percentile)).unwrap();
     assert_eq!(constant.interval, Interval { low: 2.5, high: 2.5, level: 0.95 });
-    // Resamples repeat values, so the number of different ones is at its largest in the sample.
+    // Resamples repeat values, so no resample has more different ones than the sample.
     let different = |x: &[f64]| {
         let mut x = x.to_vec();
         x.sort_by(f64::total_cmp);

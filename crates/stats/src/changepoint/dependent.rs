@@ -1,25 +1,26 @@
-//! Values that depend on their neighbours: what chance alone makes of them.
+//! Series whose values depend on their neighbours: which changes chance alone would produce.
 //!
-//! A permutation test supposes that any order of the values is as likely as another. Where each
-//! value resembles the one before, slow swings are taken for changes. So what changes places is
-//! what is new in each value, beyond its share of the one before, and the values are built up again
-//! from that, as a first-order autoregression (prewhitening; Robbins, Gallagher, Lund & Aue, "Mean
-//! Shift Testing in Correlated Data", Journal of Time Series Analysis 32(5), 2011). Without
-//! dependence, that is the permutation of the values. The share is that of what is left once the
-//! best change is taken away, or each change would make its own values dependent; and of ranks,
-//! which outliers do not decide.
+//! A permutation test assumes that every order of the values is equally likely. If each value
+//! resembles the previous one, slow swings would be mistaken for changes. So what is permuted are
+//! the innovations, the part of each value that is not inherited from the previous one, and the
+//! series is rebuilt from them as a first-order autoregression (prewhitening; Robbins, Gallagher,
+//! Lund & Aue, "Mean Shift Testing in Correlated Data", Journal of Time Series Analysis 32(5),
+//! 2011). Without dependence, this is a permutation of the values. The inherited share is estimated
+//! after removing the best change, since otherwise each change would make its own values look
+//! dependent. It is estimated from ranks, so that outliers do not dominate it.
 //!
-//! Of a hundred simulated series each, without a change, at 5 %: independent ones of 20 to 100
-//! values were cut in 2 to 8; with a share of 0.3 to 0.7, 60 to 100 values in 6 to 16; with 0.9,
-//! or of 20 to 30 values, in 12 to 33. Shifts by three deviations were found in 79 to 100 of 60 to
-//! 100 values with up to 0.7, and in 93 of 20 independent ones.
+//! In simulations at 5 %, with a hundred series of each kind without a change: 2 to 8 independent
+//! series of 20 to 100 values were cut; with a share of 0.3 to 0.7, 6 to 16 series of 60 to 100
+//! values; with a share of 0.9, or with 20 to 30 values, 12 to 33 series. Shifts by three
+//! deviations were found in 79 to 100 series of 60 to 100 values with a share up to 0.7, and in 93
+//! series of 20 independent values.
 
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::sample;
 
-/// Rank correlation of neighbours in `values`, 0 to 1, about the means of the stretches between
+/// Rank correlation of neighbouring `values`, 0 to 1, around the means of the stretches between
 /// these changes.
 #[must_use]
 pub fn correlation_of_neighbours(values: &[f64], changepoints: &[usize]) -> f64 {
@@ -27,16 +28,18 @@ pub fn correlation_of_neighbours(values: &[f64], changepoints: &[usize]) -> f64 
     correlation(values, &bounds)
 }
 
-/// Correlations of so many standard errors of independent values may well be chance.
+/// Correlations within this many standard errors of independent values may well be chance.
 const BY_CHANCE: f64 = 1.645;
-/// How many times as much the means take along that part values best, as those of a change do.
+/// How much larger the bias is when the means are those of a best change, found from the values
+/// themselves, than when the parts are given.
 const BIAS_OF_BEST: f64 = 2.0;
-/// Nearer to 1, a series is one swing.
+/// With a correlation closer to 1, the whole series is a single swing.
 const CORRELATION_MAX: f64 = 0.99;
-/// Independent values that a series is worth at least, where a change is told from a swing.
+/// Minimum number of independent values that a series must be worth for a change to be told from a
+/// swing.
 const WORTH_LEAST: f64 = 4.0;
 
-/// The same about the means of the stretches between `bounds`, the ends among them.
+/// Like [`correlation_of_neighbours`], given `bounds` that include both ends.
 pub(super) fn correlation(values: &[f64], bounds: &[usize]) -> f64 {
     let mut residuals = values.to_vec();
     for pair in bounds.windows(2) {
@@ -47,27 +50,28 @@ pub(super) fn correlation(values: &[f64], bounds: &[usize]) -> f64 {
     let n = values.len() as f64;
     let stretches = bounds.len() as f64 - 1.0;
     let seen = neighbours(&ranks(&residuals), bounds);
-    // Each mean that was taken away takes some of it along (Kendall, Biometrika 41, 1954).
+    // Each mean that was subtracted removes some of the correlation (Kendall, Biometrika 41, 1954).
     let bias = stretches * (1.0 + 3.0 * seen) / n;
     let is_by_chance = seen + bias <= BY_CHANCE / n.sqrt();
     let correlation = if is_by_chance { seen + bias } else { seen + BIAS_OF_BEST * bias };
     correlation.clamp(0.0, CORRELATION_MAX)
 }
 
-/// Whether so many values are enough to tell a change from a swing.
+/// Whether this many values are enough to tell a change from a swing.
 pub(super) fn can_tell(values: usize, correlation: f64) -> bool {
     values as f64 * (1.0 - correlation) / (1.0 + correlation) >= WORTH_LEAST
 }
 
-/// `values` as chance might have made them too, within each stretch between `bounds`: what is new
-/// in each changes places.
+/// `values` as chance might equally have produced them: the innovations are permuted within each
+/// stretch between `bounds`.
 pub(super) fn permuted(
     values: &[f64],
     bounds: &[usize],
     correlation: f64,
     random: &mut Xoshiro256PlusPlus,
 ) -> Vec<f64> {
-    // The first of a stretch has no other before it: all of it is new, and as large as all others.
+    // The first value of a stretch has no predecessor, so all of it is innovation; scale it to
+    // match the others.
     let of_first = (1.0 - correlation * correlation).sqrt();
     let mut built = Vec::with_capacity(values.len());
     for pair in bounds.windows(2) {
@@ -87,7 +91,7 @@ pub(super) fn permuted(
     built
 }
 
-/// The rank of each value, from 0; equal ones have the mean of theirs.
+/// The rank of each value, from 0; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));
@@ -101,7 +105,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The correlation of neighbours that no bound parts; 0 of equal values.
+/// The correlation of neighbours not separated by a bound; 0 if the values are equal.
 fn neighbours(values: &[f64], bounds: &[usize]) -> f64 {
     let mean = sample::mean(values);
     let variance: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -1,6 +1,6 @@
-//! Where a series changes, and what kind of start it had.
+//! Where a series changes, and how it starts.
 //!
-//! [`pelt`] finds every change in mean or variance of a long series; [`divisive`] supposes no
+//! [`pelt`] finds every change in mean or variance of a long series; [`divisive`] assumes no
 //! distribution and tests each change by permutation, for short series such as one value per run;
 //! [`warmup`] classifies a series by its segments.
 
@@ -20,21 +20,21 @@ pub struct Segment {
     pub end: usize,
     /// The mean of its values.
     pub mean: f64,
-    /// The variance of its values, the squares divided by their number (maximum likelihood).
+    /// The variance of its values: the sum of squares divided by their number (maximum likelihood).
     pub variance: f64,
 }
 
 /// A series cut into segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segmentation {
-    /// Index of the first value of each new segment, ascending; the series' own start is none.
+    /// Index of the first value of each segment except the first, ascending.
     pub changepoints: Vec<usize>,
     /// The segments, in order; together they cover the series.
     pub segments: Vec<Segment>,
 }
 
 impl Segmentation {
-    /// Cuts at `changepoints`, which ascend and lie strictly within `values`.
+    /// Cuts at `changepoints`, which are ascending and strictly within `values`.
     fn cut(values: &[f64], changepoints: Vec<usize>) -> Self {
         let starts = std::iter::once(0).chain(changepoints.iter().copied());
         let ends = changepoints.iter().copied().chain(std::iter::once(values.len()));
@@ -47,7 +47,7 @@ fn segment(values: &[f64], start: usize, end: usize) -> Segment {
     let part = &values[start..end];
     let n = part.len() as f64;
     let rough: f64 = part.iter().map(|value| value / n).sum();
-    // What rounding took, unless the values are so far apart that their distance overflows.
+    // Correct for rounding, unless the values are so far apart that their distance overflows.
     let missing: f64 = part.iter().map(|value| (value - rough) / n).sum();
     let mean = if missing.is_finite() { rough + missing } else { rough };
     let variance = part.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;

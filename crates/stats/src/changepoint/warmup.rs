@@ -1,22 +1,22 @@
-//! What kind of start a series had: flat, warm-up, slow-down or no steady state.
+//! How a series starts: flat, warm-up, slow-down or no steady state.
 //!
 //! Barrett, Bolz-Tereick, Killick, Mount & Tratt, "Virtual Machine Warmup Blows Hot and Cold",
 //! OOPSLA 2017, section 4: cut the series where mean or variance changes, then compare every
 //! segment with the last one.
 //!
 //! * flat: every segment is equivalent to the last;
-//! * no steady state: a segment that is not reaches into the last part of the series;
-//! * warm-up: otherwise, and no segment is better than the last;
+//! * no steady state: a segment that is not equivalent reaches into the last part of the series;
+//! * warm-up: otherwise, if no segment is better than the last;
 //! * slow-down: otherwise.
 //!
-//! Where nobody has said which values are better, both of these are called: settles.
+//! If it is unknown which values are better, both warm-up and slow-down are called "settles".
 //!
-//! Segments are equivalent if the ranges "mean plus or minus tolerance" meet. Barrett et al. take
-//! the larger of 1 ms and the last segment's variance as tolerance about the last mean, and the
-//! other segment's variance about its own. Both are bound to their unit: they timed iterations of
-//! about a second, in seconds, where a variance is also the squared coefficient of variation.
-//! Here the tolerance is a share of the last mean, and for variance stands variance / mean, which
-//! is the same number there and the same judgement in every other unit.
+//! Segments are equivalent if the ranges "mean plus or minus tolerance" overlap. Barrett et al. use
+//! the larger of 1 ms and the last segment's variance as the tolerance around the last mean, and
+//! the other segment's variance around its own. Both depend on the unit: they timed iterations of
+//! about a second, in seconds, where the variance is also the squared coefficient of variation.
+//! Here, the tolerance is a share of the last mean, and variance / mean replaces the variance,
+//! which is the same number in their case and gives the same result in every other unit.
 
 use crate::changepoint::{Segment, Segmentation};
 use crate::refusal::{Refusal, check_positive};
@@ -29,7 +29,7 @@ pub enum BetterValues {
     Smaller,
     /// Larger ones, as of rates.
     Larger,
-    /// Nobody has said.
+    /// Not known.
     Unknown,
 }
 
@@ -38,8 +38,8 @@ pub enum BetterValues {
 pub struct Options {
     /// Means closer than this share of the last segment's mean are the same: above 0, 0.01 is 1 %.
     pub tolerance: f64,
-    /// The share of the series, at its end, that must be steady: above 0 and at most 1. Barrett
-    /// et al. ask for 500 of 2,000 iterations.
+    /// The share of the series, at its end, that must be steady: above 0 and at most 1. Barrett et
+    /// al. require 500 of 2,000 iterations.
     pub steady_share: f64,
     /// Which values are the better ones.
     pub better: BetterValues,
@@ -52,7 +52,7 @@ impl Default for Options {
     }
 }
 
-/// The kind of start.
+/// How a series starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Nothing changed that matters.
@@ -61,7 +61,7 @@ pub enum Class {
     WarmUp,
     /// It became worse and stayed so.
     SlowDown,
-    /// It became one or the other, and stayed so.
+    /// It became better or worse, and stayed so.
     Settles,
     /// It did not settle.
     NoSteadyState,
@@ -84,11 +84,11 @@ impl std::fmt::Display for Class {
 pub struct Classification {
     /// The class.
     pub class: Class,
-    /// Index of the first value of the steady state; none where there is none.
+    /// Index of the first value of the steady state, if there is one.
     pub steady_from: Option<usize>,
 }
 
-/// Classifies a series by its segments, as [`super::pelt::pelt`] found them.
+/// Classifies a series by its segments, as found by [`super::pelt::pelt`].
 ///
 /// # Errors
 /// Refuses a tolerance that is not above 0, a steady share outside 0 to 1, and a last segment of
@@ -135,7 +135,7 @@ fn equivalent(segment: &Segment, last: &Segment, tolerance: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// Segments of given mean and length, with hardly any variance.
+    /// Segments of the given means and lengths, with hardly any variance.
     fn series(parts: &[(f64, usize)]) -> Segmentation {
         let mut start = 0;
         let segments: Vec<Segment> = parts
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Variance widens the tolerance as it does in seconds, whatever the unit.
+    /// Variance widens the tolerance, as it does in the paper, whatever the unit.
     #[test]
     fn the_unit_does_not_matter_and_the_variance_does() {
         for unit in [1.0, 1e9, 1e-9] {

@@ -1,26 +1,26 @@
-//! Where the steps are on the grid, and how far a cliff is pinned down within its step.
+//! Where the steps on the grid are, and how narrowly a cliff has been located within its step.
 
 use super::model::{Contrast, Model};
 use super::{Options, REPLICATES_MAX, Threshold, snapped};
 
-/// How often a size on the grid is probed to settle whether a step is there.
+/// Maximum number of times a grid size is probed to settle whether there is a step.
 const GRID_REPLICATES_MAX: usize = 4;
 
 /// The probability that a search over a flat curve finds a step by chance.
 const FALSE_ALARM: f64 = 0.03;
 
-/// How many standard errors a difference must have to be worth another look, while no step is
-/// certain yet and once one is.
+/// How many standard errors a difference must have to be worth another probe: while no step is
+/// certain yet, and once one is.
 const SUSPICION: [f64; 2] = [1.0, 2.0];
 
-/// Sizes of one plateau.
+/// The sizes of one plateau.
 #[derive(Clone, Debug)]
 pub(super) struct Plateau {
     points: Vec<usize>,
 }
 
 impl Plateau {
-    /// Each size by the share of the plateau's probes that it has.
+    /// Each size, weighted by its share of the plateau's probes.
     fn weights(&self, model: &Model) -> Vec<(usize, f64)> {
         let total: usize = self.points.iter().map(|&point| model.count(point)).sum();
         let share = |point: usize| model.count(point) as f64 / total as f64;
@@ -36,7 +36,7 @@ impl Plateau {
     }
 }
 
-/// Neighbouring steps in one direction: one cliff.
+/// Neighbouring steps in one direction, which make one cliff.
 #[derive(Clone, Debug)]
 pub(super) struct SameWay {
     /// The last grid size that is certainly before it.
@@ -60,7 +60,7 @@ fn is_below(model: &Model, left: usize) -> bool {
     model.is_low(left) && model.is_low(left + 1)
 }
 
-/// Whether each grid interval is a step.
+/// For each grid interval, whether it is a step.
 fn separated(model: &Model, grid_length: usize, options: &Options) -> Vec<bool> {
     let critical = model.critical(FALSE_ALARM / 2.0 / (grid_length - 1) as f64);
     let is_step = |(left, drop): (usize, &Contrast)| {
@@ -78,8 +78,8 @@ fn belong_together(one: Contrast, next: Contrast, steps_apart: f64) -> bool {
     (next.value > 0.0) == (one.value > 0.0) && is_alike
 }
 
-/// The two sides of the grid interval that most looks like a step without being one for certain,
-/// while probing them again may tell.
+/// The two sides of the grid interval that looks most like a step without being certain, if probing
+/// them again may settle it.
 pub(super) fn suspects(model: &Model, grid_length: usize, options: &Options) -> Vec<usize> {
     let separated = separated(model, grid_length, options);
     let drops = drops(model, grid_length);
@@ -119,7 +119,8 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
         {
             right += 1;
         }
-        // A ramp may begin or end unnoticed in the interval beyond: the plateaus lie one further.
+        // A ramp may begin or end unnoticed in the adjacent interval, so the plateaus are one
+        // interval further away.
         let flat = |interval: usize| interval < grid_length - 1 && !separated[interval];
         let first = if left > 0 && flat(left - 1) { left - 1 } else { left };
         let mut before = Plateau { points: vec![first] };
@@ -142,19 +143,19 @@ pub(super) fn runs(model: &Model, grid_length: usize, options: &Options) -> Vec<
 
 /// What to probe next.
 pub(super) enum NextProbe {
-    /// A size probed before, by its index.
+    /// A size that has been probed before, by its index.
     Again(usize),
-    /// A size.
+    /// A new size.
     New(f64),
 }
 
-/// How far a cliff is pinned down.
+/// How narrowly a cliff has been located.
 pub(super) struct Bracket {
     /// The coordinate of the largest size found before the cliff.
     pub(super) low: f64,
-    /// That of the smallest size found after it.
+    /// The coordinate of the smallest size found after it.
     pub(super) high: f64,
-    /// Sizes in between that are neither, ascending.
+    /// Undecided sizes in between, ascending.
     undecided: Vec<usize>,
 }
 
@@ -166,7 +167,7 @@ impl Bracket {
         let mut points: Vec<usize> =
             (0..model.len()).filter(|&it| inside(it) && model.count(it) > 0).collect();
         points.sort_by(|&a, &b| model.coordinate(a).total_cmp(&model.coordinate(b)));
-        // The level is shared out among the halvings that the wanted width takes.
+        // The level is divided among the halvings that the wanted width takes.
         let halvings = ((right - left) / options.scale.extent(options.width)).log2().max(1.0);
         let critical = model.critical((1.0 - options.level) / halvings);
         let side = |point: usize| {
@@ -178,7 +179,7 @@ impl Bracket {
         let all = |wanted: f64| sides.iter().filter(move |it| it.1 == wanted).map(|it| it.0);
         let first_after = all(-1.0).map(|it| model.coordinate(it)).fold(right, f64::min);
         let last_before = all(1.0).map(|it| model.coordinate(it)).fold(left, f64::max);
-        // Where the two contradict each other, the interval reaches round both.
+        // If the two contradict each other, the interval includes both.
         let low = all(1.0).map(|it| model.coordinate(it)).filter(|it| *it < first_after);
         let high = all(-1.0).map(|it| model.coordinate(it)).filter(|it| *it > last_before);
         let (low, high) = (low.fold(left, f64::max), high.fold(right, f64::min));
@@ -186,7 +187,7 @@ impl Bracket {
         Self { low, high, undecided: points.into_iter().filter(within).collect() }
     }
 
-    /// The end that has been probed less than is asked for, if there is one.
+    /// An end that has been probed less often than required, if there is one.
     fn unconfirmed(&self, model: &Model, options: &Options) -> Option<NextProbe> {
         let is_end = |point: &usize| {
             let size = model.coordinate(*point);
@@ -197,7 +198,7 @@ impl Bracket {
         probed.filter(is_end).find(unsure).map(NextProbe::Again)
     }
 
-    /// How many halvings make it as narrow as wanted.
+    /// How many halvings it takes to make it as narrow as wanted.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few dozen")]
     pub(super) fn halvings(&self, options: &Options) -> usize {
         ((self.high - self.low) / options.scale.extent(options.width)).log2().max(0.0).ceil()
@@ -210,7 +211,7 @@ impl Bracket {
         self.high - self.low <= options.scale.extent(options.width).max(one_grain)
     }
 
-    /// None once the bracket is narrow, or all of it that is left is undecided.
+    /// None once the bracket is narrow, or everything left in it is undecided.
     pub(super) fn next(&self, model: &Model, options: &Options) -> Option<NextProbe> {
         if self.is_narrow(options) {
             return self.unconfirmed(model, options);
@@ -235,8 +236,8 @@ impl Bracket {
     }
 }
 
-/// The size in the middle between two, given by their coordinates; none if no multiple of the grain
-/// lies between them.
+/// The size in the middle between two, given by their coordinates; none if there is no multiple of
+/// the grain between them.
 fn between(low: f64, high: f64, options: &Options) -> Option<NextProbe> {
     let Options { grain, scale, .. } = *options;
     let size = scale.size(f64::midpoint(low, high));
@@ -250,7 +251,7 @@ fn between(low: f64, high: f64, options: &Options) -> Option<NextProbe> {
     near.into_iter().find(is_between).map(NextProbe::New)
 }
 
-/// How far a size's level lies above the threshold.
+/// How far a size's level is above the threshold.
 fn threshold_contrast(
     model: &Model,
     run: &SameWay,

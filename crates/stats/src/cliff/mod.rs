@@ -1,47 +1,49 @@
 //! Finding the sizes at which a measured value falls off a cliff, with few probes.
 //!
 //! A pure state machine: [`Search::ask`] names a size, the caller measures there and
-//! [`Search::tell`]s the value; [`Search::result`] says what is known. The idea is Chen &
-//! Patterson's ("A New Approach to I/O Performance Evaluation", SIGMETRICS 1993): performance over
-//! size is a staircase of plateaus, and what is worth knowing are the levels and the steps.
+//! [`Search::tell`]s the value; [`Search::result`] returns the findings so far. The idea is Chen &
+//! Patterson's ("A New Approach to I/O Performance Evaluation", SIGMETRICS 1993): performance as a
+//! function of size is a staircase of plateaus, and what is worth knowing are the levels and the
+//! steps.
 //!
 //! * **Position.** A cliff's position is the size at which the value crosses the geometric mean of
 //!   the plateaus on both sides, unless [`Options::threshold`] says otherwise. For a sharp cliff
 //!   that is the cliff; for a gradual one, a ramp on logarithmic scales, it is the middle of the
 //!   ramp on the logarithmic scale of size.
-//! * **Model.** ln value = level of the size + drift x order of the probe + noise, the noise of one
-//!   spread everywhere. Sizes probed more than once give drift and noise, so a machine that warms
-//!   up or throttles is not mistaken for a cliff. Every comparison is a t test of a contrast.
+//! * **Model.** ln value = level of the size + drift x order of the probe + noise, with the same
+//!   spread of noise everywhere. Sizes probed more than once reveal drift and noise, so a machine
+//!   that warms up or throttles is not mistaken for a cliff. Every comparison is a t test of a
+//!   contrast.
 //! * **Grid.** Sizes a factor of about 2 apart, in random order. Both end points are probed three
-//!   times: within, in the middle and at the end.
+//!   times: in their turn, halfway through and at the end.
 //! * **Steps.** Neighbours on the grid that may differ by [`Options::ratio_least`] are probed again
-//!   until their intervals separate or do not. Neighbouring steps in one direction make one cliff,
-//!   so two cliffs are told apart only if a flat grid interval lies between them; a slope of less
-//!   than the least ratio per factor of 2 is no cliff. The plateaus are the sizes at least one
-//!   grid interval beyond the steps, where there are any, lest a ramp reach into them.
-//! * **Bisection,** in the logarithm of size. A new size is probed until it lies significantly
-//!   above or below the threshold, at most [`REPLICATES_MAX`] times. One that stays undecided lies
-//!   on the ramp: the search goes on to either side of it. With every fifth such probe a size on a
-//!   plateau beside the cliff is probed again, in random order, as drift control.
+//!   until it is certain whether they do. Neighbouring steps in one direction make one cliff, so
+//!   two cliffs are told apart only if a flat grid interval lies between them; a slope of less than
+//!   the least ratio per factor of 2 is not a cliff. The plateaus are the sizes at least one grid
+//!   interval beyond the steps, if there are any, so that no ramp reaches into them.
+//! * **Bisection,** in the logarithm of size. A new size is probed until it is significantly above
+//!   or below the threshold, at most [`REPLICATES_MAX`] times. One that stays undecided lies on the
+//!   ramp, and the search continues on both sides of it. With every fifth such probe, a size on a
+//!   plateau next to the cliff is probed again, in random order, to control drift.
 //! * **Interval.** From the largest size found before the cliff to the smallest found after it.
 //! * **Grain.** Sizes are whole multiples of [`Options::grain`]; an interval between two successive
-//!   multiples is as narrow as it gets.
+//!   multiples is as narrow as possible.
 //! * **Scale.** All of this holds for a logarithmic scale of sizes. On a linear one ([`Scale`]) the
 //!   grid has ten intervals, a step is a change from one to the next, and halving is arithmetic.
-//! * **Floor.** Values below [`Options::floor`] are a class of their own: noise and drift are those
-//!   of the others, and between two sizes below it there is no step.
-//!   A size with values on both sides of it is undecided.
+//! * **Floor.** Values below [`Options::floor`] are a class of their own: they do not count towards
+//!   noise and drift, and there is no step between two sizes below the floor. A size with values on
+//!   both sides of it is undecided.
 //! * **Steps apart.** Of two neighbouring steps, one that is [`Options::steps_apart`] times as high
-//!   as the other, in logarithms, is a cliff of its own.
+//!   as the other, in logarithms, is a separate cliff.
 //!
 //! In simulations (ranges of 1,024 to 1, noise of 1 to 8 %, drift of up to 10 % either way, at most
-//! 40 probes and 20 for each further cliff claimed) searches name the one cliff and hold its
-//! position in 97 % or more, where the logarithm of its height is at least eight times the noise
-//! and its ramp no wider than a grid interval. Of the intervals given, at most 1.5 % are wrong;
-//! what else is missing are false further cliffs. From thirteen times the noise on, a sharp cliff
-//! is pinned down to 1 % in 23 to 27 probes on average. On a flat curve 2 % of searches claim a
-//! cliff. Lower and more gradual cliffs may be missed: at 5 % noise, 39 % of those of a ratio of
-//! 1.3 spread over a factor of 4.
+//! 40 probes plus 20 for each further cliff claimed), at least 97 % of searches report exactly the
+//! one cliff with an interval that contains its position, provided that the logarithm of its height
+//! is at least eight times the noise and its ramp is no wider than a grid interval. At most 1.5 %
+//! of the intervals given are wrong; the other failures are false additional cliffs. From thirteen
+//! times the noise on, a sharp cliff is located to within 1 % in 23 to 27 probes on average. On a
+//! flat curve, 2 % of searches claim a cliff. Lower and more gradual cliffs may be missed: at 5 %
+//! noise, 39 % of those with a ratio of 1.3 spread over a factor of 4.
 
 mod locate;
 mod model;
@@ -58,7 +60,7 @@ use model::Model;
 
 pub use scale::Scale;
 
-/// How often a size on the way down is probed before it counts as undecided.
+/// Maximum number of probes of a size during bisection before it counts as undecided.
 pub const REPLICATES_MAX: usize = 4;
 
 /// The value whose crossing is a cliff's position.
@@ -67,34 +69,34 @@ pub enum Threshold {
     /// The geometric mean of the plateaus on both sides.
     #[default]
     Middle,
-    /// The plateau before the cliff, divided (or where values rise, multiplied) by this factor: for
-    /// curves that go on falling, the beginning of the fall. Above 1.
+    /// The plateau before the cliff, divided (or if values rise, multiplied) by this factor, for
+    /// curves that keep falling: the beginning of the fall. Above 1.
     Factor(f64),
 }
 
 /// What to search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// The least size, in any unit: above 0, or on a linear scale at least 0.
+    /// The smallest size, in any unit: above 0, or on a linear scale at least 0.
     pub low: f64,
-    /// The largest size: at least twice the least, or on a linear scale above it.
+    /// The largest size: at least twice the smallest, or on a linear scale above it.
     pub high: f64,
     /// Whether sizes are compared by ratio or by difference.
     pub scale: Scale,
-    /// The wanted width of the interval, above 0: 0.01 is 1 %, largest over smallest less 1; on a
-    /// linear scale the difference between them.
+    /// The wanted width of the interval, above 0: 0.01 is 1 %, largest over smallest minus 1; on a
+    /// linear scale, the difference between them.
     pub width: f64,
     /// Values that differ by less than this factor over a factor of 2 in size, or on a linear scale
     /// over a tenth of the range, are one plateau; above 1.
     pub ratio_least: f64,
-    /// How often the interval shall hold the position: 0 to 1.
+    /// How often the interval should contain the position: 0 to 1.
     pub level: f64,
-    /// The most probes for the grid and the largest cliff. The grid, one size per factor of 2 (or
-    /// eleven) and four more for its ends, is measured in any case.
+    /// Maximum number of probes for the grid and the largest cliff. The grid, one size per factor
+    /// of 2 (or eleven) plus four probes for its ends, is measured in any case.
     pub probes_max: usize,
-    /// The most further probes for each further cliff.
+    /// Maximum number of additional probes for each further cliff.
     pub probes_max_further: usize,
-    /// The seed of the order of probes.
+    /// Seed for the order of probes.
     pub seed: u64,
     /// The value whose crossing is a cliff's position.
     pub threshold: Threshold,
@@ -103,17 +105,17 @@ pub struct Options {
     pub grain: f64,
     /// Values below this are not told apart; at least 0.
     pub floor: f64,
-    /// How often the sizes at both ends of an interval are probed at least, with the same side as
-    /// the answer each time: more than 1 where a size may be on either side, by chance.
+    /// How often the sizes at both ends of an interval are probed at least, with the same outcome
+    /// each time: more than 1 if a size may fall on either side by chance.
     pub confirmations: usize,
     /// Neighbouring steps whose heights differ by this factor or more are two cliffs; above 1.
     pub steps_apart: f64,
 }
 
 impl Options {
-    /// A search by ratio from `low` to `high` for a width of 1 %, cliffs of at least 10 %, level
-    /// 0.95, 40 probes and 20 for each further cliff, seed 0, any size, no floor, neighbouring
-    /// steps never apart.
+    /// A search by ratio from `low` to `high`: width 1 %, cliffs of at least 10 %, level 0.95, 40
+    /// probes plus 20 for each further cliff, seed 0, any size, no floor, neighbouring steps never
+    /// apart.
     pub fn new(low: f64, high: f64) -> Self {
         let (width, ratio_least, level, seed) = (0.01, 1.1, 0.95, 0);
         let (probes_max, probes_max_further) = (40, 20);
@@ -179,7 +181,7 @@ impl Options {
         Ok(())
     }
 
-    /// What divides sizes and values into classes.
+    /// Checks the grain, the threshold, the floor and `steps_apart`.
     fn check_classes(&self) -> Result<(), Refusal> {
         let (grain_most, range) = match self.scale {
             Scale::Logarithmic => (self.low, "from 0 to the least size"),
@@ -212,7 +214,7 @@ impl Options {
 pub enum EndedBy {
     /// The interval is as narrow as wanted, or as the grain allows.
     Width,
-    /// Whatever is left undecided lies on the ramp, or is too noisy.
+    /// Whatever remains undecided lies on the ramp or is too noisy.
     Noise,
     /// The probes are used up, or the search is still going on.
     Probes,
@@ -223,30 +225,30 @@ pub enum EndedBy {
 pub struct Cliff {
     /// The sizes between which it lies.
     pub size: Interval,
-    /// The middle of those: on a logarithmic scale their geometric mean.
+    /// The middle of that interval: on a logarithmic scale, the geometric mean.
     pub position: f64,
     /// The value on the plateau before it, drift removed.
     pub before: f64,
     /// The value on the plateau after it, drift removed.
     pub after: f64,
-    /// The least and the largest size that the plateau before it was measured at.
+    /// The smallest and the largest size at which the plateau before it was measured.
     pub before_sizes: (f64, f64),
-    /// The same of the plateau after it.
+    /// The same for the plateau after it.
     pub after_sizes: (f64, f64),
     /// Why the interval is no narrower.
     pub reached: EndedBy,
 }
 
-/// What is known.
+/// The findings so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The cliffs by size, ascending; none is "no cliff".
+    /// The cliffs by size, ascending; empty if there are none.
     pub cliffs: Vec<Cliff>,
     /// The relative standard deviation of a value: 0.03 is 3 %.
     pub noise: f64,
     /// The factor by which values changed from one probe to the next.
     pub drift_per_probe: f64,
-    /// The number of values told.
+    /// Number of values told so far.
     pub probes: usize,
 }
 
@@ -258,11 +260,11 @@ struct Measurement {
     log_value: f64,
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Clone, Debug)]
 pub struct Search {
     options: Options,
-    /// Sizes and where they lie on the scale; those of the grid come first, ascending.
+    /// Sizes with their coordinates on the scale; those of the grid come first, ascending.
     points: Vec<(f64, f64)>,
     grid_length: usize,
     probes: Vec<Measurement>,
@@ -273,12 +275,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search that has measured nothing.
+    /// A search that has not measured anything yet.
     ///
     /// # Errors
-    /// Refuses sizes that are not above 0, a largest size below twice the least (on a linear scale
-    /// sizes below 0, and a largest not above the least), a width not above 0, a least ratio not
-    /// above 1 and a level outside 0 to 1.
+    /// Refuses sizes that are not above 0 and a largest size below twice the smallest (on a linear
+    /// scale, sizes below 0 and a largest not above the smallest), a width not above 0, a least
+    /// ratio not above 1 and a level outside 0 to 1.
     pub fn new(options: Options) -> Result<Self, Refusal> {
         options.check()?;
         let points = grid(&options);
@@ -290,7 +292,7 @@ impl Search {
         ends.iter_mut().for_each(|pair| pair.shuffle(&mut random));
         let middle = queue.len() / 2;
         queue.splice(middle..middle, ends[0]);
-        // Taken from the back.
+        // Sizes are taken from the back.
         queue.splice(0..0, ends[1]);
         let grid_length = points.len();
         let (probes, asked, runs) = (Vec::new(), None, None);
@@ -298,7 +300,7 @@ impl Search {
     }
 
     /// The size to measure next; none once there is nothing more to learn or the probes are used
-    /// up. Names the same size until a value is told.
+    /// up. Returns the same size until a value is told.
     pub fn ask(&mut self) -> Option<f64> {
         if self.asked.is_none() {
             if self.queue.is_empty() {
@@ -310,10 +312,10 @@ impl Search {
         self.asked.map(|point| self.points[point].0)
     }
 
-    /// The value measured at the size that was asked for.
+    /// Takes the value measured at the size last asked for.
     ///
     /// # Errors
-    /// Refuses a value that is not finite and above 0; the size is then still asked for.
+    /// Refuses a value that is not finite and above 0; the same size is then asked for again.
     ///
     /// # Panics
     /// If no size has been asked for.
@@ -330,10 +332,10 @@ impl Search {
         Ok(())
     }
 
-    /// What the values told so far say.
+    /// The findings from the values told so far.
     ///
     /// # Errors
-    /// Refuses a search whose grid is not measured yet.
+    /// Refuses a search whose grid has not been measured yet.
     pub fn result(&self) -> Result<Outcome, Refusal> {
         let needed = self.grid_length + 4;
         if self.probes.len() < needed {
@@ -382,15 +384,15 @@ impl Search {
         Vec::new()
     }
 
-    /// Halvings that the highest cliff will take, if a step is certain already: probes that no
-    /// doubtful step may use up.
+    /// Number of halvings that the highest cliff will need, if a step is certain already. These
+    /// probes must not be spent on doubtful steps.
     fn halvings_to_come(&self, model: &Model) -> usize {
         let runs = locate::runs(model, self.grid_length, &self.options);
         let Some(highest) = runs.first() else { return 0 };
         Bracket::new(model, highest, &self.options).halvings(&self.options)
     }
 
-    /// The next sizes for one cliff; none once it is as narrow as it gets.
+    /// The next sizes for one cliff; none once its interval cannot get narrower.
     fn next_of(&mut self, model: &Model, run: &SameWay) -> Vec<usize> {
         let bracket = Bracket::new(model, run, &self.options);
         let Some(target) = bracket.next(model, &self.options) else {
@@ -445,7 +447,7 @@ impl Search {
     }
 }
 
-/// Sizes from the least to the largest, equally far apart on their scale, by a factor near 2 or a
+/// Sizes from the smallest to the largest, evenly spaced on their scale by a factor near 2 or a
 /// tenth of the range; a coarse grain leaves fewer.
 fn grid(options: &Options) -> Vec<(f64, f64)> {
     let Options { low, high, scale, grain, .. } = *options;

@@ -1,22 +1,22 @@
 //! ln value = level of the size + drift x order + noise: fitted by least squares, and compared by
 //! contrasts.
 //!
-//! With a level of its own for every size, the drift is the common slope within sizes probed more
-//! than once, and the noise is what remains of them (analysis of covariance: Scheffe, "The Analysis
+//! With a separate level for every size, the drift is the common slope within sizes probed more
+//! than once, and the noise is the residual there (analysis of covariance: Scheffe, "The Analysis
 //! of Variance", Wiley 1959, chapter 6).
 
 use super::Measurement;
 use crate::distribution::student;
 
-/// Noise is taken to be at least this, in logarithms: values that repeat exactly are known to
-/// fewer digits than they have.
+/// Minimum noise assumed, in logarithms: values that repeat exactly are less accurate than they
+/// look.
 const NOISE_MIN: f64 = 1e-6;
 
-/// The values told so far, described.
+/// The fit to the values told so far.
 pub(super) struct Model {
     levels: Vec<Level>,
     drift: f64,
-    /// The sum of the squares of the probes' orders about their sizes' means.
+    /// The sum of squares of the probes' orders around their sizes' means.
     order_squares: f64,
     variance: f64,
     degrees_of_freedom: f64,
@@ -108,12 +108,12 @@ impl Model {
         self.levels.len()
     }
 
-    /// The level of a size as at the first probe.
+    /// The level of a size, corrected for drift to the time of the first probe.
     pub(super) fn level(&self, point: usize) -> f64 {
         self.levels[point].mean - self.drift * self.levels[point].order
     }
 
-    /// The sum of weighted levels; the weights add up to 0.
+    /// A weighted sum of levels; the weights add up to 0.
     pub(super) fn contrast(&self, weights: &[(usize, f64)]) -> Contrast {
         let (mut value, mut order, mut squares) = (0.0, 0.0, 0.0);
         for &(point, weight) in weights {
@@ -126,8 +126,7 @@ impl Model {
         Contrast { value, error: (self.variance * (squares + by_drift)).sqrt() }
     }
 
-    /// How many standard errors an estimate must lie off to err with probability `tail` on one
-    /// side.
+    /// How many standard errors an estimate may be off with probability `tail` on one side.
     pub(super) fn critical(&self, tail: f64) -> f64 {
         student::quantile(1.0 - tail, self.degrees_of_freedom)
     }

@@ -3,15 +3,15 @@
 /// How sizes are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// By their ratio: sizes, counts. A width is a share of the lower end.
+    /// By ratio: sizes, counts. A width is a share of the lower end.
     #[default]
     Logarithmic,
-    /// By their difference: shares, which may be 0. A width is in the unit of sizes.
+    /// By difference: shares, which may be 0. A width is in the unit of sizes.
     Linear,
 }
 
 impl Scale {
-    /// Where a size lies.
+    /// The coordinate of a size.
     pub(super) fn coordinate(self, size: f64) -> f64 {
         match self {
             Self::Logarithmic => size.ln(),
@@ -19,7 +19,7 @@ impl Scale {
         }
     }
 
-    /// The size that lies there.
+    /// The size at a coordinate.
     pub(super) fn size(self, coordinate: f64) -> f64 {
         match self {
             Self::Logarithmic => coordinate.exp(),
@@ -27,7 +27,7 @@ impl Scale {
         }
     }
 
-    /// A width between coordinates.
+    /// A width expressed as a difference of coordinates.
     pub(super) fn extent(self, width: f64) -> f64 {
         match self {
             Self::Logarithmic => width.ln_1p(),
@@ -35,7 +35,7 @@ impl Scale {
         }
     }
 
-    /// What lies between the coordinate `at` and a size that is larger by `grain`.
+    /// The difference between the coordinate `at` and that of a size larger by `grain`.
     pub(super) fn grain_extent(self, at: f64, grain: f64) -> f64 {
         match self {
             Self::Logarithmic => (grain / at.exp() * 1.001).ln_1p(),
@@ -43,9 +43,9 @@ impl Scale {
         }
     }
 
-    /// Intervals of the grid from `low` to `high`.
+    /// Number of intervals of the grid from `low` to `high`.
     pub(super) fn grid_intervals(self, low: f64, high: f64) -> usize {
-        /// Of a linear scale.
+        /// On a linear scale.
         const TENTHS: usize = 10;
         match self {
             Self::Logarithmic => octaves(low, high),

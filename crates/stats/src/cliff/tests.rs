@@ -1,4 +1,5 @@
-//! Simulated curves: does the interval hold the cliff as often as it says, and a flat curve none?
+//! Simulated curves: does the interval contain the cliff as often as it claims, and is no cliff
+//! found on a flat curve?
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
@@ -12,7 +13,7 @@ struct Curve {
     /// Position, height as a ratio, and width as a ratio (1 is sharp).
     steps: Vec<(f64, f64, f64)>,
     noise: f64,
-    /// The factor over 40 probes.
+    /// The factor by which values change over 40 probes.
     drift: f64,
 }
 
@@ -47,7 +48,7 @@ fn options(seed: u64) -> Options {
     Options { seed, ..Options::new(1.0, 1024.0) }
 }
 
-/// What became of many searches for one cliff.
+/// The outcomes of many searches for one cliff.
 #[derive(Debug, Default)]
 struct Tally {
     held: u32,
@@ -62,7 +63,7 @@ fn tally(searches: u64, height: f64, width: f64, noise: f64) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..searches {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        // The whole ramp lies within the range.
+        // Keep the whole ramp within the range.
         let margin = width.sqrt().max(1.05);
         let position = random.random_range(margin.ln()..(1024.0 / margin).ln()).exp();
         let drift = random.random_range(0.9..1.1);
@@ -83,8 +84,8 @@ fn tally(searches: u64, height: f64, width: f64, noise: f64) -> Tally {
     tally
 }
 
-/// A thousand searches each: heights, widths and noise of several percent, drift of up to 10 %
-/// either way, positions anywhere in a range of 1,024 to 1.
+/// A thousand searches each: various heights and widths, noise of several percent, drift of up to
+/// 10 % either way, positions anywhere in a range of 1,024 to 1.
 #[test]
 fn the_interval_holds_the_cliff() {
     let table = [
@@ -109,7 +110,7 @@ fn a_sharp_cliff_is_pinned_down_to_one_percent() {
     }
 }
 
-/// The share of false alarms promised is 3 %: 58 of 1,000 lie five deviations above.
+/// The promised share of false alarms is 3 %: 58 of 1,000 is five deviations above.
 #[test]
 fn a_flat_curve_has_no_cliff() {
     for noise in [0.0, 0.01, 0.05, 0.1, 0.3] {
@@ -133,7 +134,7 @@ fn several_plateaus_have_several_cliffs() {
         got.cliffs.len() == 3 && pairs.into_iter().all(|(it, step)| it.size.contains(step.0))
     });
     let held = held.count();
-    // Each of three intervals holds its cliff in 95 %.
+    // Each of three intervals contains its cliff in 95 % of cases.
     assert!(held >= 180, "{held}");
 }
 
@@ -155,8 +156,8 @@ fn drift_is_told_from_a_cliff() {
     assert!((got.drift_per_probe.powi(40) / 2.0 - 1.0).abs() < 0.1, "{got:?}");
 }
 
-/// Random reads in a cache of 64: hits cost 1, misses 40, so the value falls at once behind 64 and
-/// keeps falling towards its plateau.
+/// Random reads with a cache of 64: hits cost 1 and misses 40, so the value falls steeply just
+/// after 64 and keeps falling towards its plateau.
 #[test]
 fn a_cache_that_overflows_has_its_cliff_just_behind_its_size() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
@@ -211,7 +212,7 @@ fn what_cannot_be_searched_is_refused() {
     assert!(search.tell(1.0).is_ok());
 }
 
-/// The narrowest search there is, and one over all sizes of a disk.
+/// The narrowest possible search, and one over all sizes of a disk.
 #[test]
 fn ranges_of_any_length_are_searched() {
     for (low, high, position) in [(1.0, 2.0, 1.3), (4096.0, 1e13, 6.4e10)] {
@@ -241,7 +242,7 @@ fn sizes_are_multiples_of_the_grain_and_the_interval_ends_at_one() {
     }
 }
 
-/// Threads on 4 processors: each has a whole one until there are more threads than that.
+/// Threads on 4 processors: each has a processor to itself until there are more than 4 threads.
 #[test]
 fn the_beginning_of_a_long_fall_is_found_by_a_factor() {
     let threshold = Threshold::Factor(1.1);
@@ -257,8 +258,8 @@ fn the_beginning_of_a_long_fall_is_found_by_a_factor() {
     assert_eq!((cliff.size.low, cliff.size.high), (4.0, 5.0));
 }
 
-/// Two classes of values far apart: within the lower one, whose noise is large, nothing is looked
-/// for, and the step on the way to it is a cliff of its own.
+/// Two classes of values far apart: within the lower one, whose noise is large, nothing is searched
+/// for, and the step towards it is a separate cliff.
 #[test]
 fn what_is_below_the_floor_has_neither_steps_nor_noise() {
     let found = (0..200).filter(|&seed| {
@@ -276,14 +277,14 @@ fn what_is_below_the_floor_has_neither_steps_nor_noise() {
         assert!(got.noise < 0.1, "{got:?}");
         let last = got.cliffs.last().unwrap();
         assert!(last.size.contains(60.0) && last.reached == EndedBy::Width, "{got:?}");
-        // 20 and 60 are less than two grid intervals apart, and told apart all the same.
+        // 20 and 60 are less than two grid intervals apart, yet they are told apart.
         got.cliffs.len() == 2 && got.cliffs[0].size.contains(20.0)
     });
     let found = found.count();
     assert!(found >= 185, "{found}");
 }
 
-/// A limit that is somewhere else at each probe: the interval reaches round all its places.
+/// A limit that moves from probe to probe: the interval includes all its positions.
 #[test]
 fn ends_that_are_confirmed_hold_a_position_that_moves() {
     let mut held = 0;
@@ -368,8 +369,8 @@ fn shares_are_searched_on_a_linear_scale_that_has_a_zero() {
     assert_eq!(flat.cliffs, []);
 }
 
-/// The rate of a mix is the harmonic mean: where one kind costs 100 times the other, it rises most
-/// on the last percents.
+/// The rate of a mix is the harmonic mean: if one kind costs 100 times the other, it rises most
+/// over the last few percent.
 #[test]
 fn a_mix_of_cheap_and_dear_operations_breaks_near_its_end() {
     let (_, got) = of_share(100.0, None, 7);

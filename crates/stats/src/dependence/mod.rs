@@ -1,19 +1,19 @@
-//! Whether successive pairs go with one another, over all comparisons of a run, and what that does
-//! to their intervals.
+//! Whether successive pairs depend on each other, over all comparisons of a run, and how that
+//! affects their intervals.
 //!
-//! Values that go with the ones before repeat part of what has been said, so that intervals for
-//! independent values come out too narrow: with a lag-1 autocorrelation of 0.5 a test at 5 % errs
-//! in 25 %. In the six to twenty pairs of one comparison it cannot be seen: of ten pairs with 0.5
-//! it is found in one case of four. But a run makes many comparisons of the same blocks. The mean
-//! of their lag-1 autocorrelations r is compared with that of independent values, -1 / n (Kendall,
-//! "Note on Bias in the Estimation of Autocorrelation", Biometrika 41, 1954); its variance is (n -
-//! 2)^2 / (n^2 (n - 1)) for one series (Moran, "Some Theorems on Time Series II", Biometrika 35,
-//! 1948), and less for the mean of several by as much as they differ. Where it is larger than
-//! chance makes it, all intervals are widened: by the factor that a first-order autoregression of
-//! that correlation puts on the variance of a mean (Law & Kelton, "Simulation Modeling and
-//! Analysis", 3rd edition, section 4.4), and by the degrees of freedom that are left to its
-//! estimate (Bayley & Hammersley, "The 'Effective' Number of Independent Observations in an
-//! Autocorrelated Time Series", Supplement to the Journal of the Royal Statistical Society 8,
+//! Values that depend on the previous ones repeat part of what has been said, so intervals for
+//! independent values are too narrow: with a lag-1 autocorrelation of 0.5, a test at 5 % is wrong
+//! in 25 % of cases. The six to twenty pairs of one comparison are not enough to detect it: in ten
+//! pairs, 0.5 is detected in one case of four. But a run makes many comparisons on the same blocks.
+//! The mean of their lag-1 autocorrelations r is compared with that of independent values, -1 / n
+//! (Kendall, "Note on Bias in the Estimation of Autocorrelation", Biometrika 41, 1954); its
+//! variance is (n - 2)^2 / (n^2 (n - 1)) for one series (Moran, "Some Theorems on Time Series II",
+//! Biometrika 35, 1948), and smaller for the mean of several to the extent that they differ. If it
+//! is larger than chance explains, all intervals are widened: by the factor that a first-order
+//! autoregression with that correlation puts on the variance of a mean (Law & Kelton, "Simulation
+//! Modeling and Analysis", 3rd edition, section 4.4), and by the degrees of freedom that its
+//! estimate then has (Bayley & Hammersley, "The 'Effective' Number of Independent Observations in
+//! an Autocorrelated Time Series", Supplement to the Journal of the Royal Statistical Society 8,
 //! 1946).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,36 +22,36 @@ use crate::distribution::normal;
 use crate::estimated::Estimated;
 use crate::sample;
 
-/// The fewest values of a series that says something of how they follow one another.
+/// Minimum number of values for a series to say something about dependence.
 pub const VALUES_MIN: usize = 6;
 
-/// How often reports take values that are independent of the ones before for dependent ones.
-/// Missing a dependence costs more: of runs with six blocks and a correlation of 0.5, 8 % called
-/// something different where nothing was when this was 5 %, and 5 % do at 10 %.
+/// How often reports mistake independent values for dependent ones. Missing a dependence costs
+/// more: of runs with six blocks and a correlation of 0.5, 8 % reported a difference where there
+/// was none when this was 5 %, and 5 % do at 10 %.
 pub const TAKEN_FOR_DEPENDENT: f64 = 0.1;
 
-/// The correlation that is reckoned with at most: beyond it a series is worth one value.
+/// The largest correlation allowed for: beyond it, a series is worth a single value.
 const CORRELATION_MAX: f64 = 0.9;
 
-/// How successive values of several series go with one another.
+/// How strongly successive values of several series depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dependence {
-    /// The lag-1 autocorrelation of what the series come from, its bias corrected; 0 where chance
-    /// alone makes as much of it.
+    /// The lag-1 autocorrelation behind the series, corrected for bias; 0 if chance alone explains
+    /// it.
     pub correlation: f64,
-    /// The probability that chance alone makes as much of it, or more.
+    /// The probability that chance alone produces at least as much.
     pub p: f64,
     /// How many series there were.
     pub series: usize,
 }
 
 impl Dependence {
-    /// Values that do not go with one another.
+    /// Independent values.
     pub const NONE: Self = Self { correlation: 0.0, p: 1.0, series: 0 };
 
-    /// Of `series`, by block. Those of fewer than [`VALUES_MIN`] values, or without spread, say
-    /// nothing; nor do negative correlations, which make intervals too wide. `refused` is how often
-    /// independent values may be taken for others, such as 0.05.
+    /// From `series`, by block. Those with fewer than [`VALUES_MIN`] values or without spread are
+    /// ignored, as are negative correlations, which make intervals too wide. `refused` is how often
+    /// independent values may be mistaken for dependent ones, such as 0.05.
     #[must_use]
     pub fn of(series: &[BTreeMap<u32, f64>], refused: f64) -> Self {
         let telling: Vec<Standard> = series.iter().filter_map(Standard::of).collect();
@@ -85,14 +85,14 @@ impl Dependence {
         (n as f64 / self.inflation(n)).max(1.0)
     }
 
-    /// How many times as wide as one for independent values an interval of what is typical of `n`
-    /// of these must be.
+    /// The factor by which an interval for independent values must be widened for what is typical
+    /// of `n` of these.
     #[must_use]
     pub fn widening(&self, n: u64) -> f64 {
         self.inflation(n).sqrt()
     }
 
-    /// By how much more the mean of `n` values varies than that of independent ones.
+    /// How many times larger the variance of the mean of `n` values is than for independent ones.
     fn inflation(&self, n: u64) -> f64 {
         Self::inflation_of(self.correlation, n)
     }
@@ -110,17 +110,18 @@ impl Dependence {
         1.0 + 2.0 * sum
     }
 
-    /// An estimate from `n` values with the error that it has if they depend so.
+    /// An estimate from `n` values, with its error adjusted for this dependence.
     pub(crate) fn widened(&self, of: Estimated, n: u64) -> Estimated {
         let values = n as f64;
         if !self.is_seen() || values < 3.0 {
             return of;
         }
         let inflation = self.inflation(n);
-        // Values that go with one another also spread less about their own mean.
+        // Dependent values also spread less around their own mean.
         let spread = (1.0 - (inflation - 1.0) / (values - 1.0)).max(0.05);
-        // The variance has more degrees of freedom than the mean is worth independent values, but
-        // the correlation is an estimate, too: halfway between holds what it says.
+        // The variance has more degrees of freedom than the number of independent values that the
+        // mean is worth, but the correlation is itself an estimate: halfway between, the coverage
+        // is right.
         let of_variance = Self::inflation_of(self.correlation.powi(2), n);
         let worth = f64::midpoint(values / inflation, values / of_variance);
         let share = (worth - 1.0).max(0.0) / (values - 1.0);
@@ -132,7 +133,7 @@ impl Dependence {
     }
 }
 
-/// A series less its mean, divided by the root of its squares' sum.
+/// A series minus its mean, divided by the root of its sum of squares.
 struct Standard(BTreeMap<u32, f64>);
 
 impl Standard {
@@ -156,18 +157,19 @@ impl Standard {
         self.0.values().zip(self.0.values().skip(1)).map(|(one, next)| one * next).sum()
     }
 
-    /// Of the lag-1 autocorrelation of independent values.
+    /// The variance of the lag-1 autocorrelation of independent values.
     fn variance(&self) -> f64 {
         let n = self.n();
         (n - 2.0).powi(2) / (n * n * (n - 1.0))
     }
 }
 
-/// The mean of the squared correlations between different series, less what chance makes of it:
-/// 0 for series that have nothing in common, 1 for copies of one.
+/// The mean of the squared correlations between different series, minus what chance contributes: 0
+/// for series that have nothing in common, 1 for copies of one series.
 ///
-/// The sum of the squared products of all pairs of series is that of all pairs of blocks: whichever
-/// are fewer are paired, so that a long run takes no longer by the square of its length.
+/// The sum of the squared products of all pairs of series equals that of all pairs of blocks.
+/// Whichever are fewer are paired, so that the time does not grow with the square of a run's
+/// length.
 fn shared(series: &[Standard]) -> f64 {
     let count = series.len() as f64;
     if series.len() < 2 {
@@ -195,7 +197,7 @@ fn shared(series: &[Standard]) -> f64 {
         2.0 * of_others + product(one, one).powi(2)
     };
     let products: f64 = rows.iter().enumerate().map(squares).sum();
-    // Each series goes with itself by 1.
+    // Each series correlates with itself by 1.
     let others = products - count;
     let mean = others / (count * (count - 1.0));
     let by_chance = series.iter().map(|one| 1.0 / (one.n() - 1.0)).sum::<f64>() / count;

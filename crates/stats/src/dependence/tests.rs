@@ -1,4 +1,4 @@
-//! Tests of dependence between blocks: found where it is, and only there.
+//! Dependence between blocks is detected where it exists, and only there.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -6,8 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// `count` series of `n` blocks, each value going with the one before by `correlation`, and the
-/// share `common` of their variance being the same in all.
+/// `count` series of `n` blocks; each value depends on the previous one with `correlation`, and a
+/// share `common` of their variance is the same in all series.
 fn drawn(
     random: &mut Xoshiro256PlusPlus,
     (count, n): (usize, u32),
@@ -33,7 +33,7 @@ fn drawn(
     (0..count).map(&mut series).map(mix).collect()
 }
 
-/// In which share of runs dependence is seen.
+/// In what share of runs dependence is detected.
 fn seen(shape: (usize, u32), correlation: f64, common: f64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
     let runs = 1000;
@@ -60,7 +60,7 @@ fn what_one_comparison_cannot_show_many_do() {
     assert!(seen((15, 6), 0.5, 0.0) > 0.7);
 }
 
-/// Of 15 comparisons with six blocks each, the hardest case: reports see nine of ten.
+/// 15 comparisons with six blocks each, the hardest case: reports detect nine of ten.
 #[test]
 fn reports_miss_few_blocks_that_resemble_one_another() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
@@ -75,8 +75,8 @@ fn reports_miss_few_blocks_that_resemble_one_another() {
 fn an_estimate_is_widened_and_loses_degrees_of_freedom() {
     let half = Dependence { correlation: 0.5, p: 0.0, series: 9 };
     let of = half.widened(Estimated { estimate: 3.0, standard_error: 1.0, df: 9.0 }, 10);
-    // The mean of ten values varies by 2.600390625 as much, and their spread is smaller by a share
-    // of 1.600390625 / 9; the mean is worth 3.85 values, the variance 6.34.
+    // The variance of the mean of ten values is 2.600390625 times as large, and their spread is
+    // smaller by a share of 1.600390625 / 9; the mean is worth 3.85 values, the variance 6.34.
     assert_eq!(of.estimate, 3.0);
     assert!((of.standard_error - 1.778_427_452).abs() < 1e-9, "{of:?}");
     assert!((of.df - 4.091_801_957).abs() < 1e-9, "{of:?}");
@@ -110,7 +110,7 @@ fn values_that_swing_back_and_forth_and_too_few_say_nothing() {
 fn independent_values_are_worth_their_number_and_others_less() {
     assert!((Dependence::NONE.effective(10) - 10.0).abs() < 1e-12);
     let half = Dependence { correlation: 0.5, p: 0.0, series: 9 };
-    // 1 + 2 (0.9 / 2 + 0.8 / 4 + ...): close to 3 of many values.
+    // 1 + 2 (0.9 / 2 + 0.8 / 4 + ...): close to 3 for many values.
     assert!((half.effective(3000) - 1000.0).abs() < 2.0, "{}", half.effective(3000));
     assert!(half.effective(10) > 10.0 / 3.0 && half.effective(10) < 5.0);
     assert_eq!(Dependence::NONE.widening(10), 1.0);

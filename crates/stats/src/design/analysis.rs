@@ -1,5 +1,4 @@
-//! The analysis of variance itself: effects with their intervals, and where the variation comes
-//! from.
+//! The analysis of variance: effects with their intervals, and where the variation comes from.
 
 use super::cells::Cells;
 use super::diagnostics::{self, Diagnostic};
@@ -17,8 +16,8 @@ pub struct Options {
     pub model: ModelChoice,
     /// Confidence levels of the intervals and of the F quantiles, each strictly between 0 and 1.
     pub levels: Vec<f64>,
-    /// The largest number of factors that interact; interactions of more are taken for errors.
-    /// None: all that the design allows, which without replications is all but that of all
+    /// Maximum number of factors that interact; interactions of more count as errors. None: all
+    /// that the design allows, which without replications excludes only the interaction of all
     /// factors.
     pub interacting: Option<usize>,
 }
@@ -29,39 +28,39 @@ impl Default for Options {
     }
 }
 
-/// What an experiment says.
+/// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// The design, as the observations show it.
     pub design: DesignKind,
-    /// The model used. A multiplicative one has all numbers below in decimal logarithms, but for
-    /// those called ratios.
+    /// The model used. Under a multiplicative one, all numbers below are in decimal logarithms,
+    /// except those called ratios.
     pub model: Model,
     /// Why it was used.
     pub why: Why,
     /// The mean of all observations. With several factors and unequal replications, or
     /// combinations never observed, the mean over all combinations of levels.
     pub grand_mean: Estimate,
-    /// Under a multiplicative model ten to the power of `grand_mean`: the geometric mean.
+    /// Under a multiplicative model, ten to the power of `grand_mean`: the geometric mean.
     pub geometric_mean: Option<Estimate>,
     /// The effect of each level of each factor, by factor.
     pub effects: Vec<Effect>,
-    /// The effects of combinations of levels, where interactions are part of the model.
+    /// The effects of combinations of levels, if interactions are part of the model.
     pub interactions: Vec<Interaction>,
     /// Sums of squares of the observations and of their mean.
     pub totals: Totals,
     /// Where the variation comes from; the last source is the errors.
     pub anova: Vec<Source>,
-    /// The standard deviation of errors, the square root of their mean square; none where the
-    /// model fits but for rounding.
+    /// The standard deviation of errors, the square root of their mean square; none if the model
+    /// fits exactly, apart from rounding.
     pub error_deviation: Option<f64>,
     /// The degrees of freedom of the errors, at least 1.
     pub error_df: u64,
-    /// What the errors look like.
+    /// Checks of the errors.
     pub diagnostics: Vec<Diagnostic>,
-    /// The largest number of factors that interact in the model whose means the means of levels
-    /// are, where combinations were never observed or are too many to tell apart: 1 for a model
-    /// without interactions. None where they are means of what was observed.
+    /// If combinations were never observed, or are too many to tell apart: the maximum number of
+    /// factors that interact in the model whose predictions the level means are; 1 for a model
+    /// without interactions. None if the level means are means of observations.
     pub predicting: Option<usize>,
     pub(super) factors: Vec<Factor>,
     pub(super) margins: Vec<Margin>,
@@ -75,25 +74,25 @@ pub struct Effect {
     pub factor: String,
     /// The level's name.
     pub level: String,
-    /// The level's mean less the grand mean.
+    /// The level's mean minus the grand mean.
     pub estimate: Estimate,
-    /// Under a multiplicative model the level's geometric mean divided by the overall one.
+    /// Under a multiplicative model, the level's geometric mean divided by the overall one.
     pub ratio: Option<Estimate>,
     /// The level's mean.
     pub mean: f64,
 }
 
-/// The interaction of some factors: what their combinations do beyond the sum of what fewer of
-/// them do.
+/// The interaction of some factors: the effect of their combinations beyond the sum of the effects
+/// of fewer of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction {
     /// The factors' names.
     pub factors: Vec<String>,
     /// The number of levels of each.
     pub levels: Vec<usize>,
-    /// One effect per combination of levels; the last factor's level runs fastest.
+    /// One effect per combination of levels; the last factor's level varies fastest.
     pub effects: Vec<f64>,
-    /// The standard error of each effect; none where it differs between combinations (unequal
+    /// The standard error of each effect; none if it differs between combinations (unequal
     /// replications) or does not exist.
     pub std_error: Option<f64>,
     precision: Precision,
@@ -101,7 +100,7 @@ pub struct Interaction {
 }
 
 impl Interaction {
-    /// The effect of the combination of these levels, counted from 0; none if there is no such.
+    /// The effect of the combination of these levels, counted from 0; none if it does not exist.
     pub fn at(&self, levels: &[usize]) -> Option<Estimate> {
         if levels.len() != self.levels.len() || levels.iter().zip(&self.levels).any(|(l, n)| l >= n)
         {
@@ -117,18 +116,18 @@ impl Interaction {
 pub struct Totals {
     /// Of the observations.
     pub observations: f64,
-    /// Of their mean, as often as there are observations.
+    /// Of their mean, counted once per observation.
     pub mean: f64,
-    /// Of the observations about their mean: the total variation.
+    /// Of the observations around their mean: the total variation.
     pub about_mean: f64,
-    /// The degrees of freedom of the total variation: observations less one.
+    /// The degrees of freedom of the total variation: observations minus one.
     pub df: u64,
 }
 
-/// The name of the source that is what interactions beyond those of the model explain.
+/// Name of the source for what interactions beyond those of the model explain.
 pub const LACK_OF_FIT: &str = "lack of fit";
 
-/// A source of variation: a row of the table of the analysis of variance.
+/// A source of variation: a row of the analysis of variance table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     /// The factor's name, several joined by " x ", [`LACK_OF_FIT`], or "errors".
@@ -137,9 +136,10 @@ pub struct Source {
     pub sum_sq: f64,
     /// Its degrees of freedom.
     pub df: u64,
-    /// One divided by the other.
+    /// The sum of squares divided by the degrees of freedom.
     pub mean_sq: f64,
-    /// The mean square divided by that of the errors; none for the errors, and where they are 0.
+    /// The mean square divided by that of the errors; none for the errors themselves, and if these
+    /// are 0.
     pub f: Option<f64>,
     /// The probability of an F at least this large if the source had no effect.
     pub p: Option<f64>,
@@ -160,14 +160,14 @@ pub struct FQuantile {
 }
 
 /// Analyses the observations of a factorial design of one, two or more factors. Combinations may be
-/// observed equally often or not, and some of them never.
+/// observed unequally often, and some of them never.
 ///
 /// # Errors
-/// Refuses levels of confidence outside 0 to 1, factors of one level, more than ten factors, levels
-/// never observed, combinations that leave open which factor an effect belongs to, so many
-/// combinations with unequal replications that a fit takes minutes, observations that are all
-/// equal, a multiplicative model of values that are not above 0, and a design which leaves no
-/// degrees of freedom for errors.
+/// Refuses confidence levels outside 0 to 1, factors of one level, more than ten factors, levels
+/// that were never observed, combinations from which it cannot be told which factor an effect
+/// belongs to, so many combinations with unequal replications that a fit takes minutes,
+/// observations that are all equal, a multiplicative model of values that are not above 0, and a
+/// design that leaves no degrees of freedom for errors.
 pub fn analyse(table: &Table, options: &Options) -> Result<Analysis, Refusal> {
     for &level in &options.levels {
         check_open_unit("the level", level)?;
@@ -206,7 +206,7 @@ fn gathered(table: &Table, modelled: &Modelled, fit: &Fit, precision: Precision)
     }
 }
 
-/// What the parts of an analysis are worked out from.
+/// What the parts of an analysis are computed from.
 struct Context<'a> {
     table: &'a Table,
     modelled: &'a Modelled,
@@ -296,7 +296,7 @@ impl Totals {
 }
 
 impl Source {
-    /// A source of this share of a total sum of squares, not yet compared with errors.
+    /// A source with its share of the total sum of squares, not yet compared with errors.
     pub(super) fn new(name: String, (sum_sq, df): (f64, u64), total: f64) -> Self {
         Self {
             name,

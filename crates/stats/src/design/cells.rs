@@ -1,16 +1,15 @@
-//! Observations gathered by cell, that is, by combination of levels.
+//! Observations grouped by cell, that is, by combination of levels.
 //!
-//! A counting sort puts the observations of a cell side by side. Before that, a pivot close to
-//! their mean is subtracted from all: where values agree in their leading digits that difference
-//! is exact (Sterbenz's lemma: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
-//! edition, theorem 2.5), so that no later square loses what they do not share. A table's offset
-//! was never added to its values, and is part of the pivot.
+//! A counting sort puts the observations of a cell next to each other. Before that, a pivot close
+//! to their mean is subtracted from all: if values agree in their leading digits, the difference is
+//! exact (Sterbenz's lemma: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition,
+//! theorem 2.5), so that no square computed later loses the digits in which they differ. A table's
+//! offset was never added to its values, and is part of the pivot.
 
-use super::design_kind::Replications;
 use super::sums::{mean, squares_about, sum_of, sum_over};
-use super::{DesignKind, Grid, Refused, Table};
+use super::{DesignKind, Grid, Refused, Replications, Table};
 
-/// The observations of every cell, in the order of the cells: the last factor runs fastest.
+/// The observations of every cell, in cell order: the last factor varies fastest.
 pub(super) struct Cells {
     /// The factors' names.
     pub(super) names: Vec<String>,
@@ -18,22 +17,22 @@ pub(super) struct Cells {
     pub(super) dims: Vec<usize>,
     /// What was subtracted from all observations.
     pub(super) pivot: f64,
-    /// The mean of each cell, less the pivot.
+    /// The mean of each cell, minus the pivot.
     pub(super) means: Vec<f64>,
-    /// The mean of all observations, less the pivot.
+    /// The mean of all observations, minus the pivot.
     pub(super) mean: f64,
-    /// The sum of squares about the mean of all observations.
+    /// The sum of squares around the mean of all observations.
     pub(super) total_squares: f64,
-    /// The levels of each cell, where some combinations of levels have none.
+    /// The levels of each cell, if some combinations of levels have no cell.
     observed: Option<Vec<Vec<u32>>>,
     starts: Vec<u32>,
     grouped: Vec<f64>,
-    /// Where each observation stands among the grouped ones.
+    /// The position of each observation among the grouped ones.
     places: Vec<u32>,
 }
 
 impl Cells {
-    /// Gathers `values`, which are the table's or what a model makes of them, each less `offset`.
+    /// Groups `values`, either the table's own or as transformed by a model, each minus `offset`.
     pub(super) fn new(table: &Table, values: &[f64], offset: f64) -> Result<Self, Refused> {
         check_levels(table)?;
         let dims = table.dims();
@@ -71,12 +70,12 @@ impl Cells {
         self.grouped.len()
     }
 
-    /// The observations of each cell, less the pivot.
+    /// The observations of each cell, minus the pivot.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[f64]> {
         (0..self.len()).map(|cell| self.of(cell))
     }
 
-    /// The observations of one cell, less the pivot.
+    /// The observations of one cell, minus the pivot.
     pub(super) fn of(&self, cell: usize) -> &[f64] {
         &self.grouped[self.starts[cell] as usize..self.starts[cell + 1] as usize]
     }
@@ -86,12 +85,12 @@ impl Cells {
         f64::from(self.starts[cell + 1] - self.starts[cell])
     }
 
-    /// Where an observation stands in the order of cells.
+    /// The position of an observation in cell order.
     pub(super) fn place_of(&self, observation: usize) -> usize {
         self.places[observation] as usize
     }
 
-    /// The observation, less the pivot, at this place of the order of cells, and its cell.
+    /// The cell and the observation, minus the pivot, at this position in cell order.
     pub(super) fn grouped_at(&self, place: usize) -> (usize, f64) {
         let cell = self.starts.partition_point(|&start| start as usize <= place) - 1;
         (cell, self.grouped[place])
@@ -102,7 +101,7 @@ impl Cells {
         self.observed.is_none()
     }
 
-    /// The number of observations of every combination of levels; none where they differ.
+    /// The number of observations of every combination of levels; none if it differs.
     pub(super) fn balanced(&self) -> Option<u64> {
         match self.replications() {
             Replications::Equal(times) if self.is_complete() => Some(times),
@@ -126,7 +125,7 @@ impl Cells {
         levels
     }
 
-    /// What the observations are of.
+    /// The design of the experiment.
     pub(super) fn design(&self) -> DesignKind {
         let (factors, replications) = (self.dims.len(), self.replications());
         if self.is_complete() {
@@ -147,7 +146,7 @@ impl Cells {
         Replications::Unequal { least, most }
     }
 
-    /// The sum of squares about the mean of each observation's cell.
+    /// The sum of squares around the mean of each observation's cell.
     pub(super) fn squares_within(&self) -> f64 {
         sum_over(0..self.len(), |cell| squares_about(self.of(cell), self.means[cell]))
     }
@@ -164,7 +163,7 @@ impl Cells {
     }
 }
 
-/// Refuses a factor that does not vary, and one of which a level was never observed.
+/// Refuses a factor that does not vary, and one with a level that was never observed.
 fn check_levels(table: &Table) -> Result<(), Refused> {
     for (factor, column) in table.factors().iter().zip(table.levels()) {
         if factor.levels.len() < 2 {
@@ -182,7 +181,7 @@ fn check_levels(table: &Table) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The cell of each observation; and the levels of each cell, where some combinations have none.
+/// The cell of each observation, and the levels of each cell if some combinations have none.
 fn placed(table: &Table, dims: &[usize]) -> (Vec<u32>, Option<Vec<Vec<u32>>>) {
     let all = dims.iter().fold(1_u128, |all, &levels| all.saturating_mul(levels as u128));
     if all <= table.values().len() as u128 {
@@ -226,7 +225,7 @@ fn starts(cell_of: &[u32], cells: usize) -> Vec<u32> {
     starts
 }
 
-/// Groups `values` less `centre`, and turns the cell of each into its place among them.
+/// Groups `values` minus `centre`, and replaces the cell of each by its position among them.
 fn grouped(values: &[f64], centre: f64, places: &mut [u32], starts: &[u32]) -> Vec<f64> {
     let mut next = starts.to_vec();
     let mut grouped = vec![0.0; values.len()];

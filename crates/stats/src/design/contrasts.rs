@@ -12,13 +12,13 @@ use crate::interval::Interval;
 use crate::multiple;
 use crate::refusal::Refusal;
 
-/// How p values of all pairs allow for their number.
+/// How p values of all pairs are adjusted for their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjustment {
-    /// Tukey's honestly significant difference, which Kramer extended to unequal replications
-    /// (Miller, "Simultaneous Statistical Inference", 2nd edition, chapter 2; Hayter, "A proof of
-    /// the conjecture that the Tukey-Kramer multiple comparisons procedure is conservative", The
-    /// Annals of Statistics 12(1), 1984); approximate where combinations were never observed, since
+    /// Tukey's honestly significant difference, extended by Kramer to unequal replications (Miller,
+    /// "Simultaneous Statistical Inference", 2nd edition, chapter 2; Hayter, "A proof of the
+    /// conjecture that the Tukey-Kramer multiple comparisons procedure is conservative", The Annals
+    /// of Statistics 12(1), 1984). Approximate if some combinations were never observed, since the
     /// means of levels then depend on each other.
     Tukey,
     /// Holm's step-down correction ([`multiple::holm`]).
@@ -30,28 +30,28 @@ pub enum Adjustment {
 pub struct Contrast {
     /// The factor's name.
     pub factor: String,
-    /// The name of the level whose mean the other's is subtracted from.
+    /// The name of the level whose mean is the minuend.
     pub first: String,
-    /// The name of the other level.
+    /// The name of the level whose mean is subtracted.
     pub second: String,
     /// The difference of their means.
     pub difference: f64,
     /// Its standard error.
     pub std_error: f64,
-    /// One interval per confidence level of the analysis, of this difference alone.
+    /// One interval per confidence level of the analysis, for this difference alone.
     pub intervals: Vec<Interval>,
-    /// Two-sided p value of "they do not differ", of this difference alone.
+    /// Two-sided p value of "they do not differ", for this difference alone.
     pub p: f64,
-    /// The p value which allows for the number of pairs.
+    /// The p value adjusted for the number of pairs.
     pub p_adjusted: f64,
-    /// Under a multiplicative model the first geometric mean divided by the second.
+    /// Under a multiplicative model, the first geometric mean divided by the second.
     pub ratio: Option<Estimate>,
-    /// Intervals that hold all differences at once with the level's probability: Tukey's, none
+    /// Intervals that contain all differences at once with the level's probability: Tukey's; empty
     /// with another adjustment.
     pub simultaneous: Vec<Interval>,
 }
 
-/// Compares all pairs of levels of a factor, which number (levels squared - levels) / 2.
+/// Compares all pairs of levels of a factor, (levels squared - levels) / 2 of them.
 ///
 /// # Errors
 /// Refuses a name that no factor has, and an analysis whose errors are 0.

@@ -1,6 +1,6 @@
-//! What the residuals say about the assumptions: errors that are independent, normal and of one
+//! What the residuals say about the assumptions: errors that are independent, normal and equally
 //! spread, and effects that add up (Jain, "The Art of Computer Systems Performance Analysis",
-//! section 18.7 and chapters 20 and 21, there by eye).
+//! section 18.7 and chapters 20 and 21, where this is judged by eye).
 
 use std::fmt;
 
@@ -13,38 +13,38 @@ use textual::p_equation;
 
 use crate::distribution::{anderson_darling, fisher, normal};
 
-/// The p value below which a diagnostic is a warning. There are up to five diagnostics, so that
-/// one analysis in twenty warns without cause.
+/// The p value below which a diagnostic is a warning. There are up to five diagnostics, so one
+/// analysis in twenty warns without cause.
 pub const WARNING_P: f64 = 0.01;
 
-/// The number of observations of each cell from which spreads are compared between cells. With
-/// fewer, distances from the median are tied to each other or 0, and the test all but never warns.
+/// Number of observations per cell from which on spreads are compared between cells. With fewer,
+/// distances from the median are tied to each other or 0, and the test almost never warns.
 const PER_CELL_ENOUGH: f64 = 6.0;
 
-/// The least number at which that is still better than nothing.
+/// Minimum number at which that is still better than nothing.
 const PER_CELL_LEAST: f64 = 4.0;
 
-/// The least number of residuals whose normality is tested (D'Agostino & Stephens, table 4.9).
+/// Minimum number of residuals for a test of normality (D'Agostino & Stephens, table 4.9).
 const NORMALITY_LEAST: usize = 8;
 
-/// The least number of cells whose spreads are compared with their means.
+/// Minimum number of cells for comparing their spreads with their means.
 const CELLS_LEAST: usize = 5;
 
-/// One thing that residuals say. Displays as a sentence with its numbers.
+/// One finding about the residuals. Displays as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Diagnostic {
-    /// The model fits but for rounding, so that no F, no p and no interval exists.
+    /// The model fits exactly, apart from rounding, so there is no F, no p and no interval.
     ExactFit,
-    /// Whether residuals are normal, by Anderson and Darling's statistic.
+    /// Whether residuals are normal, by the Anderson-Darling statistic.
     Normality {
         /// A squared, with the residuals' own mean and standard deviation.
         a_squared: f64,
         /// The probability of a statistic at least this large from normal errors.
         p: f64,
-        /// The number of residuals examined, which are spread evenly over all of them.
+        /// The number of residuals examined, spread evenly over all of them.
         examined: usize,
     },
-    /// Whether the spread is the same in all cells, by Brown and Forsythe's test: an analysis of
+    /// Whether the spread is the same in all cells, by the Brown-Forsythe test: an analysis of
     /// variance of distances from the cells' medians.
     EqualSpread {
         /// F of the distances.
@@ -56,8 +56,8 @@ pub enum Diagnostic {
         /// The p value of "the spreads are equal".
         p: f64,
     },
-    /// Whether the size of residuals goes with the fitted values, cell by cell. Without
-    /// replications p is up to twice too small.
+    /// Whether the size of residuals correlates with the fitted values, cell by cell. Without
+    /// replications, p is up to twice too small.
     SpreadAgainstMean {
         /// Pearson's correlation of the two.
         correlation: f64,
@@ -66,15 +66,15 @@ pub enum Diagnostic {
         /// The number of cells examined.
         cells: usize,
     },
-    /// Whether neighbouring observations share errors, in the order of rows.
+    /// Whether errors of successive observations are correlated, in the order of rows.
     Order {
-        /// The correlation of neighbouring residuals.
+        /// The correlation of successive residuals.
         correlation: f64,
-        /// What it is on average when errors are independent: residuals never are.
+        /// Its expected value for independent errors; residuals are correlated even then.
         expected: f64,
         /// The two-sided p value of "errors are independent".
         p: f64,
-        /// The number of neighbouring pairs examined, spread evenly over all of them.
+        /// The number of successive pairs examined, spread evenly over all of them.
         pairs: usize,
     },
     /// Whether the effects of two factors multiply rather than add up, by Tukey's one degree of
@@ -90,7 +90,7 @@ pub enum Diagnostic {
 }
 
 impl Diagnostic {
-    /// The probability of residuals at least this odd if the assumption holds; none where there
+    /// The probability of residuals at least this unusual if the assumption holds; none if there
     /// are no residuals.
     pub fn p(&self) -> Option<f64> {
         match *self {
@@ -103,7 +103,7 @@ impl Diagnostic {
         }
     }
 
-    /// Whether the analysis should not be read without it: p below [`WARNING_P`], or no errors.
+    /// Whether the analysis must not be read without it: p below [`WARNING_P`], or no errors.
     pub fn is_warning(&self) -> bool {
         self.p().is_none_or(|p| p < WARNING_P)
     }
@@ -146,7 +146,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All that can be said of these residuals.
+/// All findings about these residuals.
 pub(super) fn of(cells: &Cells, fit: &Fit, is_exact: bool) -> Vec<Diagnostic> {
     if is_exact {
         return vec![Diagnostic::ExactFit];
@@ -157,14 +157,14 @@ pub(super) fn of(cells: &Cells, fit: &Fit, is_exact: bool) -> Vec<Diagnostic> {
     found.into_iter().flatten().collect()
 }
 
-/// What the model leaves of each observation.
+/// The residual of each observation under the model.
 pub(super) struct Residuals<'a> {
     pub(super) cells: &'a Cells,
     pub(super) fit: &'a Fit,
 }
 
 impl Residuals<'_> {
-    /// What the model says of a cell, less the pivot.
+    /// The model's prediction for a cell, minus the pivot.
     fn fitted(&self, cell: usize) -> f64 {
         let rest = self.fit.residual_means.as_ref().map_or(0.0, |rest| rest[cell]);
         self.cells.means[cell] - rest
@@ -176,7 +176,7 @@ impl Residuals<'_> {
         self.cells.of(cell).iter().map(move |value| value - fitted)
     }
 
-    /// The residual at this place of the order of cells.
+    /// The residual at this position in cell order.
     fn grouped_at(&self, place: usize) -> f64 {
         let (cell, value) = self.cells.grouped_at(place);
         value - self.fitted(cell)
@@ -188,7 +188,7 @@ impl Residuals<'_> {
     }
 }
 
-/// Anderson and Darling's test where mean and variance are estimated (D'Agostino & Stephens,
+/// The Anderson-Darling test with estimated mean and variance (D'Agostino & Stephens,
 /// "Goodness-of-Fit Techniques", section 4.8.5, both parameters unknown).
 fn normality(residuals: &Residuals) -> Option<Diagnostic> {
     let positions = spread_positions(residuals.cells.observations(), EXAMINED_MOST);
@@ -241,7 +241,7 @@ fn brown_forsythe(cells: &Cells) -> Option<Diagnostic> {
     let between = weighted(&|cell| cells.count(cell) * (means[cell] - grand).powi(2));
     let within = weighted(&|cell| squares_about(&distances[cell], means[cell]));
     let (df1, df2) = (cells.len() as u64 - 1, (observations - cells.len()) as u64);
-    // Distances of one size in every cell leave nothing to judge by.
+    // If all distances within each cell are equal, there is nothing to judge by.
     if within <= f64::EPSILON * observations as f64 * grand * grand {
         return None;
     }
@@ -277,7 +277,7 @@ fn spread_against_mean(residuals: &Residuals) -> Option<Diagnostic> {
     Some(Diagnostic::SpreadAgainstMean { correlation, p, cells: cells.len() })
 }
 
-/// Tukey, "One Degree of Freedom for Non-Additivity", Biometrics 5(3), 1949; of two factors
+/// Tukey, "One Degree of Freedom for Non-Additivity", Biometrics 5(3), 1949; for two factors
 /// without replications.
 fn tukey(residuals: &Residuals) -> Option<Diagnostic> {
     let (cells, fit) = (residuals.cells, residuals.fit);

@@ -1,15 +1,15 @@
 //! Effects and sums of squares of balanced data.
 //!
-//! The effect of a set of factors is what the means over the other factors leave when they are
-//! centred along each of the set's axes (Jain, "The Art of Computer Systems Performance Analysis",
-//! chapters 20 to 23). Every sum of squares is one of effects or residuals themselves: none is the
-//! difference of two larger ones, so none can lose its digits.
+//! The effects of a set of factors are the means over the other factors, centred along each of the
+//! set's axes (Jain, "The Art of Computer Systems Performance Analysis", chapters 20 to 23). Every
+//! sum of squares is one of effects or residuals themselves: none is the difference of two larger
+//! ones, so none can lose its digits.
 
 use super::cells::Cells;
 use super::sums::sum_of;
 use super::{Grid, Refused, general, unbalanced};
 
-/// The most factors whose interactions are worked out, which number 2^factors.
+/// Maximum number of factors whose interactions are computed, since there are 2^factors.
 pub(super) const FACTORS_MOST: usize = 10;
 
 /// One factor, or the interaction of several.
@@ -17,8 +17,8 @@ pub(super) const FACTORS_MOST: usize = 10;
 pub(super) struct Term {
     /// The factors, ascending; none for the lack of fit.
     pub(super) axes: Vec<usize>,
-    /// The effect of each combination of their levels; none of interactions where combinations
-    /// were never observed, or where larger interactions are taken for errors in unequal data.
+    /// The effect of each combination of their levels. None for interactions if combinations were
+    /// never observed, or if larger interactions count as errors in unbalanced data.
     pub(super) effects: Option<Grid>,
     pub(super) sum_sq: f64,
     pub(super) df: u64,
@@ -27,19 +27,19 @@ pub(super) struct Term {
 /// A fitted model. All variances are in units of the variance of one observation.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
-    /// The grand mean, less the pivot.
+    /// The grand mean, minus the pivot.
     pub(super) grand: f64,
     pub(super) grand_variance: f64,
-    /// By the number of factors, then in their order.
+    /// By number of factors, then in the order of the factors.
     pub(super) terms: Vec<Term>,
-    /// What the model leaves of the cells' means; none where it leaves nothing.
+    /// The residuals of the cells' means; none if the model fits them exactly.
     pub(super) residual_means: Option<Vec<f64>>,
     pub(super) error_sum_sq: f64,
     pub(super) error_df: u64,
     /// By factor.
     pub(super) margins: Vec<Margin>,
-    /// The largest number of factors that interact in the model whose means the margins are; none
-    /// where they are the means of cells.
+    /// The maximum number of factors that interact in the model whose predictions the margins are;
+    /// none if the margins are means of cells.
     pub(super) predicting: Option<usize>,
 }
 
@@ -136,15 +136,16 @@ fn residuals(mut grid: Grid, grand: f64, terms: &[Term]) -> Vec<f64> {
 /// The mean over the cells of each level of a factor, and its variance.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Margin {
-    /// Less the pivot.
+    /// Minus the pivot.
     pub(super) means: Vec<f64>,
     pub(super) variances: Vec<f64>,
-    /// Where means depend on each other: what each is of independent values of variance 1.
+    /// If the means depend on each other: each as a combination of independent values of variance
+    /// 1.
     pub(super) loadings: Option<Vec<Vec<f64>>>,
 }
 
-/// The margins of all factors, where every cell was observed. Different levels of a factor share no
-/// observation, so their means are independent.
+/// The margins of all factors if every cell was observed. Different levels of a factor share no
+/// observations, so their means are independent.
 pub(super) fn margins(cells: &Cells) -> Vec<Margin> {
     let means = cells.grid();
     let variances = variances(cells);
@@ -177,7 +178,7 @@ fn variances(cells: &Cells) -> impl Fn(usize) -> Vec<f64> {
 }
 
 impl Margin {
-    /// The variance of each level's mean less the mean of them all.
+    /// The variance of each level's mean minus the mean of all levels.
     pub(super) fn effect_variances(&self) -> Vec<f64> {
         let levels = self.variances.len() as f64;
         if let Some(loadings) = &self.loadings {

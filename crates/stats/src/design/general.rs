@@ -1,21 +1,21 @@
 //! Any design: three or more factors with unequal numbers of observations, and combinations of
 //! levels that were never observed.
 //!
-//! Least squares on the means of the cells that there are, each weighing as much as it has
-//! observations. Every set of factors has a column per combination of its levels, but for each
-//! factor's first; Gram and Schmidt's method, applied twice, makes them orthonormal (Bjorck,
-//! "Numerical Methods for Least Squares Problems", section 2.4). Sums of squares are of type II:
-//! those of a set are what it adds to all sets which do not contain it (Langsrud, "ANOVA for
-//! unbalanced data: Use Type II instead of Type III sums of squares", Statistics and Computing 13,
-//! 2003). None is a difference of two larger ones.
+//! Least squares on the means of the existing cells, each weighted by its number of observations.
+//! Every set of factors has a column per combination of its levels, except those with any factor's
+//! first level; the Gram-Schmidt method, applied twice, makes them orthonormal (Bjorck, "Numerical
+//! Methods for Least Squares Problems", section 2.4). Sums of squares are of type II: that of a set
+//! is what it adds to all sets that do not contain it (Langsrud, "ANOVA for unbalanced data: Use
+//! Type II instead of Type III sums of squares", Statistics and Computing 13, 2003). None is a
+//! difference of two larger ones.
 //!
-//! Interactions are of so few factors that no set is left with fewer degrees of freedom than its
-//! levels have: else it would share some with another, and neither would show what both explain.
-//! What larger interactions leave over is a row of its own, the lack of fit, tested against the
-//! observations of the same cells (Draper & Smith, "Applied Regression Analysis", 3rd edition,
-//! section 2.1). The mean of a level is that over all combinations, observed or not, as the model
-//! has them (Searle, Speed & Milliken, "Population Marginal Means in the Linear Model", The
-//! American Statistician 34(4), 1980).
+//! The number of interacting factors is limited so that no set has fewer degrees of freedom than
+//! its levels imply: otherwise it would share some with another set, and neither would show what
+//! both explain. Whatever larger interactions contribute is a row of its own, the lack of fit,
+//! tested against the observations within cells (Draper & Smith, "Applied Regression Analysis", 3rd
+//! edition, section 2.1). The mean of a level is that over all combinations, observed or not, as
+//! predicted by the model (Searle, Speed & Milliken, "Population Marginal Means in the Linear
+//! Model", The American Statistician 34(4), 1980).
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,11 @@ use super::cells::Cells;
 use super::fit::{Fit, Margin, Term, effects, margins, subsets};
 use super::{Grid, Refused};
 
-/// What is left of a column that others explain but for rounding, as a share of its length.
+/// Remainder, as a share of a column's length, below which other columns explain it apart from
+/// rounding.
 const NOTHING: f64 = 1e-10;
 
-/// Steps that are not exceeded, of four multiplications each: seconds.
+/// Maximum number of steps, of four multiplications each: seconds.
 const WORK_MOST: f64 = 2e10;
 
 /// Fits all effects of up to `order` factors, or of as many as can be told apart.
@@ -58,7 +59,8 @@ pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
     };
     let mut terms: Vec<Term> = subsets(factors, order_used).into_iter().map(of_term).collect();
     let (mut error_sum_sq, mut error_df) = (cells.squares_within(), within_df);
-    // What was asked to be taken for errors is, and so is what there is nothing to test against.
+    // Interactions that the caller wants to count as errors do so, as do those that there is
+    // nothing to test against.
     let is_tested = within_df > 0 && order.is_none_or(|asked| asked > order_used);
     if !is_saturated && is_tested && unexplained.1 > 0 {
         let (sum_sq, df) = unexplained;
@@ -81,19 +83,19 @@ pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
     })
 }
 
-/// The means of the cells, and what is known of them.
+/// The means of the cells, with their levels and weights.
 struct Data<'a> {
     names: &'a [String],
     dims: &'a [usize],
     /// The level of each factor, by cell.
     levels: Vec<Vec<usize>>,
-    /// The root of each cell's number of observations.
+    /// The square root of each cell's number of observations.
     weights: Vec<f64>,
     /// Each cell's mean times its weight.
     weighted: Vec<f64>,
 }
 
-/// What a model predicts for all combinations of levels.
+/// What a model predicts over all combinations of levels.
 struct Predicted {
     grand: f64,
     grand_variance: f64,
@@ -113,8 +115,8 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The largest number of interacting factors, up to `order`, of which no set shares what it
-    /// explains with others; and what those explain.
+    /// The largest number of interacting factors, up to `order`, at which no set of factors shares
+    /// what it explains with others; and the corresponding basis.
     fn largest(&self, order: Option<usize>, within_df: u64) -> Result<(usize, Basis), Refused> {
         let factors = self.dims.len();
         let count = self.levels.len() as f64;
@@ -124,7 +126,7 @@ impl<'a> Data<'a> {
         };
         let mut is_too_large = false;
         for order in (1..=order.unwrap_or(factors).clamp(1, factors)).rev() {
-            // Without replications, errors are what larger interactions leave over.
+            // Without replications, errors are estimated from larger interactions.
             let has_errors = within_df > 0 || needed(order) < count || order == 1;
             if needed(order) > count || !has_errors {
                 continue;
@@ -144,7 +146,7 @@ impl<'a> Data<'a> {
         Err(Refused::Unlinked { factor: self.unlinked() })
     }
 
-    /// The steps that effects of up to `order` factors take.
+    /// The number of steps for effects of up to `order` factors.
     fn work(&self, order: usize) -> f64 {
         let cells = self.levels.len() as f64;
         let terms = subsets(self.dims.len(), order);
@@ -152,13 +154,13 @@ impl<'a> Data<'a> {
         terms.len() as f64 * columns * columns.min(cells) * cells
     }
 
-    /// The degrees of freedom of a set of factors where every combination was observed.
+    /// The degrees of freedom of a set of factors if every combination was observed.
     fn full_df(&self, axes: &[usize]) -> f64 {
         axes.iter().map(|&axis| self.dims[axis] as f64 - 1.0).product()
     }
 
-    /// The columns of a set of factors: a combination of levels other than the first, and the
-    /// weights of the cells that have it.
+    /// The columns of a set of factors: for each combination of levels that includes no first
+    /// level, the weights of the cells that have it.
     fn columns(&self, axes: &[usize]) -> BTreeMap<Vec<usize>, Vec<f64>> {
         let mut columns = BTreeMap::new();
         for (cell, levels) in self.levels.iter().enumerate() {
@@ -171,7 +173,7 @@ impl<'a> Data<'a> {
         columns
     }
 
-    /// What the effects of all sets of up to `order` factors can explain.
+    /// A basis of what the effects of all sets of up to `order` factors can explain.
     fn basis(&self, order: usize) -> Basis {
         self.basis_of(subsets(self.dims.len(), order).iter())
     }
@@ -185,7 +187,8 @@ impl<'a> Data<'a> {
         basis
     }
 
-    /// What a set of factors adds to all that do not contain it, and its degrees of freedom.
+    /// What a set of factors explains beyond all sets that do not contain it, and its degrees of
+    /// freedom.
     fn sum_of_squares(&self, axes: &[usize], order: usize) -> (f64, u64) {
         let terms = subsets(self.dims.len(), order);
         let contains = |other: &Vec<usize>| axes.iter().all(|axis| other.contains(axis));
@@ -204,7 +207,7 @@ impl<'a> Data<'a> {
     fn predicted(&self, order: usize, basis: &Basis) -> Predicted {
         let fitted: Vec<f64> =
             basis.vectors.iter().map(|vector| dot(vector, &self.weighted)).collect();
-        // A mean is a weighted sum of coefficients, and so of what the basis fits.
+        // A mean is a weighted sum of coefficients, hence of the components along the basis.
         let loadings = |axis: usize, level: usize| {
             basis.solve_transposed(self.mean_columns(order, Some((axis, level))))
         };
@@ -237,7 +240,7 @@ impl<'a> Data<'a> {
         means
     }
 
-    /// The first factor whose effects those of the others cannot be told from.
+    /// The first factor whose effects cannot be told from those of the others.
     fn unlinked(&self) -> String {
         let alone: Vec<Vec<usize>> = (0..self.dims.len()).map(|axis| vec![axis]).collect();
         let all = self.basis_of(alone.iter()).rank();
@@ -250,7 +253,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Orthonormal columns, and what the columns they were made of are in terms of them.
+/// Orthonormal columns, and the original columns in terms of them.
 #[derive(Default)]
 struct Basis {
     vectors: Vec<Vec<f64>>,
@@ -263,7 +266,7 @@ impl Basis {
         self.vectors.len()
     }
 
-    /// Adds what the others leave of a column, if anything.
+    /// Adds what the other columns do not explain of a column, if anything.
     fn add(&mut self, mut column: Vec<f64>) {
         let before = squares(&column).sqrt();
         let mut shares = vec![0.0; self.vectors.len()];
@@ -283,7 +286,7 @@ impl Basis {
         }
     }
 
-    /// What the columns leave of `values`.
+    /// What the columns do not explain of `values`.
     fn rest(&self, values: &[f64]) -> Vec<f64> {
         let mut rest = values.to_vec();
         for _ in 0..2 {
@@ -322,7 +325,7 @@ impl Margin {
         }
     }
 
-    /// Each level's mean less the mean of them all.
+    /// Each level's mean minus the mean of all levels.
     fn effects(&self) -> Grid {
         let mut effects = Grid { dims: vec![self.means.len()], data: self.means.clone() };
         effects.centre(0);

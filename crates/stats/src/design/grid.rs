@@ -1,4 +1,4 @@
-//! A table of numbers with one axis per factor, the last axis running fastest.
+//! A table of numbers with one axis per factor; the last axis varies fastest.
 
 /// The numbers and the length of each axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The means over all axes but `kept`, which ascend.
+    /// The means over all axes except `kept`, which are ascending.
     pub(super) fn margin(&self, kept: &[usize]) -> Grid {
         let others = (0..self.dims.len()).rev().filter(|axis| !kept.contains(axis));
         let margin = others.fold(None, |margin: Option<Grid>, axis| {
@@ -40,7 +40,7 @@ impl Grid {
         }
     }
 
-    /// Subtracts numbers that depend on the positions along `axes` alone.
+    /// Subtracts numbers that depend only on the positions along `axes`.
     pub(super) fn subtract(&mut self, axes: &[usize], effects: &Grid) {
         let mut strides = vec![0; self.dims.len()];
         let mut stride = 1;

@@ -1,12 +1,11 @@
 //! Whether effects add up or multiply, and why.
 //!
-//! Jain, "The Art of Computer Systems Performance Analysis", sections 18.8 and 21.7: where the
-//! physics says that effects multiply, where the largest observation is many times the smallest,
-//! or where the spread of the errors grows with the mean, the logarithms of the observations are
-//! analysed instead. Two orders of magnitude count as "many times" here. A spread that grows is
-//! judged by the slope of ln s on ln mean over cells: 0 where the spread is constant and 1 where
-//! logarithms make it so (Box, Hunter & Hunter, "Statistics for Experimenters", 2nd edition,
-//! chapter 8).
+//! Jain, "The Art of Computer Systems Performance Analysis", sections 18.8 and 21.7: if the physics
+//! says that effects multiply, if the largest observation is many times the smallest, or if the
+//! spread of the errors grows with the mean, the logarithms of the observations are analysed
+//! instead. Here, "many times" means two orders of magnitude. A growing spread is judged by the
+//! slope of ln s on ln mean over cells: 0 if the spread is constant, and 1 if taking logarithms
+//! makes it so (Box, Hunter & Hunter, "Statistics for Experimenters", 2nd edition, chapter 8).
 
 use std::f64::consts::LN_10;
 use std::fmt;
@@ -18,10 +17,10 @@ use textual::p_equation;
 
 use crate::distribution::student;
 
-/// The ratio of the largest to the smallest value from which a model is multiplicative.
+/// The ratio of the largest to the smallest value from which on a model is multiplicative.
 const WIDE_RATIO: f64 = 100.0;
 
-/// The slope of ln s on ln mean from which a model is multiplicative, halfway to proportional.
+/// The slope of ln s on ln mean from which on a model is multiplicative, halfway to proportional.
 const STEEP_SLOPE: f64 = 0.5;
 
 /// The p value below which that slope is believed.
@@ -30,7 +29,7 @@ const SLOPE_P: f64 = 0.01;
 /// Sums of squares below this lose digits of their parts to underflow.
 const SQUARES_MIN: f64 = 1e-280;
 
-/// The least number of cells whose spread and mean can be compared.
+/// Minimum number of cells for comparing spread and mean.
 const CELLS_LEAST: usize = 5;
 
 /// The spread, as a share of the largest value, below which values differ by rounding alone.
@@ -43,7 +42,7 @@ pub enum ModelChoice {
     Additive,
     /// Effects multiply: decimal logarithms are analysed.
     Multiplicative,
-    /// Whichever the data call for, which [`Why`] tells.
+    /// Whichever the data call for; [`Why`] says which and why.
     #[default]
     Auto,
 }
@@ -69,11 +68,11 @@ impl fmt::Display for Model {
 /// Why the model was used. Displays as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Why {
-    /// It was asked for.
+    /// The caller asked for it.
     AskedFor,
-    /// A logarithm of this observation does not exist: additive.
+    /// This observation has no logarithm: additive.
     NotPositive {
-        /// Where the observation stands, from 0.
+        /// The index of the observation, from 0.
         index: usize,
         /// Its value.
         value: f64,
@@ -90,11 +89,11 @@ pub enum Why {
         /// Its two-sided p value against 0.
         p: f64,
     },
-    /// Neither is so: additive.
+    /// Neither applies: additive.
     Plain {
         /// Largest divided by smallest.
         ratio: f64,
-        /// The slope of ln s on ln mean, where there are enough cells with replications.
+        /// The slope of ln s on ln mean, if there are enough cells with replications.
         slope: Option<f64>,
     },
 }
@@ -132,21 +131,21 @@ impl fmt::Display for Why {
     }
 }
 
-/// A ratio with as many digits as anybody reads.
+/// A ratio with a readable number of digits.
 fn times(ratio: f64) -> String {
     if ratio < 1e6 { format!("{ratio:.4}") } else { format!("{ratio:.3e}") }
 }
 
-/// The model, why it was chosen, and the observations as the model sees them, by cell.
+/// The model, why it was chosen, and the observations as transformed by it, by cell.
 pub(super) struct Modelled {
     pub(super) model: Model,
     pub(super) why: Why,
     pub(super) cells: Cells,
-    /// A spread below which observations differ by rounding alone.
+    /// The spread below which observations differ by rounding alone.
     pub(super) rounding: f64,
 }
 
-/// Chooses the model and gathers the observations.
+/// Chooses the model and groups the observations.
 pub(super) fn modelled(table: &Table, choice: ModelChoice) -> Result<Modelled, Refused> {
     table.check_not_constant()?;
     match choice {
@@ -179,16 +178,16 @@ fn multiplicative(table: &Table, why: Why) -> Result<Modelled, Refused> {
 
 /// Decimal logarithms of observations.
 struct Logarithms {
-    /// What is to be added to each.
+    /// What must be added to each.
     offset: f64,
     values: Vec<f64>,
-    /// A spread below which they differ by rounding alone.
+    /// The spread below which they differ by rounding alone.
     rounding: f64,
 }
 
 impl Logarithms {
-    /// Of observations that are close to their offset, the logarithms of their quotients by it,
-    /// which keep what the differences from it tell.
+    /// For observations close to their offset, these are the logarithms of their ratios to it,
+    /// which preserves the digits of the differences from it.
     fn of(table: &Table) -> Self {
         let offset = table.offset();
         let largest_value = largest(table.values().iter().copied());
@@ -199,7 +198,8 @@ impl Logarithms {
             return Self { offset: offset.log10(), values, rounding };
         }
         let values: Vec<f64> = table.observed().map(f64::log10).collect();
-        // A value's last digit moves its logarithm by up to this, however close to 0 that is.
+        // A value's last digit changes its logarithm by up to this, however close to 0 the
+        // logarithm is.
         let rounding = ROUNDING * largest(values.iter().copied()).max(1.0);
         Self { offset: 0.0, values, rounding }
     }

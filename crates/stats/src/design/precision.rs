@@ -1,23 +1,23 @@
-//! Estimates and their intervals, all from one standard deviation of errors.
+//! Estimates and their intervals, all from a single standard deviation of errors.
 
 use crate::distribution::student;
 use crate::interval::Interval;
 
-/// An estimate and how far it may be off.
+/// An estimate and its uncertainty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// The estimate, in the unit of the observations; decimal logarithms under a multiplicative
-    /// model.
+    /// The estimate, in the unit of the observations; under a multiplicative model, in decimal
+    /// logarithms.
     pub estimate: f64,
-    /// Its standard error; none where there are no errors to estimate it from.
+    /// Its standard error; none if there are no errors to estimate it from.
     pub std_error: Option<f64>,
-    /// One interval per confidence level asked for; none where there is no standard error.
+    /// One interval per confidence level asked for; empty if there is no standard error.
     pub intervals: Vec<Interval>,
 }
 
 impl Estimate {
-    /// Ten to the power of an estimate in decimal logarithms, and of its intervals' ends, which
-    /// the largest number bounds.
+    /// Ten to the power of an estimate in decimal logarithms, and of its intervals' ends, capped at
+    /// the largest number.
     pub(super) fn power_of_ten(&self) -> Self {
         let power = |value: f64| 10_f64.powf(value).min(f64::MAX);
         let intervals = self.intervals.iter();
@@ -31,21 +31,21 @@ impl Estimate {
     }
 }
 
-/// What turns variances into standard errors, intervals and p values.
+/// Turns variances into standard errors, intervals and p values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Precision {
-    /// The standard deviation of errors, above 0; none where there are no errors.
+    /// The standard deviation of errors, above 0; none if there are no errors.
     pub(super) deviation: Option<f64>,
     /// Its degrees of freedom.
     pub(super) df: u64,
     levels: Vec<f64>,
-    /// The quantile of t that belongs to each level.
+    /// The quantile of t for each level.
     t: Vec<f64>,
 }
 
 impl Precision {
     pub(super) fn new(deviation: Option<f64>, df: u64, levels: &[f64]) -> Self {
-        // The last levels below 1 would round to it.
+        // The last levels below 1 would otherwise be rounded to 1.
         let upper = |level: f64| ((1.0 + level) / 2.0).min(1.0 - f64::EPSILON / 2.0);
         let t = |&level: &f64| student::quantile(upper(level), df as f64);
         let t = if df > 0 { levels.iter().map(t).collect() } else { Vec::new() };
@@ -56,12 +56,12 @@ impl Precision {
         &self.levels
     }
 
-    /// The standard error of what has this variance, in units of that of one observation.
+    /// The standard error for this variance, in units of that of one observation.
     pub(super) fn std_error(&self, variance: Option<f64>) -> Option<f64> {
         Some(self.deviation? * variance?.sqrt())
     }
 
-    /// An estimate of this variance, in units of that of one observation.
+    /// An estimate with this variance, in units of that of one observation.
     pub(super) fn estimate(&self, estimate: f64, variance: Option<f64>) -> Estimate {
         let std_error = self.std_error(variance);
         let intervals = std_error.map_or_else(Vec::new, |std_error| {

@@ -1,14 +1,13 @@
-//! Rank tests, which suppose no normality: Kruskal and Wallis's of one factor, Friedman's of one
+//! Rank tests, which do not assume normality: Kruskal-Wallis for one factor, Friedman for one
 //! factor within blocks.
 //!
-//! Tied values share their mean rank, and the statistics are divided by what ties take from their
-//! variance. Both are compared with chi-square, which is rough where groups or blocks are few
+//! Tied values share their mean rank, and the statistics are corrected for the variance lost to
+//! ties. Both are compared with chi-square, which is a rough approximation for few groups or blocks
 //! (Conover, "Practical Nonparametric Statistics", 3rd edition, sections 5.2 and 5.8; Hollander &
 //! Wolfe, "Nonparametric Statistical Methods", 2nd edition, sections 6.1 and 7.1).
 
 use super::cells::Cells;
-use super::design_kind::Replications;
-use super::{Refused, Table};
+use super::{Refused, Replications, Table};
 use crate::distribution::chi_square;
 use crate::refusal::Refusal;
 
@@ -17,16 +16,17 @@ use crate::refusal::Refusal;
 pub struct RankTest {
     /// The statistic, corrected for ties.
     pub statistic: f64,
-    /// Its degrees of freedom: levels less one.
+    /// Its degrees of freedom: levels minus one.
     pub df: u64,
     /// The probability of a statistic at least this large if the factor had no effect.
     pub p: f64,
 }
 
-/// Whether values tend to be larger at some level of the only factor than at others.
+/// Whether values tend to be larger at some levels of the only factor than at others.
 ///
 /// # Errors
-/// Refuses another number of factors than one, a level never observed, and values all equal.
+/// Refuses any number of factors other than one, a level that was never observed, and values that
+/// are all equal.
 pub fn kruskal_wallis(table: &Table) -> Result<RankTest, Refusal> {
     check_factors("Kruskal and Wallis's test", table, 1)?;
     let cells = cells(table)?;
@@ -38,17 +38,17 @@ pub fn kruskal_wallis(table: &Table) -> Result<RankTest, Refusal> {
     }
     let squares: f64 =
         sums.iter().enumerate().map(|(level, sum)| sum * sum / cells.count(level)).sum();
-    // Without ties the ranks' variance is n (n + 1) / 12.
+    // Without ties, the variance of the ranks is n (n + 1) / 12.
     let untied = 1.0 - ranked.ties / (n * n * n - n);
     Ok(judged(squares * 12.0 / (n * (n + 1.0)) / untied, cells.len()))
 }
 
-/// Whether values tend to be larger at some level of the factor `treatment` than at others, each
+/// Whether values tend to be larger at some levels of the factor `treatment` than at others, each
 /// level of the other factor being a block.
 ///
 /// # Errors
-/// Refuses another number of factors than two, a name that none of them has, cells observed never
-/// or more than once, and values that are all equal within every block.
+/// Refuses any number of factors other than two, a name that none of them has, cells that were not
+/// observed exactly once, and values that are all equal within every block.
 pub fn friedman(table: &Table, treatment: &str) -> Result<RankTest, Refusal> {
     check_factors("Friedman's test", table, 2)?;
     let axis = table.position_of(treatment)?;
@@ -115,7 +115,7 @@ fn mean_ranks(values: &[f64]) -> Ranked {
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranked = Ranked { ranks: vec![0.0; values.len()], ties: 0.0 };
     let mut before = 0.0;
-    // `==` and not the order above tells ties: the two zeros are one value, and adjacent.
+    // Ties are detected by `==` instead of the order above: the two zeros are equal, and adjacent.
     for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
         let tied = group.len() as f64;
         for &index in group {

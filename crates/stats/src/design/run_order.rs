@@ -2,17 +2,17 @@
 //!
 //! The statistic is the lag-1 correlation of residuals, as in Durbin & Watson, "Testing for Serial
 //! Correlation in Least Squares Regression I", Biometrika 37, 1950. Residuals are correlated even
-//! where errors are not, because they sum to 0 within rows and columns, so the correlation is
-//! compared with what independent errors give: with residuals e = M y, `nu` degrees of freedom and
-//! a symmetric matrix W that picks neighbours, the ratio e'We / e'e has
+//! if errors are not, because they sum to 0 within rows and columns, so the correlation is compared
+//! with what independent errors give: with residuals e = M y, `nu` degrees of freedom and a
+//! symmetric matrix W that selects successive pairs, the ratio e'We / e'e has
 //!
 //! ```text
 //! mean     = tr(MW) / nu
 //! variance = 2 (nu tr(MWMW) - tr(MW)^2) / (nu^2 (nu + 2))
 //! ```
 //!
-//! (there; Cliff & Ord, "Spatial Processes", chapter 8) and is taken as normal. M is
-//! never stored: its entries follow from which levels two observations share.
+//! (ibid.; Cliff & Ord, "Spatial Processes", chapter 8) and is approximately normal. M is never
+//! stored: its entries follow from which levels two observations share.
 
 use super::cells::Cells;
 use super::diagnostics::{Diagnostic, Residuals};
@@ -20,13 +20,13 @@ use super::fit::Fit;
 use super::sums::spread_positions;
 use crate::distribution::normal;
 
-/// The most pairs of neighbours examined: the variance takes this number squared.
+/// Maximum number of successive pairs examined: the variance takes time proportional to its square.
 const PAIRS_MOST: usize = 800;
 
-/// The least degrees of freedom of errors at which the normal approximation is of use.
+/// Minimum degrees of freedom of errors for the normal approximation to be useful.
 const DF_LEAST: u64 = 5;
 
-/// The order effect; none where there are too few residuals to see one.
+/// The order effect; none if there are too few residuals to see one.
 pub(super) fn of(residuals: &Residuals) -> Option<Diagnostic> {
     let (cells, fit) = (residuals.cells, residuals.fit);
     if fit.error_df < DF_LEAST {
@@ -40,7 +40,7 @@ pub(super) fn of(residuals: &Residuals) -> Option<Diagnostic> {
     let (trace, trace_of_square) = maker.traces(&firsts);
     let expected = trace / nu;
     let variance = 2.0 * (nu * trace_of_square - trace * trace) / (nu * nu * (nu + 2.0));
-    // Rounding apart, the ratio does not vary: neighbours determine each other.
+    // Apart from rounding, the ratio does not vary: successive residuals determine each other.
     if variance <= 1e-12 {
         return None;
     }
@@ -50,29 +50,29 @@ pub(super) fn of(residuals: &Residuals) -> Option<Diagnostic> {
     Some(Diagnostic::Order { correlation, expected, p, pairs: firsts.len() })
 }
 
-/// The sum of products of the residuals that begin at `firsts` with their successors.
+/// The sum of products of the residuals at `firsts` with their successors.
 fn neighbours_product(residuals: &Residuals, firsts: &[usize]) -> f64 {
     let product = |&first: &usize| residuals.at(first) * residuals.at(first + 1);
     firsts.iter().map(product).sum()
 }
 
-/// An observation, and what its entries of M follow from.
+/// An observation, with what its entries of M depend on.
 struct Place {
     observation: usize,
     cell: usize,
     levels: Vec<usize>,
 }
 
-/// M, which takes observations to residuals, entry by entry.
+/// M, the matrix that maps observations to residuals, entry by entry.
 struct ResidualMaker<'a> {
     cells: &'a Cells,
-    /// What two observations share, by the set of factors whose levels they share (bit f for
-    /// factor f); none where the model has an effect for every cell.
+    /// The entry of the projection for two observations, by the set of factors whose levels they
+    /// share (bit f for factor f); none if the model has an effect for every cell.
     shared: Option<Vec<f64>>,
 }
 
 impl<'a> ResidualMaker<'a> {
-    /// None for additive effects of unbalanced data, whose M has no such simple form.
+    /// None for additive effects of unbalanced data, where M has no such simple form.
     fn new(cells: &'a Cells, fit: &Fit) -> Option<Self> {
         if fit.residual_means.is_none() {
             return Some(Self { cells, shared: None });
@@ -108,7 +108,7 @@ impl<'a> ResidualMaker<'a> {
         own - shared[pattern]
     }
 
-    /// tr(MW) and tr(MWMW), where W is 1/2 at both places of each pair of neighbours.
+    /// tr(MW) and tr(MWMW), where W is 1/2 at both positions of each successive pair.
     fn traces(&self, firsts: &[usize]) -> (f64, f64) {
         let pairs: Vec<(Place, Place)> =
             firsts.iter().map(|&first| (self.place(first), self.place(first + 1))).collect();
@@ -119,7 +119,7 @@ impl<'a> ResidualMaker<'a> {
         let mut trace_of_square = 0.0;
         for (index, pair) in pairs.iter().enumerate() {
             let others: f64 = pairs[..index].iter().map(|other| of_two(pair, other)).sum();
-            // Each two different pairs count twice, and half of that.
+            // Two different pairs count twice, and by half each time.
             trace_of_square += others + of_two(pair, pair) / 2.0;
         }
         (trace, trace_of_square)

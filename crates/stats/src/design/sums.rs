@@ -1,14 +1,14 @@
-//! Sums that keep their digits: pairwise, so that the rounding error grows with the logarithm of
-//! the number of terms (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition,
-//! section 4.2), and of values from which a centre was subtracted first.
+//! Sums that keep their digits: they are pairwise, so that the rounding error grows with the
+//! logarithm of the number of terms (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+//! edition, section 4.2), and a centre is subtracted from the values first.
 
 use std::ops::Range;
 
-/// The number of terms below which a plain sum is as good.
+/// Number of terms below which a plain sum is as good.
 const PLAIN: usize = 64;
 
-/// The largest number of positions that [`spread_positions`] is asked for to bound the cost of a
-/// diagnostic, which needs no more to see what matters.
+/// Maximum number of positions to ask [`spread_positions`] for, which bounds the cost of a
+/// diagnostic. More would not show more that matters.
 pub(super) const EXAMINED_MOST: usize = 5_000;
 
 /// The sum of `term(value)` over all values.
@@ -39,8 +39,8 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     sum(values) / values.len() as f64
 }
 
-/// The sum of squares about `centre`, which is the mean but for its rounding; the second term
-/// takes that rounding out again (Chan, Golub & `LeVeque`, "Algorithms for Computing the Sample
+/// The sum of squares around `centre`, which is the mean apart from rounding; the second term
+/// corrects for that rounding (Chan, Golub & `LeVeque`, "Algorithms for Computing the Sample
 /// Variance", The American Statistician 37(3), 1983).
 pub(super) fn squares_about(values: &[f64], centre: f64) -> f64 {
     let rest = sum_of(values, |value| value - centre);
@@ -48,9 +48,9 @@ pub(super) fn squares_about(values: &[f64], centre: f64) -> f64 {
     (squares - rest * rest / values.len() as f64).max(0.0)
 }
 
-/// At most `most` different positions below `count`, spread evenly over it but in step with no
-/// regular layout: multiples of the golden ratio, whose fractional parts never line up (Knuth,
-/// "The Art of Computer Programming", volume 3, section 6.4, theorem S). Ascending.
+/// At most `most` different positions below `count`, spread evenly but not in step with any regular
+/// layout: multiples of the golden ratio, whose fractional parts never line up (Knuth, "The Art of
+/// Computer Programming", volume 3, section 6.4, theorem S). Ascending.
 pub(super) fn spread_positions(count: usize, most: usize) -> Vec<usize> {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     if count <= most {
@@ -66,7 +66,7 @@ pub(super) fn spread_positions(count: usize, most: usize) -> Vec<usize> {
     positions
 }
 
-/// Pearson's correlation of two series of one length; none if either does not vary.
+/// Pearson's correlation of two series of equal length; none if either does not vary.
 pub(super) fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
     let (mean_x, mean_y) = (mean(x), mean(y));
     let squares_x = sum_of(x, |value| (value - mean_x).powi(2));
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(spread_positions(4, 10), [0, 1, 2, 3]);
         let positions = spread_positions(1_000_000, 5_000);
         assert!(positions.len() == 5_000 && positions.windows(2).all(|w| w[1] - w[0] < 600));
-        // Every residue of a small period is met about as often as the others.
+        // Every residue of a small period occurs about equally often.
         for period in 2..10 {
             let hits = positions.iter().filter(|p| *p % period == 0).count() as f64;
             assert!((hits * period as f64 / 5_000.0 - 1.0).abs() < 0.2, "{period}: {hits}");

@@ -25,12 +25,13 @@ pub struct Table {
 
 impl Table {
     /// Validates columns: `levels[f][o]` is the level of factor `f` at observation `o`, counted
-    /// from 0 in the order of the factor's levels, and `values[o]` what was observed. Observations
-    /// come in the order in which they were made, if that is known.
+    /// from 0 in the order of the factor's levels, and `values[o]` is what was observed.
+    /// Observations come in the order in which they were made, if that is known.
     ///
     /// # Errors
-    /// Refuses no factors, names that occur twice, columns of different lengths, numbers that are
-    /// no level, fewer than two observations, and values that are infinite or not a number.
+    /// Refuses an empty list of factors, duplicate names, columns of different lengths, level
+    /// numbers that are out of range, fewer than two observations, and values that are infinite or
+    /// not a number.
     pub fn new(
         factors: Vec<Factor>,
         levels: Vec<Vec<u32>>,
@@ -46,14 +47,14 @@ impl Table {
         Ok(Self { factors, levels, offset: 0.0, values })
     }
 
-    /// The table of the observations that are `offset` plus each value, sums that doubles need not
-    /// hold. Where observations agree in so many leading digits that doubles lose what they differ
-    /// by, the offset is what they agree in, and the values are the exact differences from it.
-    /// Effects, sums of squares about the mean, F and p come from these; means, ratios and
-    /// logarithms are those of the sums.
+    /// Makes the observations `offset` plus each value, sums that need not be representable as
+    /// doubles. If observations agree in so many leading digits that doubles would lose their
+    /// differences, let the offset be the part in which they agree, and the values the exact
+    /// differences from it. Effects, sums of squares around the mean, F and p are computed from the
+    /// values; means, ratios and logarithms are those of the sums.
     ///
     /// # Errors
-    /// Refuses an offset, and one plus a value, that is infinite or not a number.
+    /// Refuses an offset, and a sum of it and a value, that is infinite or not a number.
     pub fn with_offset(mut self, offset: f64) -> Result<Self, Refusal> {
         self.offset = offset;
         let infinite = self.observed().enumerate().find(|(_, value)| !value.is_finite());
@@ -73,12 +74,12 @@ impl Table {
         &self.levels
     }
 
-    /// What is to be added to every value: 0 but for [`Table::with_offset`].
+    /// What must be added to every value: 0 unless set by [`Table::with_offset`].
     pub fn offset(&self) -> f64 {
         self.offset
     }
 
-    /// The value of each observation, less the offset.
+    /// The value of each observation, minus the offset.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -102,13 +103,13 @@ impl Table {
         self.factors.iter().map(|factor| factor.levels.len()).collect()
     }
 
-    /// Where the factor of this name stands.
+    /// The index of the factor with this name.
     pub(super) fn position_of(&self, name: &str) -> Result<usize, Refused> {
         position_of(&self.factors, name)
     }
 }
 
-/// Where the factor of this name stands among `factors`.
+/// The index of the factor with this name among `factors`.
 pub(super) fn position_of(factors: &[Factor], name: &str) -> Result<usize, Refused> {
     factors.iter().position(|factor| factor.name == name).ok_or_else(|| Refused::NoFactor {
         name: name.to_owned(),
@@ -116,7 +117,7 @@ pub(super) fn position_of(factors: &[Factor], name: &str) -> Result<usize, Refus
     })
 }
 
-/// Gathers a [`Table`] row by row; levels come in the order in which they first occur.
+/// Builds a [`Table`] row by row; levels are numbered in the order in which they first occur.
 #[derive(Clone, Debug)]
 pub struct TableBuilder {
     factors: Vec<Factor>,
@@ -127,7 +128,7 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// An empty table of these factors.
+    /// An empty table with these factors.
     pub fn new<S: Into<String>>(factors: impl IntoIterator<Item = S>) -> Self {
         let named = |name: S| Factor { name: name.into(), levels: Vec::new() };
         let factors: Vec<Factor> = factors.into_iter().map(named).collect();
@@ -136,7 +137,7 @@ impl TableBuilder {
         Self { factors, known, levels, offset: 0.0, values: Vec::new() }
     }
 
-    /// The same table, to whose values `offset` is to be added as in [`Table::with_offset`].
+    /// Sets an offset to be added to the values, as in [`Table::with_offset`].
     #[must_use]
     pub fn with_offset(self, offset: f64) -> Self {
         Self { offset, ..self }
@@ -145,7 +146,7 @@ impl TableBuilder {
     /// Adds one observation: the level of every factor, in their order, and the value.
     ///
     /// # Errors
-    /// Refuses another number of levels than there are factors. The table stays as it was.
+    /// Refuses a number of levels other than that of the factors. The table is then unchanged.
     pub fn row<S: AsRef<str>>(&mut self, levels: &[S], value: f64) -> Result<(), Refusal> {
         let what = format!("row {}", self.values.len());
         check_length(&what, self.factors.len(), levels.len())?;

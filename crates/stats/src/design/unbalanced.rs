@@ -4,14 +4,14 @@
 //! from it (Jain, "The Art of Computer Systems Performance Analysis", chapter 20, unequal sample
 //! sizes).
 //!
-//! Two factors: effects are those of the unweighted means of cells, which depend on no sample size
-//! (Searle, Speed & Milliken, "Population Marginal Means in the Linear Model", The American
+//! Two factors: effects are those of the unweighted means of cells, which do not depend on sample
+//! sizes (Searle, Speed & Milliken, "Population Marginal Means in the Linear Model", The American
 //! Statistician 34(4), 1980). Sums of squares are of type II: each factor adjusted for the other,
 //! the interaction for both (Yates, "The Analysis of Multiple Classifications with Unequal Numbers
 //! in the Different Classes", Journal of the American Statistical Association 29(185), 1934;
 //! Langsrud, "ANOVA for unbalanced data: Use Type II instead of Type III sums of squares",
-//! Statistics and Computing 13, 2003). The additive fit they need is least squares on the cells'
-//! means: the longer factor is eliminated, and Cholesky's method solves for the shorter one.
+//! Statistics and Computing 13, 2003). The additive fit that they need is least squares on the
+//! cells' means: the longer factor is eliminated, and Cholesky's method solves for the shorter one.
 
 use super::Grid;
 use super::cells::Cells;
@@ -83,7 +83,7 @@ pub(super) fn two_factors(cells: &Cells, order: Option<usize>) -> Fit {
     }
 }
 
-/// Means and numbers of observations of the cells of two factors; as many columns as rows, or more.
+/// Means and numbers of observations of the cells of two factors; at least as many columns as rows.
 struct TwoWay {
     rows: usize,
     columns: usize,
@@ -93,7 +93,7 @@ struct TwoWay {
     counts: Vec<f64>,
 }
 
-/// What each row and each column adds.
+/// The contributions of each row and each column.
 struct Additive {
     rows: Vec<f64>,
     columns: Vec<f64>,
@@ -114,8 +114,8 @@ impl TwoWay {
         Self { rows, columns, turned, means, counts }
     }
 
-    /// Of the first factor given the second, of the second given the first, and of the interaction
-    /// given both: squared distances between fitted values, which are orthogonal projections.
+    /// For the first factor given the second, the second given the first, and the interaction given
+    /// both: squared distances between fitted values, which are orthogonal projections.
     fn sums_of_squares(&self, additive: &Additive) -> [f64; 3] {
         let (row_means, column_means) =
             (self.row_means(&self.means), self.column_means(&self.means));
@@ -132,7 +132,7 @@ impl TwoWay {
         if self.turned { [columns, rows, both] } else { [rows, columns, both] }
     }
 
-    /// The means less the additive fit, in the order of the cells.
+    /// The means minus the additive fit, in cell order.
     fn residuals(&self, additive: &Additive) -> Vec<f64> {
         let rest = |row: usize, column: usize| {
             self.means[row * self.columns + column] - additive.rows[row] - additive.columns[column]
@@ -145,7 +145,7 @@ impl TwoWay {
             .collect()
     }
 
-    /// The additive least-squares fit; solved twice, the second time for what rounding left over.
+    /// The additive least-squares fit; solved twice, the second time for the rounding residual.
     fn additive(&self) -> Additive {
         let factor = cholesky(self.normal_matrix());
         let mut rest = self.means.clone();
@@ -169,7 +169,7 @@ impl TwoWay {
             .chunks(self.columns)
             .flat_map(|row| row.iter().zip(&column_means).map(|(value, mean)| value - mean))
             .collect();
-        // The last row's share is 0: rows are determined but for a constant.
+        // The last row is set to 0, since rows are only determined up to a constant.
         let right: Vec<f64> = (0..self.rows - 1)
             .map(|row| self.of_row(&self.counts, row).zip(self.of_row(&about_columns, row)))
             .map(|pairs| pairs.map(|(count, value)| count * value).sum())
@@ -184,7 +184,7 @@ impl TwoWay {
         Additive { rows, columns: self.column_means(&left) }
     }
 
-    /// The normal equations of all rows but the last, columns eliminated; symmetric.
+    /// The normal equations of all rows except the last, with columns eliminated; symmetric.
     fn normal_matrix(&self) -> Vec<Vec<f64>> {
         let in_column = self.in_columns();
         let entry = |i: usize, j: usize| -> f64 {

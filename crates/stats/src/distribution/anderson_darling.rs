@@ -1,12 +1,12 @@
-//! The Anderson-Darling statistic of normality, mean and standard deviation being estimated.
+//! The Anderson-Darling statistic for normality with estimated mean and standard deviation.
 
 /// Beyond this adjusted statistic, far outside the simulations behind the formula, p (4e-24 here)
-/// is not followed any further.
+/// does not decrease any further.
 const ADJUSTED_MAX: f64 = 10.0;
 
 /// The p value of "the `n` values are normal", given their statistic `a_squared`, A^2, computed
-/// with the sample's own mean and standard deviation. Good to about two digits where p lies
-/// between 1e-4 and 0.9; meant for `n` of at least 8.
+/// with the sample's own mean and standard deviation. Accurate to about two digits for p between
+/// 1e-4 and 0.9; meant for `n` of at least 8.
 ///
 /// Stephens' fit in D'Agostino & Stephens, "Goodness-of-Fit Techniques", 1986, section 4.8, table
 /// 4.9 (both parameters unknown), to A*^2 = A^2 (1 + 0.75 / n + 2.25 / n^2).

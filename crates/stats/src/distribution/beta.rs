@@ -4,13 +4,13 @@
 //! that converges fast below the mean: the one of `DiDonato` & Morris, "Significant Digit
 //! Computation of the Incomplete Beta Function Ratios" (ACM Transactions on Mathematical Software
 //! 18(3), 1992), evaluated by the modified Lentz method (Press et al., "Numerical Recipes", 3rd
-//! edition, section 5.2). Above the mean the roles of x and y are swapped. Where both parameters
-//! are large, and the fraction slow, the density itself is integrated.
+//! edition, section 5.2). Above the mean, x and y swap roles. If both parameters are large, so that
+//! the fraction converges slowly, the density itself is integrated.
 
 use super::saddle::{deviance, stirling_error};
 use super::{Tails, quadrature};
 
-/// Both parameters beyond this: the density is integrated.
+/// If both parameters exceed this, the density is integrated.
 const LARGE_SHAPE: f64 = 1_000.0;
 
 /// Enough for every smaller parameter up to [`LARGE_SHAPE`].
@@ -25,7 +25,7 @@ pub(super) struct Beta {
     pub(super) b: f64,
 }
 
-/// A place between 0 and 1, told from both ends so that neither distance is rounded.
+/// A position between 0 and 1, given as distances from both ends so that neither is rounded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// The distance from 0.
@@ -35,7 +35,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place whose x / y is `odds`.
+    /// The position at which x / y is `odds`.
     pub(super) fn from_odds(odds: f64) -> Self {
         if odds <= 0.0 {
             return Self { x: 0.0, y: 1.0 };
@@ -66,7 +66,7 @@ impl Beta {
         if self.a.min(self.b) > LARGE_SHAPE {
             return self.integrated(place);
         }
-        // The fraction converges fast on this side of a place just above the mean.
+        // The fraction also converges fast just above the mean.
         if place.x * (self.b + 1.0) <= place.y * (self.a + 1.0) {
             Tails::from_lower(self.density_per_log_odds(place) / self.lower_fraction(place))
         } else {
@@ -92,7 +92,7 @@ impl Beta {
         Self { a: self.b, b: self.a }
     }
 
-    /// (a + b) x - a, from whichever of x and y is the smaller.
+    /// (a + b) x - a, computed from the smaller of x and y.
     fn distance(self, place: Place) -> f64 {
         let sum = self.a + self.b;
         if place.x <= place.y { sum * place.x - self.a } else { self.b - sum * place.y }
@@ -125,7 +125,7 @@ impl Beta {
         fraction
     }
 
-    /// The tails by quadrature, outwards from the place, in standard deviations of (a + b) x.
+    /// The tails by quadrature, outwards from the position, in standard deviations of (a + b) x.
     fn integrated(self, place: Place) -> Tails {
         let distance = self.distance(place);
         if distance > 0.0 {
@@ -153,7 +153,7 @@ impl Beta {
     }
 }
 
-/// `value`, or something next to 0 that can be divided by.
+/// `value`, or a tiny number that can be divided by.
 pub(super) fn not_zero(value: f64) -> f64 {
     if value.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { value }
 }

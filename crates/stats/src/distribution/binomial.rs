@@ -1,8 +1,7 @@
 //! The binomial distribution: the number of successes in `n` independent trials.
 //!
 //! P(B > k) is the incomplete beta function of k + 1 and n - k (Abramowitz & Stegun, "Handbook of
-//! Mathematical Functions", equation 26.5.24), which takes no longer for a large n than for a
-//! small one.
+//! Mathematical Functions", equation 26.5.24), whose cost does not grow with n.
 
 use super::Tails;
 use super::beta::{Beta, Place};

@@ -20,7 +20,7 @@ pub fn sf(x: f64, df: f64) -> f64 {
     tails(x, df).upper
 }
 
-/// The value which is exceeded with 1 - `probability`.
+/// The value that is exceeded with probability 1 - `probability`.
 ///
 /// # Panics
 /// If `probability` is not strictly between 0 and 1, or `df` not above 0.
@@ -28,7 +28,7 @@ pub fn quantile(probability: f64, df: f64) -> f64 {
     quantile_of(KnownTail::of_quantile(probability), df)
 }
 
-/// The value which is exceeded with `probability`, which may be far smaller than 1 - p can tell.
+/// The value that is exceeded with `probability`, which may be far smaller than 1 - p can express.
 ///
 /// # Panics
 /// If `probability` is not strictly between 0 and 1, or `df` not above 0.

@@ -23,10 +23,10 @@ pub fn sf(f: f64, df1: f64, df2: f64) -> f64 {
     if df2.is_infinite() { chi_square::sf(f * df1, df1) } else { tails(f, df1, df2).upper }
 }
 
-/// The value which is exceeded with 1 - `probability`.
+/// The value that is exceeded with probability 1 - `probability`.
 ///
 /// # Panics
-/// If `probability` is not strictly between 0 and 1, or a number of degrees of freedom not above
+/// If `probability` is not strictly between 0 and 1, or a number of degrees of freedom is not above
 /// 0.
 pub fn quantile(probability: f64, df1: f64, df2: f64) -> f64 {
     if df2.is_infinite() {
@@ -35,10 +35,10 @@ pub fn quantile(probability: f64, df1: f64, df2: f64) -> f64 {
     quantile_of(KnownTail::of_quantile(probability), df1, df2)
 }
 
-/// The value which is exceeded with `probability`, which may be far smaller than 1 - p can tell.
+/// The value that is exceeded with `probability`, which may be far smaller than 1 - p can express.
 ///
 /// # Panics
-/// If `probability` is not strictly between 0 and 1, or a number of degrees of freedom not above
+/// If `probability` is not strictly between 0 and 1, or a number of degrees of freedom is not above
 /// 0.
 pub fn upper_quantile(probability: f64, df1: f64, df2: f64) -> f64 {
     if df2.is_infinite() {
@@ -56,7 +56,7 @@ fn quantile_of(target: KnownTail, df1: f64, df2: f64) -> f64 {
     df2 / df1 * odds_quantile(target, beta)
 }
 
-/// The odds x / y of the place that `target` speaks of.
+/// The odds x / y at the position given by `target`.
 pub(super) fn odds_quantile(target: KnownTail, beta: Beta) -> f64 {
     root::quantile(target, beta.a / beta.b, |odds| {
         let place = Place::from_odds(odds);

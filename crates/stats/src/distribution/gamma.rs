@@ -1,9 +1,9 @@
 //! The regularised incomplete gamma function, both tails to full relative accuracy.
 //!
-//! Below the mean the power series of the lower tail, above it the continued fraction of the upper
-//! one (Abramowitz & Stegun, "Handbook of Mathematical Functions", equations 6.5.29 and 6.5.31,
-//! the fraction in its even part), both times the density in Loader's form; for large shapes, where
-//! both converge slowly, the integral of that density itself.
+//! Below the mean, the power series of the lower tail; above it, the continued fraction of the
+//! upper one (Abramowitz & Stegun, "Handbook of Mathematical Functions", equations 6.5.29 and
+//! 6.5.31, the even part of the fraction), both times the density in Loader's form. For large
+//! shapes, for which both converge slowly, the density itself is integrated.
 
 use super::saddle::{deviance, stirling_error};
 use super::{Tails, quadrature};
@@ -14,7 +14,7 @@ const LARGE_SHAPE: f64 = 1_000.0;
 /// Enough for every shape up to [`LARGE_SHAPE`].
 const STEPS_MAX: u32 = 10_000;
 
-/// The tails at `x` of the gamma distribution of shape `a`, scale 1.
+/// The tails at `x` of the gamma distribution of shape `a` and scale 1.
 pub(super) fn tails(a: f64, x: f64) -> Tails {
     if x.is_nan() {
         return Tails::from_lower(f64::NAN);

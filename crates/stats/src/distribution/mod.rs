@@ -1,13 +1,13 @@
-//! The distributions that intervals and tests rest on, exact to at least nine significant digits
-//! in both tails down to 1e-300 and at every number of degrees of freedom from 1 to 1e8.
+//! The distributions behind intervals and tests, exact to at least nine significant digits in both
+//! tails down to 1e-300 and for every number of degrees of freedom from 1 to 1e8.
 //!
 //! The tails of t, F, chi-square and the binomial come from two incomplete functions (`beta`,
-//! `gamma`), whose common trick is Loader's: the leading factor x^a e^-x / gamma(a) is written as
-//! a saddle point times small corrections (`saddle`), so that large parameters cancel on paper and
-//! not in the arithmetic (Loader, "Fast and Accurate Computation of Binomial Probabilities",
-//! 2000). Quantiles follow from the logarithm of the smaller tail by Newton's method (`root`).
+//! `gamma`), which share Loader's trick: the leading factor x^a e^-x / gamma(a) is written as a
+//! saddle point times small corrections (`saddle`), so that large parameters cancel on paper and
+//! not in the arithmetic (Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000).
+//! Quantiles follow from the logarithm of the smaller tail by Newton's method (`root`).
 //!
-//! Arguments are programmers' business here: a number of degrees of freedom below the documented
+//! Arguments are the caller's responsibility: a number of degrees of freedom below the documented
 //! range, or a probability outside 0 to 1, panics. No function returns NaN unless given one.
 
 pub(crate) mod anderson_darling;
@@ -28,7 +28,7 @@ pub(crate) use saddle::stirling_error;
 /// Both tails of a distribution at one point. The smaller has full relative accuracy.
 #[derive(Clone, Copy, Debug)]
 struct Tails {
-    /// The probability of a value of at most the point.
+    /// The probability of a value at or below the point.
     lower: f64,
     /// The probability of a value above it.
     upper: f64,
@@ -64,7 +64,7 @@ enum Side {
     Upper,
 }
 
-/// A tail of known probability, which says where a quantile lies.
+/// A tail of known probability, which determines a quantile.
 #[derive(Clone, Copy, Debug)]
 struct KnownTail {
     side: Side,
@@ -72,7 +72,7 @@ struct KnownTail {
 }
 
 impl KnownTail {
-    /// The smaller tail of the quantile of `probability`, which no rounding blurs.
+    /// The smaller tail at the quantile of `probability`, free of rounding.
     fn of_quantile(probability: f64) -> Self {
         assert_open_unit(probability);
         if probability <= 0.5 {
@@ -82,7 +82,7 @@ impl KnownTail {
         }
     }
 
-    /// The same where the upper tail is given.
+    /// The same, given the upper tail.
     fn of_upper_quantile(probability: f64) -> Self {
         let mirrored = Self::of_quantile(probability);
         let side = if mirrored.side == Side::Lower { Side::Upper } else { Side::Lower };

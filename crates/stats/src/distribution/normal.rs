@@ -1,14 +1,14 @@
 //! The standard normal distribution.
 //!
 //! Tails by the rational approximations of Cody, "Rational Chebyshev Approximations for the Error
-//! Function" (Mathematics of Computation 23, 1969), in the scaling of the SPECFUN package that R
-//! uses: all but the last digit or two are right, in both tails. Quantiles by Newton's method.
+//! Function" (Mathematics of Computation 23, 1969), in the scaling of the SPECFUN package, as in R:
+//! correct in both tails, except for the last digit or two. Quantiles by Newton's method.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::assert_open_unit;
 
-/// Up to the third quartile the distance from the median is approximated, beyond it the tail.
+/// Up to the third quartile, the distance from the median is approximated; beyond it, the tail.
 const CENTRAL: f64 = 0.674_489_75;
 
 /// Where the approximation of the tail changes: sqrt(32).
@@ -53,7 +53,7 @@ pub fn quantile(probability: f64) -> f64 {
     z.copysign(above_median)
 }
 
-/// The z above 0 which the probability `distance` separates from the median.
+/// The z above 0 that is separated from the median by the probability `distance`.
 fn central_quantile(distance: f64) -> f64 {
     let mut z = distance * (2.0 * PI).sqrt();
     for _ in 0..NEWTON_STEPS {
@@ -62,9 +62,9 @@ fn central_quantile(distance: f64) -> f64 {
     z
 }
 
-/// The z above 0 which is exceeded with probability `tail`, by Newton's method on the logarithm
-/// of the tail. It starts within 4.5e-4 (Abramowitz & Stegun, "Handbook of Mathematical
-/// Functions", equation 26.2.23) and more than squares its error at every step.
+/// The z above 0 that is exceeded with probability `tail`, by Newton's method on the logarithm of
+/// the tail. The starting point is within 4.5e-4 (Abramowitz & Stegun, "Handbook of Mathematical
+/// Functions", equation 26.2.23), and every step at least squares the error.
 fn tail_quantile(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -76,17 +76,17 @@ fn tail_quantile(tail: f64) -> f64 {
     z
 }
 
-/// One more than either start needs.
+/// One more than needed from either starting point.
 const NEWTON_STEPS: u32 = 5;
 
-/// cdf(z) - 1/2 for |z| up to the quartiles, and near enough a little beyond.
+/// cdf(z) - 1/2 for |z| up to the quartiles, and accurate enough slightly beyond.
 fn from_median(z: f64) -> f64 {
     z * ratio(z * z, &NUMERATOR_CENTRAL, &DENOMINATOR_CENTRAL)
 }
 
-/// The upper tail at `z` of at least about the upper quartile.
+/// The upper tail at `z`, which is at least about the upper quartile.
 fn upper_tail(z: f64) -> f64 {
-    // No f64 holds the tail from here on, and none of the squares below overflows before.
+    // From here on the tail is too small for f64; up to here none of the squares below overflows.
     if z > 39.0 { 0.0 } else { bell(z) * tail_per_bell(z) }
 }
 
@@ -105,14 +105,14 @@ fn tail_per_bell(z: f64) -> f64 {
     (FRAC_1_SQRT_2 / PI.sqrt() - correction) / z
 }
 
-/// exp(-z^2 / 2), the square split so that its rounding does not count.
+/// exp(-z^2 / 2), with the square split so that its rounding does not matter.
 fn bell(z: f64) -> f64 {
     let coarse = (z * 16.0).trunc() / 16.0;
     let rest = (z - coarse) * (z + coarse);
     (-coarse * coarse / 2.0).exp() * (-rest / 2.0).exp()
 }
 
-/// The quotient of two polynomials whose coefficients are given from the highest power down.
+/// The ratio of two polynomials whose coefficients are given from the highest power down.
 fn ratio<const N: usize>(x: f64, numerator: &[f64; N], denominator: &[f64; N]) -> f64 {
     let value = |coefficients: &[f64; N]| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
     value(numerator) / value(denominator)

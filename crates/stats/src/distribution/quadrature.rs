@@ -1,9 +1,9 @@
 //! Integrals of tails by Gauss-Legendre quadrature.
 //!
-//! The tail of a gamma or beta distribution with large parameters falls at least as fast as a
-//! normal one that is somewhat wider. Over the finite reach where it matters, a fixed number of
-//! nodes gives full accuracy, however large the parameters are: continued fractions take a number
-//! of steps that grows with their square root.
+//! The tail of a gamma or beta distribution with large parameters falls at least as fast as that of
+//! a slightly wider normal distribution. Over the finite range that matters, a fixed number of
+//! nodes gives full accuracy, however large the parameters are, while continued fractions take a
+//! number of steps that grows with their square root.
 
 use std::sync::LazyLock;
 
@@ -13,14 +13,14 @@ const NODES: usize = 40;
 /// Tails are cut where they have fallen to e^-DROP, below half a unit in the last place.
 const DROP: f64 = 40.0;
 
-/// The least curvature of the logarithm to rely on, per squared standard deviation: that of a
-/// normal distribution is 1, and those integrated here flatten on their longer side.
+/// Minimum curvature of the logarithm to rely on, per squared standard deviation: that of a normal
+/// distribution is 1, and those integrated here flatten on their longer side.
 const CURVATURE: f64 = 0.5;
 
-/// The integral of `density` from 0 to infinity, which decreases from a logarithmic slope of
-/// `-decay` at 0 and is bent downwards like a normal density of standard deviation 1.
+/// The integral from 0 to infinity of `density`, which decreases with a logarithmic slope of
+/// `-decay` at 0 and curves downwards like a normal density of standard deviation 1.
 pub(super) fn tail(decay: f64, density: impl Fn(f64) -> f64) -> f64 {
-    // Where decay s + CURVATURE s^2 / 2 = DROP, in the form that does not cancel.
+    // The solution of decay s + CURVATURE s^2 / 2 = DROP, in a form without cancellation.
     let reach = 2.0 * DROP / (decay + (decay * decay + 2.0 * CURVATURE * DROP).sqrt());
     let half = reach / 2.0;
     let sum: f64 = RULE.iter().map(|node| node.weight * density(half * (1.0 + node.at))).sum();

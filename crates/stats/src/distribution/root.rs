@@ -1,22 +1,23 @@
-//! Quantiles: the place where a tail has a given probability, by Newton's method.
+//! Quantiles: the value at which a tail has a given probability, by Newton's method.
 //!
-//! The logarithm of a tail, against the logarithm of the value, is nearly straight far out and
-//! bent one way everywhere (the densities of ln x here are log-concave, and so then are both
-//! tails), so that Newton's method approaches the root from one side after its first step. A
-//! bracket catches what rounding and underflow do to that.
+//! The logarithm of a tail, as a function of the logarithm of the value, is nearly straight far out
+//! and curved in one direction everywhere (the densities of ln x here are log-concave, hence so are
+//! both tails), so Newton's method approaches the root from one side after its first step. A
+//! bracket guards against rounding and underflow.
 
 use super::{KnownTail, Side};
 
-/// More than the worst quantile takes.
+/// More than the worst quantile needs.
 const STEPS_MAX: u32 = 200;
 
-/// The longest step, as a difference of logarithms.
+/// Maximum step, as a difference of logarithms.
 const STEP_LONGEST: f64 = 8.0;
 
-/// A relative change after which the next would be lost in rounding: errors square at every step.
+/// After a relative change this small, the next would be lost in rounding, since errors are squared
+/// at every step.
 const CLOSE_ENOUGH: f64 = 1e-11;
 
-/// What Newton's method needs to know of a distribution at one value.
+/// What Newton's method needs to know about a distribution at one value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// The probability of the target's tail.
@@ -53,7 +54,7 @@ pub(super) fn quantile(target: KnownTail, start: f64, read: impl Fn(f64) -> Read
     value
 }
 
-/// The step of ln value which Newton's method takes on the logarithm of the tail.
+/// Newton's step in ln value, applied to the logarithm of the tail.
 fn newton_step(target: KnownTail, reading: Reading) -> f64 {
     let outwards = match target.side {
         Side::Lower => -1.0,
@@ -67,7 +68,7 @@ fn newton_step(target: KnownTail, reading: Reading) -> f64 {
     step.clamp(-STEP_LONGEST, STEP_LONGEST)
 }
 
-/// The geometric middle, which halves the exponent.
+/// The geometric mean, which halves the range of exponents.
 fn middle(low: f64, high: f64) -> f64 {
     low.max(f64::MIN_POSITIVE).sqrt() * high.sqrt()
 }

@@ -1,12 +1,12 @@
 //! The two small functions of Loader's saddle-point expansions: the error of Stirling's formula,
 //! and the deviance u - ln(1 + u).
 //!
-//! gamma(z + 1) = sqrt(2 pi z) (z / e)^z exp(E(z)), E being [`stirling_error`]. With that, a
-//! density such as x^a e^-x / gamma(a) is sqrt(a / (2 pi)) exp(-a D(x / a - 1) - E(a)), D being
-//! [`deviance`], whose exponents are small wherever the density is not (Loader, "Fast and Accurate
+//! gamma(z + 1) = sqrt(2 pi z) (z / e)^z exp(E(z)), where E is [`stirling_error`]. With that, a
+//! density such as x^a e^-x / gamma(a) is sqrt(a / (2 pi)) exp(-a D(x / a - 1) - E(a)), where D is
+//! [`deviance`]; these exponents are small wherever the density is not (Loader, "Fast and Accurate
 //! Computation of Binomial Probabilities", 2000, where they are called delta and D0).
 
-/// From where the asymptotic series of [`stirling_error`] is exact with the terms it has.
+/// From here on, the asymptotic series of [`stirling_error`] is exact with these terms.
 const SERIES_FROM: f64 = 10.0;
 
 /// The coefficients B(2k) / (2k (2k - 1)) of Stirling's series, k = 1 to 8 (Abramowitz & Stegun,
@@ -24,7 +24,7 @@ const STIRLING: [f64; 8] = [
 
 /// ln gamma(z + 1) - (z + 1/2) ln z + z - ln(2 pi) / 2, for `z` above 0.
 pub(crate) fn stirling_error(z: f64) -> f64 {
-    // Small z climb to the series by gamma(z + 2) = (z + 1) gamma(z + 1).
+    // Small z are raised to the range of the series by gamma(z + 2) = (z + 1) gamma(z + 1).
     let (mut climbed, mut z) = (0.0, z);
     while z < SERIES_FROM {
         climbed += (z + 0.5) * (1.0 / z).ln_1p() - 1.0;

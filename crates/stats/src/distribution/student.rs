@@ -5,7 +5,7 @@ use super::beta::{Beta, Place};
 use super::fisher::odds_quantile;
 use super::{KnownTail, Side, Tails, assert_degrees, assert_open_unit, normal};
 
-/// Beyond these odds a tail is a power of t to the last digit; odds overflow further out.
+/// Beyond these odds, a tail is a power of t to the last digit; further out, odds overflow.
 const ODDS_FARTHEST: f64 = 1e280;
 
 /// The probability of a value of at most `t`, with `df` degrees of freedom (may be infinite).
@@ -25,8 +25,8 @@ pub fn sf(t: f64, df: f64) -> f64 {
     if t >= 0.0 { outside / 2.0 } else { 1.0 - outside / 2.0 }
 }
 
-/// The probability that t with `df` degrees of freedom (may be infinite) lies at least |`t`| from
-/// 0, either side.
+/// The probability that t with `df` degrees of freedom (may be infinite) is at least |`t`| away
+/// from 0, on either side.
 ///
 /// # Panics
 /// If `df` is not above 0.
@@ -52,7 +52,7 @@ pub fn quantile(probability: f64, df: f64) -> f64 {
     if above_median == 0.0 {
         return 0.0;
     }
-    // Near the median the difference from it is what is exact; further out the tail is.
+    // Near the median, the difference from it is exact; further out, the tail is.
     let target = if above_median.abs() < 0.25 {
         KnownTail { side: Side::Lower, probability: 2.0 * above_median.abs() }
     } else {
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use crate::distribution::assert_relative;
 
-    // From SciPy 1.17.1, agreed by mpmath 1.4.1:
-    // `[(df, t.ppf(.975, df), t.ppf(.9995, df)) for df in (1, 2, 9, 30)]` of `scipy.stats.t`.
+    // From SciPy 1.17.1, confirmed by mpmath 1.4.1: `[(df, t.ppf(.975, df), t.ppf(.9995, df)) for
+    // df in (1, 2, 9, 30)]` of `scipy.stats.t`.
     const SCIPY: [(f64, f64, f64); 4] = [
         (1.0, 12.706204736174694, 636.6192487687897),
         (2.0, 4.302652729749462, 31.599054576445365),
@@ -112,8 +112,8 @@ mod tests {
         }
     }
 
-    // With 1 degree of freedom, Cauchy's: sf(t) = atan(1 / t) / pi; with 2,
-    // sf(t) = 1 / (r (r + t)) with r = sqrt(2 + t^2).
+    // With 1 degree of freedom, the Cauchy distribution: sf(t) = atan(1 / t) / pi; with 2, sf(t) =
+    // 1 / (r (r + t)) with r = sqrt(2 + t^2).
     #[test]
     fn one_and_two_degrees_of_freedom_have_closed_forms() {
         for t in [1e-9, 0.1, 1.0, 1.7, 2.0, 30.0, 1e9, 1e140] {

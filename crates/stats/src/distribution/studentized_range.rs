@@ -4,19 +4,19 @@
 //!
 //! The structure is that of algorithm AS 190 (Lund & Lund, Applied Statistics 32(2), 1983): the
 //! tail of the range of k normals, integrated over the distribution of the estimate. Both are
-//! integrals over the whole line of smooth functions that vanish at either end, for which the
-//! plain sum over equidistant nodes converges faster than any power of their distance (Trefethen &
-//! Weideman, "The Exponentially Convergent Trapezoidal Rule", SIAM Review 56(3), 2014).
-//! What is integrated is the tail itself, never its complement, so that small p keep their digits.
+//! integrals over the whole line of smooth functions that vanish at either end, for which the plain
+//! sum over equidistant nodes converges faster than any power of their distance (Trefethen &
+//! Weideman, "The Exponentially Convergent Trapezoidal Rule", SIAM Review 56(3), 2014). The tail
+//! itself is integrated, never its complement, so that small p keep their digits.
 
 use super::saddle::{deviance, stirling_error};
 use super::{assert_degrees, assert_open_unit, normal};
 
-/// The probability of a range above `q`, of `groups` means with `df` degrees of freedom of error
+/// The probability of a range above `q`, for `groups` means with `df` degrees of freedom of error
 /// (may be infinite).
 ///
-/// The relative error is below 1e-12 for 2 to 200 groups and below 1e-10 up to 1,000, with at
-/// least 1 degree of freedom and down to p = 1e-100.
+/// The relative error is below 1e-12 for 2 to 200 groups and below 1e-10 up to 1,000, with at least
+/// 1 degree of freedom and down to p = 1e-100.
 ///
 /// # Panics
 /// If there are fewer than 2 groups, or `df` is not above 0.
@@ -27,8 +27,8 @@ pub fn sf(q: f64, groups: u32, df: f64) -> f64 {
 }
 
 /// The `probability` quantile of the range of `groups` means with `df` degrees of freedom (may be
-/// infinite), to ten digits. Below p = 1e-5 it has fewer, and below 1e-15 none: the search goes by
-/// the upper tail.
+/// infinite), to ten digits. For a probability below 1e-5 it has fewer, and below 1e-15 none,
+/// because the search uses the upper tail.
 ///
 /// # Panics
 /// If `probability` is not strictly between 0 and 1, there are fewer than 2 groups, or `df` is not
@@ -38,7 +38,7 @@ pub fn quantile(probability: f64, groups: u32, df: f64) -> f64 {
     assert_degrees(df);
     let range = NormalRange::new(groups);
     let above = 1.0 - probability;
-    // The smaller tail on a logarithmic scale, falling with q in both cases.
+    // The smaller tail on a logarithmic scale, decreasing with q in both cases.
     let excess = |q: f64| {
         let sf = studentized_sf(q, &range, df);
         let ratio = if probability < 0.5 { probability / (1.0 - sf) } else { sf / above };
@@ -64,7 +64,7 @@ fn studentized_sf(q: f64, range: &NormalRange, df: f64) -> f64 {
     estimate.expectation_about(most_relevant_log(q, df), |s| range.sf(q * s)).min(1.0)
 }
 
-/// About where the integrand over the logarithm of the estimate is largest: far out, the range's
+/// Roughly where the integrand over the logarithm of the estimate is largest: far out, the range's
 /// tail falls like exp(-q^2 s^2 / 4).
 fn most_relevant_log(q: f64, df: f64) -> f64 {
     let pull = (q * q / 2.0 - 4.0).max(0.0);
@@ -74,12 +74,12 @@ fn most_relevant_log(q: f64, df: f64) -> f64 {
 /// An estimate of a standard deviation of 1 with `df` degrees of freedom: chi / sqrt(df).
 struct Estimate {
     df: f64,
-    /// The longest step of its logarithm which resolves what is averaged.
+    /// The longest step of its logarithm that resolves the function being averaged.
     step_longest: f64,
 }
 
 impl Estimate {
-    /// The expectation of `value`, which falls with the estimate, summed outwards from the
+    /// The expectation of `value`, which decreases with the estimate, summed outwards from the
     /// logarithm `centre`.
     fn expectation_about(&self, centre: f64, value: impl Fn(f64) -> f64) -> f64 {
         let step = (STEP_IN_DEVIATIONS / (2.0 * self.df).sqrt()).min(self.step_longest);
@@ -104,53 +104,53 @@ impl Estimate {
         sum * step
     }
 
-    /// The density of the logarithm: with a = df / 2 and v = s^2 - 1,
-    /// 2 sqrt(a / (2 pi)) exp(-a D(v) - E(a)), D and E being those of `saddle`.
+    /// The density of the logarithm: with a = df / 2 and v = s^2 - 1, it is 2 sqrt(a / (2 pi))
+    /// exp(-a D(v) - E(a)), with D and E from `saddle`.
     fn density_per_log(&self, log: f64) -> f64 {
         let a = self.df / 2.0;
         let v = (2.0 * log).exp_m1();
-        // The deviance v - ln(1 + v), where the logarithm is known.
+        // The deviance v - ln(1 + v); the logarithm is already known.
         let deviance = if v.abs() < 0.5 { deviance(v, 1.0 + v) } else { v - 2.0 * log };
         2.0 * (a / std::f64::consts::TAU).sqrt() * (-a * deviance - stirling_error(a)).exp()
     }
 }
 
-/// Where `x` lies once the left is drawn out, and the slope of that: 0 stays, and little changes to
-/// its right. With few degrees of freedom the left tail is a slow exponential, which this shortens;
-/// with many it would only sharpen what the steps have to resolve.
+/// A change of variable that stretches the left side, and its derivative: 0 stays in place, and
+/// little changes to its right. With few degrees of freedom, the left tail is a slow exponential,
+/// which this shortens; with many, it would only sharpen what the steps have to resolve.
 fn bend(x: f64) -> (f64, f64) {
     (x - BEND * (-x).exp_m1(), 1.0 + BEND * (-x).exp())
 }
 
-/// How far the left is drawn out, and below how many degrees of freedom.
+/// How much the left side is stretched, and below how many degrees of freedom.
 const BEND: f64 = 0.1;
 const BENT_BELOW: f64 = 8.0;
 
-/// The outer step in standard deviations of the logarithm of the estimate, and at most, for up to
-/// `COARSE_GROUPS` groups. With these steps halving them changes nothing above 1e-13.
+/// The outer step in standard deviations of the logarithm of the estimate, and its maximum, for up
+/// to `COARSE_GROUPS` groups. Halving these steps changes nothing above 1e-13.
 const STEP_IN_DEVIATIONS: f64 = 0.4;
 const OUTER_STEP_LONGEST: f64 = 0.06;
 
 /// Terms below this share of the sum are left out.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// More than the integral ever has.
+/// More nodes than the integral ever has.
 const OUTER_NODES_MAX: u32 = 4_000;
 
 /// The range of k independent standard normal values.
 ///
 /// Its tail is the integral over the largest value z of
-/// k phi(z) (Phi(z)^(k - 1) - (Phi(z) - Phi(z - w))^(k - 1)): the others lie below z, and not all
-/// of them above z - w (David & Nagaraja, "Order Statistics", 3rd edition, section 2.3).
+/// k phi(z) (Phi(z)^(k - 1) - (Phi(z) - Phi(z - w))^(k - 1)): the others are below z, and not all
+/// of them are above z - w (David & Nagaraja, "Order Statistics", 3rd edition, section 2.3).
 struct NormalRange {
     /// k - 1.
     others: f64,
-    /// 1 for few groups; the more there are, the narrower the distribution of the largest.
+    /// 1 for few groups; with more groups, the distribution of the largest value is narrower.
     fineness: f64,
     nodes: Vec<Node>,
 }
 
-/// What a value of the largest contributes, for every w.
+/// One value z of the largest, with the factors that do not depend on w.
 struct Node {
     z: f64,
     /// The inner step times k phi(z) Phi(z)^(k - 1).
@@ -163,12 +163,12 @@ struct Node {
 const INNER_STEP: f64 = 0.125;
 const COARSE_GROUPS: f64 = 200.0;
 
-/// The values of the largest that matter, up to where ranges above 66 have theirs: no f64 holds
-/// the probability of those.
+/// The range of largest values that matter. It covers ranges up to 66, whose probability is too
+/// small for f64.
 const LEAST: f64 = -6.6;
 const MOST: f64 = 40.0;
 
-/// So unlikely a largest value does not matter either.
+/// Largest values with less weight than this do not matter either.
 const LEAST_WEIGHT: f64 = 1e-22;
 
 /// Largest values further than this from w / 2, and above `LARGEST`, do not matter.
@@ -203,8 +203,8 @@ impl NormalRange {
         self.nodes[from..to].iter().map(|node| node.weight * self.not_all_within(node, w)).sum()
     }
 
-    /// The probability that not all others lie within `w` of the largest, given that they lie
-    /// below it.
+    /// The probability that not all others are within `w` of the largest, given that they are below
+    /// it.
     fn not_all_within(&self, node: &Node, w: f64) -> f64 {
         let share_beyond = normal::cdf(node.z - w) * node.inverse_cdf;
         let expected = self.others * share_beyond;
@@ -216,7 +216,7 @@ impl NormalRange {
 }
 
 /// The root of a function that falls from positive to negative values as its argument, above 0,
-/// grows: brackets by doubling, then the method of Ridders (Press et al., "Numerical Recipes", 3rd
+/// grows: brackets by doubling, then Ridders' method (Press et al., "Numerical Recipes", 3rd
 /// edition, section 9.2.1).
 fn falling_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (2.0, 4.0);

@@ -1,4 +1,4 @@
-//! What holds for every distribution: tails lie within 0 to 1, fall without a jump from one
+//! Properties of every distribution: tails are between 0 and 1 and decrease smoothly from one
 //! evaluation to the next, and quantiles lead back to their probability.
 
 use super::*;
@@ -8,10 +8,10 @@ const DF: [f64; 16] = [
 ];
 const FAR_AND_NEAR: [f64; 9] = [1e-300, 1e-100, 1e-20, 1e-8, 0.003, 0.24, 0.26, 0.49, 0.5];
 
-/// Relative steps around the mean in which tails must be told apart.
+/// Relative steps around the mean at which tails must differ.
 const STEP: f64 = 0.01;
 
-/// Checks the tails on a fine logarithmic scale from `low` by `count` steps, and at the ends.
+/// Checks the tails on a fine logarithmic scale from `low` for `count` steps, and at the ends.
 fn assert_sound(name: &str, low: f64, count: u32, tails: impl Fn(f64) -> [f64; 2]) {
     let mut before = [0.0, 1.0];
     for index in 0..count {
@@ -66,7 +66,7 @@ fn the_square_of_t_is_sound_at_all_degrees_of_freedom() {
     }
 }
 
-/// A quantile of which an f64 holds neither too small nor too large a value.
+/// Whether the quantile is neither too small nor too large for an f64.
 fn is_representable(quantile: f64) -> bool {
     quantile > 1e-290 && quantile < 1e290
 }
@@ -103,8 +103,8 @@ fn assert_fisher_inverts(p: f64, df1: f64, df2: f64) {
     }
 }
 
-/// With many degrees of freedom all values lie close to the mean, and the rounding of a value
-/// alone moves a far tail by a multiple of this root.
+/// With many degrees of freedom, all values are close to the mean, and rounding a value alone
+/// changes a far tail by a multiple of this square root.
 fn tolerance(df: f64) -> f64 {
     1e-12 + 100.0 * df.sqrt() * f64::EPSILON
 }

@@ -1,14 +1,14 @@
 //! Comparing two independent series: the ratio of their geometric means.
 //!
-//! Series of different runs have nothing in common by which they could be paired. Their logarithms
-//! are compared, since the errors of storage measurements act as factors. Where each side is a
-//! series of its own, that is done by Welch's t, which does not assume equal variances (Jain,
-//! section 13.4.2); where each value is what one run of several gave, it is done by Student's
-//! two-sample t: that runs differ from one another is the machine's doing, on both sides alike, so
-//! one spread is estimated from both (Jain, "The Art of Computer Systems Performance Analysis",
+//! Series from different runs have nothing in common by which they could be paired. Their
+//! logarithms are compared, since the errors of storage measurements are multiplicative. If each
+//! side is a single series, that is done by Welch's t, which does not assume equal variances (Jain,
+//! section 13.4.2). If each value is the result of one of several runs, it is done by Student's
+//! two-sample t: differences between runs are due to the machine, which affects both sides alike,
+//! so one spread is estimated from both (Jain, "The Art of Computer Systems Performance Analysis",
 //! section 13.4.3; Kalibera & Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, section
-//! 9.3). With two runs a side that leaves two degrees of freedom where Welch's t has between one
-//! and two.
+//! 9.3). With two runs per side, that leaves two degrees of freedom, where Welch's t has between
+//! one and two.
 
 use crate::estimated::Estimated;
 use crate::interval::Interval;
@@ -21,22 +21,22 @@ pub struct Independent {
     of: Of,
 }
 
-/// What the logarithm of the ratio is known by.
+/// How the logarithm of the ratio is estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Of {
-    /// Neither series has any spread, which leaves t nothing to divide by. They are worth their
-    /// order: of the ways to choose n1 of n1 + n2 values one alone has all larger ones.
+    /// Neither series has any spread, so t has nothing to divide by. Only their order counts: of
+    /// the ways to choose n1 of n1 + n2 values, exactly one has all the larger ones.
     Constant {
         log_ratio: f64,
         chance: f64,
-        /// The p value of "the ratio is 1", where it is not.
+        /// The p value of "the ratio is 1", if it is not.
         differs: f64,
     },
     Spread(Estimated),
 }
 
 impl Independent {
-    /// Of single values, by Welch's t.
+    /// Compares single values, by Welch's t.
     ///
     /// # Errors
     /// Refuses fewer than two values in either series, and values that are not finite and above 0.
@@ -44,7 +44,7 @@ impl Independent {
         Self::of(first, second, Estimated::difference_of_means)
     }
 
-    /// Of what several runs gave on either side, one value per run, by Student's t.
+    /// Compares the results of several runs on either side, one value per run, by Student's t.
     ///
     /// # Errors
     /// As for [`Self::of_values`].
@@ -52,13 +52,14 @@ impl Independent {
         Self::of(first, second, Estimated::difference_of_one_spread)
     }
 
-    /// Of whole numbers that were counted, each in a run of its own. Where neither side has any
-    /// spread, what it has is below what counting shows, and so no more than that of rounding to
-    /// whole numbers, which has a variance of 1/12: counts that differ from all those of the other
-    /// side are told apart sooner than by their order alone. Two sides of nothing but 0 are equal.
+    /// Compares whole numbers that were counted, each in a run of its own. If neither side has any
+    /// spread, the true spread is too small to show in counts, hence no larger than that of
+    /// rounding to whole numbers, which has a variance of 1/12. So counts that differ from all
+    /// those of the other side are told apart sooner than by their order alone. Two sides with only
+    /// zeros are equal.
     ///
     /// # Errors
-    /// As for [`Self::of_values`], but that all may be 0.
+    /// As for [`Self::of_values`], except that all may be 0.
     pub fn of_counts(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
         if first.iter().chain(second).all(|&count| count == 0.0) {
             let ones = |side: &[f64]| vec![1.0; side.len()];
@@ -90,7 +91,7 @@ impl Independent {
         Ok(Self { of })
     }
 
-    /// Whether neither series has any spread, as with counts that are exact.
+    /// Whether neither series has any spread, as is common for exact counts.
     pub fn is_constant(&self) -> bool {
         matches!(self.of, Of::Constant { .. })
     }
@@ -112,8 +113,8 @@ impl Independent {
         }
     }
 
-    /// The larger p value of two one-sided tests: that of "the ratio is further from 1 than by
-    /// `margin`", where 0.02 is from 1/1.02 to 1.02 (Schuirmann, "A Comparison of the Two One-Sided
+    /// The larger p value of two one-sided tests: that of "the ratio differs from 1 by more than
+    /// `margin`", where 0.02 means 1/1.02 to 1.02 (Schuirmann, "A Comparison of the Two One-Sided
     /// Tests Procedure and the Power Approach for Assessing the Equivalence of Average
     /// Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987).
     pub fn p_within(&self, margin: f64) -> f64 {
@@ -148,8 +149,8 @@ fn logarithms(values: &[f64]) -> Result<Vec<f64>, Refusal> {
     }
 }
 
-/// The probability that chance alone puts all values of the first of two samples above those of
-/// the second: 1 in binomial(n1 + n2, n1).
+/// The probability that chance alone puts all values of the first of two samples above those of the
+/// second: 1 in binomial(n1 + n2, n1).
 fn one_order([n1, n2]: [usize; 2]) -> f64 {
     (1..=n1).map(|k| k as f64 / (n2 + k) as f64).product()
 }

@@ -57,7 +57,7 @@ fn series_without_spread_are_worth_their_order() {
     assert!((grown.ratio() - 691.0 / 601.0).abs() < 1e-12);
     let interval = grown.interval(0.95).unwrap();
     assert_eq!((interval.low, interval.high), (grown.ratio(), grown.ratio()));
-    // 8 of 16 can be chosen in 12,870 ways.
+    // There are 12,870 ways to choose 8 of 16.
     assert!((grown.p() - 2.0 / 12_870.0).abs() < 1e-15);
     assert_eq!(grown.p_within(0.02), 1.0);
     let same = Independent::of_values(&lines(33.0, 6), &lines(33.0, 7)).unwrap();
@@ -84,7 +84,8 @@ fn counts_without_spread_are_told_apart_by_more_than_their_order() {
     let (same, doubled) = (of(160.0, 160.0, 3), of(320.0, 160.0, 3));
     assert!((same.p() - 1.0).abs() < 1e-12 && same.p_within(0.02) <= 0.05 + 1e-12);
     assert!((doubled.ratio() - 2.0).abs() < 1e-12 && doubled.p() < 1e-6, "{}", doubled.p());
-    // Student's t of 1 / (sqrt(2 / 3) / sqrt(12)) with 4 degrees of freedom, but for the logarithm.
+    // Apart from the logarithm, Student's t of 1 / (sqrt(2 / 3) / sqrt(12)) with 4 degrees of
+    // freedom.
     let by_one = of(161.0, 160.0, 3).p();
     assert!((by_one - 0.0132).abs() < 5e-4, "{by_one}");
     assert!((of(4.0, 3.0, 2).p() - 2.0 / 6.0).abs() < 0.3, "two are few");

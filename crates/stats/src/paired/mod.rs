@@ -1,22 +1,22 @@
-//! Comparing two targets block by block: the ratio of what is typical of them.
+//! Comparing two targets block by block: the ratio of their typical values.
 //!
-//! Each block measures both targets, one soon after the other, so what the machine does meanwhile
-//! hits both; comparing within blocks removes it (Jain, "The Art of Computer Systems Performance
-//! Analysis", section 13.4.1, paired observations). Storage measurements are positive and their
-//! errors act as factors, so the pairs are compared as log ratios: the mean of ln(first / second)
-//! is the log of the ratio of the two geometric means.
+//! Each block measures both targets, one soon after the other, so a disturbance of the machine
+//! affects both, and comparing within blocks cancels it (Jain, "The Art of Computer Systems
+//! Performance Analysis", section 13.4.1, paired observations). Storage measurements are positive
+//! and their errors are multiplicative, so the pairs are compared as log ratios: the mean of
+//! ln(first / second) is the log of the ratio of the two geometric means.
 //!
-//! Student's t on those (section 13.2) is the best test there is of normal values, and blind as
-//! soon as one block in twenty was disturbed; that of the trimmed mean ([`crate::trimmed`]) sees
-//! through such blocks, and needs some more of undisturbed ones. So both are made, and their p
-//! values combined after Cauchy (Liu & Xie, "Cauchy Combination Test: A Powerful Test With Analytic
-//! p-Value Calculation Under Arbitrary Dependency Structures", JASA 115(529), 2020): the mean of
-//! cot(pi p) is read as the cotangent of one p. What is above one half counts as one half, so that
-//! a test which sees nothing does not outvote one that does. Where what lies far off is cut off by
-//! the trimmed mean, that alone is used: there t has nothing to say. The interval holds all ratios
-//! which that test does not refuse. The ratio is the biweight mean (Mosteller & Tukey, 1977), which
-//! of undisturbed pairs is as near to the truth as the mean, and nearer than either where pairs are
-//! disturbed; where the trimmed mean alone is used, it is that.
+//! Student's t on these (section 13.2) is the best test for normal values, but blind as soon as one
+//! block in twenty is disturbed. That of the trimmed mean ([`crate::trimmed`]) sees through such
+//! blocks, but needs a few more blocks when none is disturbed. So both are computed, and their p
+//! values combined by Cauchy's method (Liu & Xie, "Cauchy Combination Test: A Powerful Test With
+//! Analytic p-Value Calculation Under Arbitrary Dependency Structures", JASA 115(529), 2020): the
+//! mean of cot(pi p) is read as the cotangent of one p. A p above one half counts as one half, so
+//! that a test that sees nothing does not outvote one that does. If the trimmed mean cuts off all
+//! values that are far off, it alone is used, since t is meaningless then. The interval contains
+//! all ratios that this test does not reject. The ratio is the biweight mean (Mosteller & Tukey,
+//! 1977), which for undisturbed pairs is as accurate as the mean, and more accurate than either if
+//! pairs are disturbed; if the trimmed mean alone is used, it is that.
 
 use std::f64::consts::PI;
 
@@ -28,9 +28,10 @@ use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
 use crate::trimmed::{cuts_off_what_is_far, trimmed_mean};
 
-/// Steps in which the end of an interval is looked for where p does not fall all the way to it.
+/// Number of steps in the search for the end of an interval, in case p does not fall monotonically
+/// towards it.
 const STEPS: u32 = 64;
-/// Halvings of the last step; more than digits are printed.
+/// Number of halvings of the last step; more than the digits that are printed.
 const HALVINGS: u32 = 48;
 
 /// A ratio with its interval, by one way of estimating.
@@ -51,26 +52,26 @@ pub struct Paired {
     of: Of,
 }
 
-/// What the log ratios are known by.
+/// How the log ratios are estimated.
 #[derive(Clone, Debug, PartialEq)]
 enum Of {
-    /// All pairs have one ratio, which leaves t nothing to divide by.
+    /// All pairs have the same ratio, so t has nothing to divide by.
     Constant { log_ratio: f64 },
     Spread {
         mean: Estimated,
         middle: Middle,
         /// Whether a few pairs are far off, so that the mean says little.
         is_disturbed: bool,
-        /// What is typical of the log ratios, if half of them are not one value.
+        /// The biweight mean of the log ratios, unless half of them are equal.
         typical: Option<f64>,
     },
 }
 
-/// What is known of the middle of the log ratios.
+/// The estimate from the middle of the log ratios.
 #[derive(Clone, Debug, PartialEq)]
 enum Middle {
     Trimmed(Estimated),
-    /// It is one value: what is beyond it, above and below, is counted.
+    /// The middle is a single value, so the numbers of values above and below are counted instead.
     Point {
         at: f64,
         logs: Vec<f64>,
@@ -78,7 +79,7 @@ enum Middle {
     },
 }
 
-/// Which estimates speak against a value.
+/// The direction of a test: in which direction the log ratios may be away from a value.
 #[derive(Clone, Copy)]
 enum Tail {
     Both,
@@ -117,7 +118,7 @@ impl Paired {
         Ok(Self { n, of })
     }
 
-    /// The same where each pair goes with the one before, so that there are as good as fewer.
+    /// Adjusts for each pair depending on the previous one, which makes them worth fewer pairs.
     #[must_use]
     pub fn with(mut self, dependence: &Dependence) -> Self {
         if let Of::Spread { mean, middle, .. } = &mut self.of {
@@ -129,12 +130,12 @@ impl Paired {
         self
     }
 
-    /// Whether all pairs have one ratio.
+    /// Whether all pairs have the same ratio.
     pub fn is_constant(&self) -> bool {
         matches!(self.of, Of::Constant { .. })
     }
 
-    /// What is typical of the first series divided by what is of the second.
+    /// The typical value of the first series divided by that of the second.
     pub fn ratio(&self) -> f64 {
         let typical = match &self.of {
             Of::Spread { middle: Middle::Trimmed(_), is_disturbed: false, typical, .. } => *typical,
@@ -143,23 +144,23 @@ impl Paired {
         typical.unwrap_or_else(|| self.centre()).exp()
     }
 
-    /// Two-sided p value of "the ratio is 1". A constant ratio other than 1, as counts or a coarse
-    /// clock give, has 2^(1 - n): that is all that n equal signs can support (the sign test:
-    /// Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.4). Verdicts go by p,
-    /// since a few such pairs prove little in spite of an interval without width.
+    /// Two-sided p value of "the ratio is 1". A constant ratio other than 1, as from counts or a
+    /// coarse clock, has 2^(1 - n): that is all that n equal signs can support (the sign test:
+    /// Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.4). Verdicts are based
+    /// on p, since a few such pairs prove little although their interval has no width.
     pub fn p(&self) -> f64 {
         self.p_of(0.0)
     }
 
-    /// The larger p value of two one-sided tests: that of "the ratio is further from 1 than by
-    /// `margin`", where 0.02 is from 1/1.02 to 1.02.
+    /// The larger p value of two one-sided tests: that of "the ratio differs from 1 by more than
+    /// `margin`", where 0.02 means 1/1.02 to 1.02.
     pub fn p_within(&self, margin: f64) -> f64 {
         let limit = margin.ln_1p();
         match &self.of {
             Of::Constant { log_ratio } if log_ratio.abs() < limit => one_sign(self.n),
             Of::Constant { .. } => 1.0,
-            // It is claimed of the mean and of the middle: what a fifth of the blocks hide from
-            // the middle is no sameness.
+            // Both the mean and the middle must be within the margin: a difference in a fifth of
+            // the blocks, which the middle cannot see, rules out equality.
             Of::Spread { mean, middle, .. } => [
                 mean.p_above(-limit),
                 mean.p_below(limit),
@@ -171,7 +172,7 @@ impl Paired {
         }
     }
 
-    /// The interval of the ratio, which goes with [`Self::p`].
+    /// The interval of the ratio, consistent with [`Self::p`].
     ///
     /// # Errors
     /// Refuses a `level` outside 0 to 1.
@@ -185,14 +186,14 @@ impl Paired {
                 (of.low, of.high)
             }
             Of::Spread { mean, middle, .. } => {
-                // The counted p of a point can be any; a mean's that is so small is refused
-                // whatever the other says.
+                // The counted p of a point can be anything. At the level used here, the p of the
+                // mean alone is small enough for rejection, whatever the other p is.
                 let is_point = matches!(middle, Middle::Point { .. });
                 let at = if is_point { f64::midpoint(1.0, level) } else { level };
                 let (one, other) = (mean.interval(at), middle.interval(at));
                 let farthest = (one.low.min(other.low), one.high.max(other.high));
                 let end = |outside| self.end(outside, centre, 1.0 - level);
-                // Estimates that refuse one another leave no ratio at all.
+                // If the two estimates reject each other, no ratio is left.
                 let is_none = self.p_of(centre) <= 1.0 - level;
                 if is_none { farthest } else { (end(farthest.0), end(farthest.1)) }
             }
@@ -233,7 +234,7 @@ impl Paired {
         RatioEstimate { ratio, interval: Interval { low: ratio, high: ratio, level }, p: self.p() }
     }
 
-    /// The log ratio, both estimates weighed by their precision.
+    /// The log ratio: both estimates, weighted by their precision.
     fn centre(&self) -> f64 {
         match &self.of {
             Of::Constant { log_ratio } => *log_ratio,
@@ -262,7 +263,7 @@ impl Paired {
         }
     }
 
-    /// The end of the interval between `outside`, which is refused, and `centre`, which is not.
+    /// The end of the interval between `outside`, which is rejected, and `centre`, which is not.
     fn end(&self, outside: f64, centre: f64, refused: f64) -> f64 {
         let is_refused = |value: f64| self.p_of(value) <= refused;
         let step = (centre - outside) / f64::from(STEPS);
@@ -316,7 +317,7 @@ fn in_ratios(log_ratio: f64, p: f64, interval: Interval) -> RatioEstimate {
     RatioEstimate { ratio: log_ratio.exp(), interval, p }
 }
 
-/// Two p values as one.
+/// Combines two p values into one.
 fn combined(one: f64, other: f64) -> f64 {
     let least = one.min(other);
     if least >= 0.5 || least == 0.0 {
@@ -324,16 +325,16 @@ fn combined(one: f64, other: f64) -> f64 {
     }
     let cotangent = |p: f64| 1.0 / (PI * p.min(0.5)).tan();
     let mean = f64::midpoint(cotangent(one), cotangent(other));
-    // The angle whose cotangent it is.
+    // The angle with this cotangent.
     1f64.atan2(mean) / PI
 }
 
-/// The probability that chance alone gives `n` pairs one sign that was named before.
+/// The probability that chance alone gives `n` pairs the same, predetermined sign.
 fn one_sign(n: u64) -> f64 {
     2f64.powf(-(n as f64))
 }
 
-/// The probability that of `n` pairs at most `few` have a sign that was named before.
+/// The probability that at most `few` of `n` pairs have a predetermined sign.
 fn at_most(few: usize, n: usize) -> f64 {
     let mut term = one_sign(n as u64);
     let mut sum = term;
@@ -348,7 +349,7 @@ fn at_most(few: usize, n: usize) -> f64 {
 struct LogRatios {
     /// ln(first / second), per pair.
     values: Vec<f64>,
-    /// Values closer than this may differ by nothing but the rounding of the logarithms.
+    /// Values closer than this may differ only by rounding in the logarithms.
     rounding: f64,
 }
 
@@ -367,10 +368,10 @@ impl LogRatios {
         let pairs = first.iter().zip(second);
         let largest_log =
             pairs.clone().map(|(a, b)| a.ln().abs().max(b.ln().abs())).fold(1.0, f64::max);
-        // The inputs, both logarithms and the difference round by at most half a unit in the last
-        // place each; eight units leave room for inputs that were themselves computed.
+        // The inputs, both logarithms and the difference are each rounded by at most half a unit in
+        // the last place; eight units leave room for inputs that were themselves computed.
         let rounding = 8.0 * f64::EPSILON * largest_log;
-        // The difference of logs, not the log of the quotient, which can overflow.
+        // The difference of logs, since the quotient could overflow.
         let values = pairs.map(|(a, b)| a.ln() - b.ln()).collect();
         Ok(Self { values, rounding })
     }
@@ -380,7 +381,7 @@ impl LogRatios {
         log_ratio.abs() <= self.rounding
     }
 
-    /// Whether all log ratios are the same but for rounding.
+    /// Whether all log ratios are equal apart from rounding.
     fn are_constant(&self) -> bool {
         let low = self.values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

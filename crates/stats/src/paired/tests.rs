@@ -1,4 +1,4 @@
-//! Tests of paired comparisons, against `SciPy` and against what they are for.
+//! Paired comparisons, checked against `SciPy` and on the cases that they are designed for.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn two_p_values_are_combined_after_cauchy() {
         assert_close(combined(p, 0.2), combined(0.2, p));
     }
     assert_eq!(combined(0.0, 0.7), 0.0);
-    // One that sees nothing halves what the other says, and no more.
+    // A test that sees nothing doubles the p value of the other, and no more.
     assert_close(combined(1e-6, 1.0), 2e-6);
 }
 
@@ -48,12 +48,12 @@ fn where_both_agree_the_interval_is_between_theirs_and_excludes_1_as_p_says() {
     assert!(interval.high <= mean.interval.high.max(middle.interval.high));
     assert!(interval.contains(it.ratio()));
     assert!(it.p() <= 0.05 && interval.low > 1.0);
-    // At its own p the interval just ends at 1.
+    // At a level of 1 - p, the interval just ends at 1.
     let just = it.interval(1.0 - it.p()).unwrap();
     assert!((just.low - 1.0).abs() < 1e-6, "{just:?}");
 }
 
-/// Seven blocks at 1.2x within 0.1 % and one that was disturbed said "cannot be told apart".
+/// Seven blocks at 1.2x within 0.1 % and one disturbed block used to give "cannot be told apart".
 #[test]
 fn one_disturbed_block_does_not_hide_a_difference() {
     let seconds = [1.0; 8];
@@ -67,7 +67,7 @@ fn one_disturbed_block_does_not_hide_a_difference() {
         assert!((it.ratio() - 1.2).abs() < 0.001, "{far}: {}", it.ratio());
         let means = it.of_means(0.95).unwrap().interval;
         assert!(means.contains(1.0), "{means:?}");
-        // The mean has nothing to say here.
+        // The mean says nothing here.
         let middle = it.of_the_middle(0.95).unwrap();
         assert_eq!((it.p(), it.ratio(), interval), (middle.p, middle.ratio, middle.interval));
     }
@@ -82,14 +82,15 @@ fn one_disturbed_count_does_not_hide_one_either() {
     let interval = it.interval(0.95).unwrap();
     assert!((it.ratio() - 1.2).abs() < 1e-9 && interval.contains(it.ratio()), "{interval:?}");
     assert!(interval.low > 1.0, "{interval:?}");
-    // Where signs are too few, the interval says so as well.
+    // If there are too few signs, the interval reflects that as well.
     for last in [8.0, 9.0] {
         let it = paired(&[12.0, 12.0, 12.0, 12.0, 12.0, last], &[10.0; 6]);
         assert!(it.p() > 0.05 && it.interval(0.95).unwrap().contains(1.0), "{last}: {}", it.p());
     }
 }
 
-/// A fifth of the pairs is otherwise, always in one direction: neither estimate stands for both.
+/// A fifth of the pairs differ, always in the same direction: neither estimate represents both
+/// groups.
 #[test]
 fn estimates_that_refuse_one_another_leave_an_interval_that_holds_both() {
     let wobble = |place: usize| 1.0 + 0.002 * (place as f64 * 2.4).sin();
@@ -144,7 +145,8 @@ fn pairs_that_stay_within_the_margin_are_shown_to() {
     let close = [1.001, 0.999, 1.002, 0.998, 1.0005, 0.9995, 1.001, 0.9985];
     let it = paired(&close, &[1.0; 8]);
     assert!(it.p() > 0.3 && it.p_within(0.02) < 1e-4, "{} {}", it.p(), it.p_within(0.02));
-    // That a block in five takes a hundred times as long is not the same, whatever the others do.
+    // If one block in five takes a hundred times as long, the two are not equal, whatever the
+    // others do.
     let stalls = [1.001, 0.999, 1.002, 0.998, 1.0005, 0.9995, 1.001, 0.9985, 100.0, 100.0];
     assert!(paired(&stalls, &[1.0; 10]).p_within(0.02) > 0.5);
     assert!(paired(&FIRST, &SECOND).p_within(0.02) > 0.9);
@@ -173,7 +175,7 @@ fn what_is_no_pair_of_positive_series_is_refused() {
     assert!(paired(&FIRST, &SECOND).interval(95.0).is_err());
 }
 
-/// Of ten pairs three are far off to one side, which is more than the trimmed mean cuts off.
+/// Three of ten pairs are far off on one side, which is more than the trimmed mean cuts off.
 #[test]
 fn the_ratio_is_what_most_pairs_say() {
     let firsts = [1.18, 1.22, 1.2, 1.19, 1.21, 1.17, 1.23, 4.8, 4.7, 4.9];

@@ -1,8 +1,8 @@
-//! How many blocks a wanted precision takes, judged by the blocks there are.
+//! How many blocks a wanted precision takes, judging by the blocks so far.
 //!
-//! [`blocks_needed`] is for intervals by t; [`power`] says which difference so many blocks or runs
-//! can show; [`runs`] plans runs by a pilot, and [`moderated`] makes much of little that is known
-//! of each of many.
+//! [`blocks_needed`] is for intervals by t; [`power`] says which difference a number of blocks or
+//! runs can show; [`runs`] plans runs from a pilot, and [`moderated`] improves estimates of many
+//! variances that are each based on few values.
 
 pub mod moderated;
 pub mod power;
@@ -11,8 +11,8 @@ pub mod runs;
 use crate::distribution::student;
 use crate::refusal::{Refusal, check_open_unit, check_positive};
 
-/// The fewest of 2 to `most` that are enough, where more are enough as well; none if `most` are
-/// not. By halving, since asking can take long.
+/// The smallest number from 2 to `most` that is enough, given that every larger one is enough as
+/// well; none if `most` is not. Searches by bisection, since asking can take long.
 pub fn fewest(most: u64, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
     if !is_enough(most) {
         return None;
@@ -36,11 +36,11 @@ pub struct Precision {
     pub level: f64,
 }
 
-/// The total number of blocks after which the interval should be no wider than `wanted` (a
-/// relative half-width), if the spread stays what it was. Never fewer than there are.
+/// The total number of blocks after which the interval should be no wider than `wanted` (a relative
+/// half-width), if the spread remains the same. Never fewer than there are.
 ///
 /// Half-widths shrink as t / sqrt(n) (Jain, "The Art of Computer Systems Performance Analysis",
-/// sections 13.2 and 13.9.1); t itself shrinks with n, which counts while blocks are few.
+/// sections 13.2 and 13.9.1); t itself shrinks with n, which matters while there are few blocks.
 ///
 /// # Errors
 /// Refuses fewer than two blocks, a half-width that is negative or not finite, a `wanted` that is
@@ -58,7 +58,8 @@ pub fn blocks_needed(now: Precision, wanted: f64) -> Result<u64, Refusal> {
     if now.relative_half_width <= wanted {
         return Ok(now.blocks);
     }
-    // With t held at its present value more blocks than needed come out: the end of the search.
+    // With t fixed at its present value, the result is larger than needed: an upper bound for the
+    // search.
     let upper_bound = now.blocks as f64 * (now.relative_half_width / wanted).powi(2);
     let (mut too_few, mut enough) = (now.blocks, ceil_to_count(upper_bound));
     while enough - too_few > 1 {
@@ -72,7 +73,7 @@ pub fn blocks_needed(now: Precision, wanted: f64) -> Result<u64, Refusal> {
     Ok(enough)
 }
 
-/// The relative half-width to expect after `blocks` blocks.
+/// The relative half-width expected after `blocks` blocks.
 fn forecast(now: Precision, blocks: u64) -> f64 {
     let t_over_root_n = |n: u64| {
         let n = n as f64;
@@ -81,7 +82,7 @@ fn forecast(now: Precision, blocks: u64) -> f64 {
     now.relative_half_width * t_over_root_n(blocks) / t_over_root_n(now.blocks)
 }
 
-/// Rounds up, saturating where a count of blocks has long lost its meaning.
+/// Rounds up, saturating at numbers of blocks that are meaningless anyway.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,15 +1,15 @@
 //! Variances of many things that were each estimated from few values.
 //!
 //! From four runs, a variance has three degrees of freedom: one estimate in ten is below a fifth of
-//! the truth, and one in ten above twice the truth. A plan made from such estimates would call some
-//! benchmarks steady and others not where all are alike. So each is drawn towards what is common to
-//! all, the more so the less they differ beyond what chance explains: the true variances are taken
-//! as scaled inverse chi-square, with `d0` degrees of freedom around `s0^2`, both found from the
-//! mean and the variance of the logarithms (Smyth, "Linear Models and Empirical Bayes Methods
-//! for Assessing Differential Expression in Microarray Experiments", Statistical Applications in
-//! Genetics and Molecular Biology 3(1), 2004, sections 6.2 and 4). The result is the
-//! posterior mean of each variance, since a plan has to hold, too, for those that are larger than
-//! they look.
+//! the truth, and one in ten is above twice the truth. A plan made from such estimates would treat
+//! some benchmarks as steady and others as unsteady even if all are alike. So each estimate is
+//! drawn towards what is common to all, the more so the less they differ beyond what chance
+//! explains. The true variances are modelled as scaled inverse chi-square, with `d0` degrees of
+//! freedom around `s0^2`, both estimated from the mean and the variance of the logarithms (Smyth,
+//! "Linear Models and Empirical Bayes Methods for Assessing Differential Expression in Microarray
+//! Experiments", Statistical Applications in Genetics and Molecular Biology 3(1), 2004, sections
+//! 6.2 and 4). The result is the posterior mean of each variance, since a plan must also hold for
+//! those that are larger than they look.
 
 /// One variance, and its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,8 +20,8 @@ pub struct EstimatedVariance {
     pub df: f64,
 }
 
-/// The variances, each drawn towards the others. Those of 0 stay 0 and do not affect the others; if
-/// fewer than three are above 0, all stay as they are.
+/// The variances, each drawn towards the others. Variances of 0 stay 0 and do not affect the
+/// others; if fewer than three are above 0, all stay as they are.
 #[must_use]
 pub fn variances(estimates: &[EstimatedVariance]) -> Vec<f64> {
     let common = Common::of(estimates);
@@ -32,10 +32,10 @@ pub fn variances(estimates: &[EstimatedVariance]) -> Vec<f64> {
     estimates.iter().map(moderated).collect()
 }
 
-/// What is common to all.
+/// The distribution common to all.
 struct Common {
     variance: f64,
-    /// Infinite where they differ no more than chance makes them.
+    /// Infinite if they differ no more than chance explains.
     df: f64,
 }
 
@@ -48,7 +48,7 @@ impl Common {
             return None;
         }
         let count = varying.len() as f64;
-        // The logarithms, less what chance moves their mean by.
+        // The logarithms, corrected for their bias.
         let logs: Vec<f64> =
             varying.iter().map(|one| one.variance.ln() - log_bias(one.df / 2.0)).collect();
         let mean = logs.iter().sum::<f64>() / count;
@@ -62,7 +62,7 @@ impl Common {
         Some(Self { variance: (mean + log_bias(half)).exp(), df: 2.0 * half })
     }
 
-    /// The mean of scaled inverse chi-square, which has one above two degrees of freedom.
+    /// The mean of a scaled inverse chi-square, which exists above two degrees of freedom.
     fn drawn(&self, one: &EstimatedVariance) -> f64 {
         if self.df.is_infinite() {
             return self.variance;
@@ -73,12 +73,12 @@ impl Common {
     }
 }
 
-/// The mean of the logarithm of chi-square over its degrees of freedom, of half as many.
+/// The mean of the logarithm of chi-square over its degrees of freedom, given half of these.
 fn log_bias(half: f64) -> f64 {
     digamma(half) - half.ln()
 }
 
-/// The argument from which on the asymptotic series are exact to 13 digits.
+/// From here on, the asymptotic series are exact to 13 digits.
 const ASYMPTOTIC: f64 = 12.0;
 
 /// The derivative of the logarithm of the gamma function (Abramowitz & Stegun, "Handbook of
@@ -93,7 +93,7 @@ fn digamma(x: f64) -> f64 {
     x.ln() - 0.5 / x - series
 }
 
-/// Its derivative (the same, equations 6.4.6 and 6.4.12).
+/// Its derivative (ibid., equations 6.4.6 and 6.4.12).
 fn trigamma(x: f64) -> f64 {
     if x < ASYMPTOTIC {
         return trigamma(x + 1.0) + 1.0 / (x * x);
@@ -104,8 +104,8 @@ fn trigamma(x: f64) -> f64 {
     1.0 / x + 0.5 * square + series / x
 }
 
-/// Where trigamma, which falls from infinity to 0, has this value above 0: by halving the
-/// logarithm.
+/// The argument at which trigamma, which falls from infinity to 0, has this value above 0: by
+/// bisection on a logarithmic scale.
 fn inverse_trigamma(value: f64) -> f64 {
     let (mut low, mut high) = (-40.0_f64, 40.0_f64);
     for _ in 0..100 {
@@ -153,7 +153,7 @@ mod tests {
         variances.iter().map(estimate).collect()
     }
 
-    /// How far estimates lie from the truth: the mean squared error of their logarithms.
+    /// How far estimates are from the truth: the mean squared error of their logarithms.
     fn error(estimates: impl Iterator<Item = f64>, truth: &[f64]) -> f64 {
         let errors = estimates.zip(truth).map(|(got, truth)| (got / truth).ln().powi(2));
         errors.sum::<f64>() / truth.len() as f64

@@ -1,5 +1,5 @@
-//! The least difference that so many paired blocks, or so many runs a side, can show; and how many
-//! runs a side a difference takes.
+//! The smallest difference that a number of paired blocks, or of runs per side, can show; and how
+//! many runs per side a difference takes.
 //!
 //! If the log ratios of the pairs are normal with mean d and standard deviation s, the t of n pairs
 //! is noncentral t distributed with n - 1 degrees of freedom and noncentrality d sqrt(n) / s, and
@@ -12,8 +12,8 @@ use super::fewest;
 use crate::distribution::{normal, stirling_error, student};
 use crate::refusal::{Refusal, check_open_unit};
 
-/// The least logarithm of a ratio that so many blocks show at `level` with the probability `power`
-/// (0.8 by custom), in standard deviations of log ratios from block to block.
+/// The smallest logarithm of a ratio that this many blocks show at `level` with the probability
+/// `power` (0.8 by convention), in standard deviations of log ratios from block to block.
 ///
 /// # Errors
 /// Refuses fewer than two blocks, a level outside 0 to 1, and a power that is not between 1 -
@@ -33,12 +33,12 @@ pub fn least_detectable_deviations(blocks: u64, level: f64, power: f64) -> Resul
     Ok(test.noncentrality_of(power) / (blocks as f64).sqrt())
 }
 
-/// The least difference of logarithms that so many runs on either side show at `level` with the
-/// probability `power`, in deviations of what single runs give: see
+/// The smallest difference of logarithms that this many runs per side show at `level` with the
+/// probability `power`, in standard deviations of the results of single runs: see
 /// [`crate::Independent::of_runs`].
 ///
 /// # Errors
-/// Refuses fewer than two runs on a side, and else what [`least_detectable_deviations`] does.
+/// Refuses fewer than two runs on a side, and otherwise like [`least_detectable_deviations`].
 pub fn least_detectable_of_runs(runs: [u64; 2], level: f64, power: f64) -> Result<f64, Refusal> {
     let [first, second] = runs;
     let what = "a comparison of runs";
@@ -55,19 +55,19 @@ pub fn least_detectable_of_runs(runs: [u64; 2], level: f64, power: f64) -> Resul
     Ok(test.noncentrality_of(power) * (1.0 / first as f64 + 1.0 / second as f64).sqrt())
 }
 
-/// The fewest runs a side, 2 to `most`, that show a difference of logarithms at `level` with the
-/// probability `power`; `difference` is in deviations of what single runs give. None if more than
-/// `most` would be needed.
+/// The smallest number of runs per side, from 2 to `most`, that show a difference of logarithms at
+/// `level` with the probability `power`; `difference` is in standard deviations of the results of
+/// single runs. None if more than `most` would be needed.
 ///
 /// # Errors
-/// Refuses a difference that is not above 0, and else what [`least_detectable_deviations`] does.
+/// Refuses a difference that is not above 0, and otherwise like [`least_detectable_deviations`].
 pub fn runs_needed(
     difference: f64,
     level: f64,
     power: f64,
     most: u64,
 ) -> Result<Option<u64>, Refusal> {
-    // Also refuses what is no plan.
+    // Also rejects invalid arguments.
     least_detectable_of_runs([2; 2], level, power)?;
     power_of_runs(difference, [2; 2], level)?;
     let is_enough =
@@ -75,15 +75,15 @@ pub fn runs_needed(
     Ok(fewest(most.max(2), is_enough))
 }
 
-/// How often so many runs on either side show a difference of logarithms at `level`; `difference`
-/// is in deviations of what single runs give. Where there is no difference, they rule this one
-/// out as often: their interval ends below it.
+/// How often this many runs per side show a difference of logarithms at `level`; `difference` is in
+/// standard deviations of the results of single runs. If there is no difference, they rule this one
+/// out equally often: their interval ends below it.
 ///
 /// # Errors
 /// Refuses fewer than two runs on a side, a difference that is not above 0, and a level outside 0
 /// to 1.
 pub fn power_of_runs(difference: f64, runs: [u64; 2], level: f64) -> Result<f64, Refusal> {
-    /// Beyond, nothing is missed.
+    /// Differences beyond this are never missed.
     const LARGE: f64 = 1e6;
     check_open_unit("the level", level)?;
     if let Some(&given) = runs.iter().find(|&&count| count < 2) {
@@ -98,22 +98,22 @@ pub fn power_of_runs(difference: f64, runs: [u64; 2], level: f64) -> Result<f64,
     Ok(test.power(difference.min(LARGE) / (1.0 / first + 1.0 / second).sqrt()))
 }
 
-/// A two-sided t test, and what integrals over its estimated spread take.
+/// A two-sided t test, and the grid for integrals over its estimated spread.
 struct Test {
     critical: f64,
     df: f64,
-    /// Where the integration starts, the width of its steps, and their number.
+    /// Where the integration starts, the step, and the number of steps.
     from: f64,
     step: f64,
     steps: u32,
 }
 
 impl Test {
-    /// The integrand is left out where its weight is below e^-40 of its peak.
+    /// The integrand is ignored where its weight is below e^-40 of its peak.
     const NEGLIGIBLE: f64 = 40.0;
 
-    /// The trapezoid rule's error falls exponentially with the number of steps once they resolve
-    /// the rise of the power, which is as steep as the critical value is large.
+    /// The trapezoidal rule's error falls exponentially with the number of steps once they resolve
+    /// the rise of the power, whose steepness grows with the critical value.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -133,7 +133,7 @@ impl Test {
     /// 1) / 2)).
     fn power(&self, noncentrality: f64) -> f64 {
         let df = self.df;
-        // 2 (df / 2)^(df / 2) e^(-df / 2) / Gamma(df / 2), by what Stirling's formula leaves over.
+        // 2 (df / 2)^(df / 2) e^(-df / 2) / Gamma(df / 2), by the error term of Stirling's formula.
         let half = df / 2.0;
         let log_constant =
             2f64.ln() + 0.5 * (half / std::f64::consts::TAU).ln() - stirling_error(half);
@@ -148,7 +148,7 @@ impl Test {
         (sum * self.step).clamp(0.0, 1.0)
     }
 
-    /// The noncentrality at which the power is as asked for, by halving.
+    /// The noncentrality at which the power is as requested, by bisection.
     fn noncentrality_of(&self, power: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         while self.power(high) < power && high < 1e12 {
@@ -170,7 +170,7 @@ impl Test {
 mod tests {
     use super::*;
 
-    // With no difference the power is what the level leaves over, at any degrees of freedom.
+    // If there is no difference, the power is 1 - level, for any degrees of freedom.
     #[test]
     fn no_difference_is_shown_as_often_as_the_level_leaves_over() {
         for df in [1.0, 2.0, 5.0, 30.0, 1e3, 1e6, 1e8] {

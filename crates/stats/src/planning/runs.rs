@@ -1,17 +1,17 @@
-//! How many runs of what length show a change, judged by a pilot of a few runs.
+//! How many runs of what length show a change, judging by a pilot of a few runs.
 //!
-//! What a run gives varies for two reasons. Blocks vary within it, which longer runs average out;
-//! and each run has effects of its own, such as where its files came to lie, which only more runs
-//! average out. The variance of what runs give is the sum of both; the first is known from the
-//! blocks, and the rest is the second (Snedecor & Cochran, "Statistical Methods", 7th edition,
-//! sections 13.3 and 13.8; Kalibera & Jones, "Rigorous Benchmarking in Reasonable Time", sections 6
-//! and 7).
+//! The result of a run varies for two reasons. Blocks vary within it, which longer runs average
+//! out; and each run has effects of its own, such as where its files were placed, which only more
+//! runs average out. The variance of the results of runs is the sum of both; the first is known
+//! from the blocks, and the rest is the second (Snedecor & Cochran, "Statistical Methods", 7th
+//! edition, sections 13.3 and 13.8; Kalibera & Jones, "Rigorous Benchmarking in Reasonable Time",
+//! sections 6 and 7).
 
 use super::moderated::{self, EstimatedVariance};
 use crate::sample;
 use crate::trimmed;
 
-/// What varies in the logarithm of what a run gives on one benchmark.
+/// How the logarithm of a run's result on one benchmark varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunSpread {
     /// The variance from run to run, in runs as long as the pilot's.
@@ -21,15 +21,15 @@ pub struct RunSpread {
 }
 
 impl RunSpread {
-    /// The variance from run to run, in runs of so many times as many blocks.
+    /// The variance from run to run, in runs with this many times as many blocks.
     #[must_use]
     pub fn of_longer(&self, times: f64) -> f64 {
         self.variance - self.within + self.within / times
     }
 }
 
-/// How much each benchmark varies. Each is given as its runs, and each run as the values of its
-/// blocks. None for a benchmark with fewer than two runs that have values, all of them above 0.
+/// How much each benchmark varies. A benchmark is given as its runs, and a run as the values of its
+/// blocks. None for a benchmark with fewer than two runs whose values exist and are all above 0.
 #[must_use]
 pub fn spreads(benchmarks: &[Vec<Vec<f64>>]) -> Vec<Option<RunSpread>> {
     let found: Vec<Option<Spreads>> = benchmarks.iter().map(|runs| Spreads::of(runs)).collect();
@@ -42,7 +42,7 @@ pub fn spreads(benchmarks: &[Vec<Vec<f64>>]) -> Vec<Option<RunSpread>> {
     found.iter().map(|one| one.as_ref().and_then(&mut spread)).collect()
 }
 
-/// What a pilot shows of one benchmark.
+/// What a pilot shows about one benchmark.
 struct Spreads {
     between: EstimatedVariance,
     within: f64,
@@ -65,7 +65,7 @@ impl Spreads {
     }
 }
 
-/// The square of the standard error of what is typical of a run's blocks.
+/// The squared standard error of the typical value of a run's blocks.
 fn square_error(values: &[f64]) -> Option<f64> {
     const FEWEST: usize = 3;
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -84,7 +84,8 @@ mod tests {
     use crate::independent::Independent;
     use crate::planning::power::runs_needed;
 
-    /// Runs of a benchmark: effects of runs and of blocks have these deviations.
+    /// Runs of a benchmark, in which the effects of runs and of blocks have these standard
+    /// deviations.
     fn runs(
         (between, within): (f64, f64),
         (count, blocks): (usize, usize),
@@ -111,7 +112,8 @@ mod tests {
             (mean(|one| one.variance), mean(|one| one.within))
         };
         let (variance, within) = of((0.0, 0.1));
-        // The middle of ten normal values varies by a tenth more than their mean.
+        // The variance of the trimmed mean of ten normal values is a tenth larger than that of
+        // their mean.
         assert!((variance / 0.0011 - 1.0).abs() < 0.1, "{variance}");
         assert!(within / variance > 0.8, "{within} of {variance}");
         let (variance, within) = of((0.03, 0.01));
@@ -119,8 +121,8 @@ mod tests {
         assert!(within / variance < 0.05, "{within} of {variance}");
     }
 
-    /// A plan made from four runs is kept: as many runs of as many blocks show the change as often
-    /// as it says.
+    /// A plan made from four runs keeps its promise: as many runs of as many blocks show the change
+    /// as often as it says.
     #[test]
     fn what_is_planned_shows_the_change_as_often_as_it_says() {
         const BENCHMARKS: usize = 40;

@@ -1,47 +1,47 @@
-//! The full law's parameters where throughputs come in blocks.
+//! The full law's parameters when throughputs come in blocks.
 //!
-//! What happened to a block happened to all its values, so they are no independent observations:
-//! intervals that take them for such hold in two cases of three. Leaving out one block after the
-//! other says how much the parameters depend on which blocks there were (the jackknife: Miller,
-//! "The Jackknife: A Review", Biometrika 61(1), 1974): of B blocks, B times the estimate from all
-//! less B - 1 times that without one is a value that this block gives, and Student's t on those
-//! gives the interval.
+//! Whatever affected a block affected all its values, so they are not independent observations:
+//! intervals that assume so contain the truth in only two cases of three. Leaving out one block
+//! after another shows how much the parameters depend on the blocks (the jackknife: Miller, "The
+//! Jackknife: A Review", Biometrika 61(1), 1974). With B blocks, B times the estimate from all
+//! minus B - 1 times that without one block is that block's pseudovalue, and Student's t on the
+//! pseudovalues gives the interval.
 
 use super::{Data, Errors, Model};
 use crate::interval::{Interval, t_interval};
 use crate::refusal::{Refusal, check_count, check_open_unit};
 
-/// The fewest blocks.
+/// Minimum number of blocks.
 const BLOCKS_MIN: usize = 3;
 
 /// A parameter and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// From all blocks.
+    /// The estimate from all blocks.
     pub value: f64,
-    /// Its interval; of alpha and beta it may reach below 0.
+    /// Its interval; for alpha and beta it may reach below 0.
     pub interval: Interval,
 }
 
-/// The Universal Scalability Law of throughputs in blocks.
+/// The Universal Scalability Law fitted to throughputs in blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfBlocks {
-    /// Throughput of one.
+    /// Throughput at a concurrency of one.
     pub gamma: Parameter,
     /// Cost of waiting.
     pub alpha: Parameter,
     /// Cost of agreeing.
     pub beta: Parameter,
-    /// The concurrency of highest throughput; none where it cannot be told that there is one.
+    /// The concurrency of highest throughput; none if it is not certain that there is one.
     pub peak_n: Option<Parameter>,
 }
 
-/// Fits the full law to blocks of throughputs, each at its concurrency (n, x), for errors in
-/// proportion.
+/// Fits the full law to blocks of throughputs, each at its concurrency (n, x), assuming
+/// proportional errors.
 ///
 /// # Errors
 /// Refuses fewer than three blocks, fewer than four distinct concurrencies once any block is left
-/// out, and what [`super::scalability`] refuses.
+/// out, and whatever [`super::scalability`] refuses.
 pub fn of_blocks(blocks: &[Vec<(f64, f64)>], level: f64) -> Result<OfBlocks, Refusal> {
     check_open_unit("the level", level)?;
     check_count("a law by blocks", blocks.len(), BLOCKS_MIN as u64)?;
@@ -60,7 +60,7 @@ pub fn of_blocks(blocks: &[Vec<(f64, f64)>], level: f64) -> Result<OfBlocks, Ref
         let given: Vec<f64> =
             each.iter().map(|one| count * of(all) - (count - 1.0) * of(*one)).collect();
         let interval = t_interval(&given, level);
-        // About the estimate from all, not about the mean of what blocks give.
+        // Centred on the estimate from all blocks, not on the mean of the pseudovalues.
         let reach = interval.half_width();
         (of(all) - reach, of(all) + reach)
     };
@@ -95,7 +95,7 @@ mod tests {
     const N: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0];
     const TRUTH: [f64; 3] = [100.0, 0.1, 0.01];
 
-    /// Values err by 3 %, blocks as a whole by 5 %.
+    /// Values vary by 3 %, blocks as a whole by 5 %.
     fn blocks(count: usize, seed: u64) -> Vec<Vec<(f64, f64)>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut normal = || -> f64 { StandardNormal.sample(&mut random) };

@@ -1,14 +1,14 @@
-//! The least-squares optimum of a scalability law, by Levenberg and Marquardt.
+//! The least-squares optimum of a scalability law, by the Levenberg-Marquardt method.
 //!
 //! Start: N / X is linear in 1 / gamma, alpha / gamma and beta / gamma (Gunther's own
 //! transformation). Weighting each equation by X^2 / N turns an error of N / X into one of X, so
-//! the start is near the optimum. From there damped Gauss-Newton steps (Marquardt, "An Algorithm
-//! for Least-Squares Estimation of Nonlinear Parameters", SIAM Journal 11(2), 1963), damped in
+//! the start is near the optimum. Then come damped Gauss-Newton steps (Marquardt, "An Algorithm for
+//! Least-Squares Estimation of Nonlinear Parameters", SIAM Journal 11(2), 1963), damped in
 //! proportion to the squares of the Jacobian's columns, until a step moves no parameter by more
-//! than rounding; then the undamped steps that still help.
+//! than rounding, and finally the undamped steps that still help.
 //!
-//! Throughputs are taken in units of the largest, so that no square overflows. Errors in proportion
-//! are those of the throughput's logarithm.
+//! Throughputs are in units of the largest, so that no square overflows. Proportional errors are
+//! errors of the throughput's logarithm.
 
 use super::Errors;
 
@@ -50,7 +50,7 @@ impl Curve {
         self.gamma * n / self.denominator(n)
     }
 
-    /// Derivatives by gamma, alpha and beta.
+    /// Derivatives with respect to gamma, alpha and beta.
     pub(super) fn gradient(self, n: f64) -> [f64; 3] {
         let denominator = self.denominator(n);
         let by_alpha = -self.at(n) * (n - 1.0) / denominator;
@@ -62,7 +62,7 @@ impl Curve {
     }
 }
 
-/// A minimum of the squares. Throughputs are in units of the largest one given.
+/// A least-squares minimum. Throughputs are in units of the largest one given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Optimum {
     /// The largest throughput given.
@@ -82,8 +82,8 @@ impl Optimum {
     }
 }
 
-/// The optimum of the model with the parameters `free`, whether or not it lies within bounds; none
-/// where the values do not determine it.
+/// The optimum of the model with the parameters `free`, whether or not it is within bounds; none if
+/// the values do not determine it.
 pub(super) fn optimum(n: &[f64], x: &[f64], errors: Errors, free: Free) -> Option<Optimum> {
     let unit = x.iter().copied().fold(0.0, f64::max);
     let shares: Vec<f64> = x.iter().map(|value| value / unit).collect();
@@ -105,7 +105,7 @@ struct Problem<'a> {
 type Matrix = [[f64; 3]; 3];
 
 impl Problem<'_> {
-    /// The optimum of the linear form, or, where that is no sensible curve, of the line.
+    /// The optimum of the linear form, or, if that is not a sensible curve, of the linear model.
     fn start(&self) -> Option<Curve> {
         let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
         for (&n, &x) in self.n.iter().zip(self.x) {
@@ -158,7 +158,7 @@ impl Problem<'_> {
         (matrix, right)
     }
 
-    /// How far the value `x` is from the curve, as its errors are.
+    /// How far the value `x` is from the curve, in the form of its errors.
     fn residual(&self, curve: Curve, n: f64, x: f64) -> f64 {
         match self.errors {
             Errors::OfOneSize => x - curve.at(n),
@@ -194,8 +194,8 @@ impl Problem<'_> {
         Some(self.polished(curve, squares))
     }
 
-    /// Near the optimum the sum of squares is flat to rounding well before the parameters are
-    /// exact; undamped steps go on by the gradient alone.
+    /// Near the optimum, the sum of squares is flat to within rounding well before the parameters
+    /// are exact; undamped steps continue by the gradient alone.
     fn polished(&self, mut curve: Curve, squares: f64) -> Curve {
         for _ in 0..50 {
             let (matrix, right) = self.normal_equations(curve);
@@ -230,14 +230,14 @@ fn accumulate(matrix: &mut Matrix, right: &mut [f64; 3], row: [f64; 3], value: f
 }
 
 /// Solves the rows and columns under `mask` of a symmetric positive system, after scaling its
-/// diagonal to 1; the other unknowns are 0. None for one that is singular to working precision.
+/// diagonal to 1; the other unknowns are 0. None if it is singular to working precision.
 fn solve(matrix: Matrix, right: [f64; 3], mask: [bool; 3]) -> Option<[f64; 3]> {
     let inverse = inverse(matrix, mask)?;
     let row = |i: usize| (0..3).map(|j| inverse[i][j] * right[j]).sum::<f64>();
     Some([row(0), row(1), row(2)])
 }
 
-/// The inverse of the rows and columns under `mask`, by Gauss and Jordan; 0 elsewhere.
+/// The inverse of the rows and columns under `mask`, by Gauss-Jordan elimination; 0 elsewhere.
 fn inverse(matrix: Matrix, mask: [bool; 3]) -> Option<Matrix> {
     let scale = [0, 1, 2].map(|i| if mask[i] { matrix[i][i].sqrt() } else { 1.0 });
     if scale.iter().any(|it| !it.is_finite() || *it == 0.0) {

@@ -1,23 +1,23 @@
 //! How throughput grows with concurrency: Amdahl's law and the Universal Scalability Law.
 //!
-//! X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)): gamma is the throughput of one, alpha the
-//! cost of waiting for each other, beta the cost of agreeing with each other; beta = 0 is Amdahl's
-//! law (Gunther, "Guerrilla Capacity Planning", Springer 2007, chapters 4 to 6). With beta above 0
-//! throughput peaks at N = sqrt((1 - alpha) / beta) and falls beyond.
+//! X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)): gamma is the throughput at a concurrency
+//! of one, alpha the cost of waiting for each other, beta the cost of agreeing with each other;
+//! beta = 0 is Amdahl's law (Gunther, "Guerrilla Capacity Planning", Springer 2007, chapters 4 to
+//! 6). With beta above 0, throughput peaks at N = sqrt((1 - alpha) / beta) and falls beyond.
 //!
-//! Fit: least squares by Levenberg and Marquardt, for errors in proportion to the throughput or of
-//! one size ([`Errors`]), with alpha and beta free of any bound. Their intervals come from that fit
-//! of the full law, whichever law describes the values: having been chosen, a smaller law knows
-//! nothing of the parameters that it leaves out, and its own intervals hold in a tenth of cases.
-//! Where values come in blocks, whose values have something in common, intervals come from leaving
-//! out one block after the other ([`of_blocks`]).
+//! Fit: least squares by the Levenberg-Marquardt method, for errors that are proportional to the
+//! throughput or constant ([`Errors`]), with alpha and beta unbounded. Their intervals come from
+//! that fit of the full law, whichever law describes the values: a smaller law that has been
+//! selected knows nothing about the parameters that it leaves out, and its own intervals contain
+//! the truth in a tenth of cases. If values come in blocks and those within a block have something
+//! in common, intervals come from leaving out one block after another ([`of_blocks`]).
 //!
-//! Description: neither alpha nor beta can be negative in the model; where the free optimum is, the
-//! models without alpha, without beta and without both are fitted, and of those within bounds the
-//! closest stands for the law; the optimum that was given up is reported beside it. From the larger
-//! model to the smaller, each parameter must earn its place by an F test of the extra sum of
-//! squares at the level asked for (Bates & Watts, "Nonlinear Regression Analysis and Its
-//! Applications", Wiley 1988, chapter 3).
+//! Description: in the model, neither alpha nor beta can be negative. If the free optimum is, the
+//! models without alpha, without beta and without both are fitted, and the closest of those within
+//! bounds represents the law; the rejected optimum is reported beside it. From the larger model to
+//! the smaller, each parameter must earn its place by an F test of the extra sum of squares at the
+//! requested level (Bates & Watts, "Nonlinear Regression Analysis and Its Applications", Wiley
+//! 1988, chapter 3).
 
 mod blocks;
 mod least_squares;
@@ -31,7 +31,7 @@ use least_squares::{Free, Optimum};
 /// Which parameters a model has; the others are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// gamma: throughput in proportion.
+    /// gamma: throughput proportional to concurrency.
     Linear,
     /// gamma and alpha.
     Amdahl,
@@ -61,13 +61,13 @@ impl Model {
     }
 }
 
-/// How errors depend on the throughput that they are of.
+/// How errors depend on the throughput.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Errors {
-    /// They are a share of it, as storage measurements have them.
+    /// Proportional to it, as in storage measurements.
     #[default]
     InProportion,
-    /// They are of one size at every concurrency.
+    /// The same at every concurrency.
     OfOneSize,
 }
 
@@ -87,24 +87,24 @@ pub struct ParameterEstimate {
 pub struct Fit {
     /// The model.
     pub model: Model,
-    /// Throughput of one, in the throughput's unit.
+    /// Throughput at a concurrency of one, in the throughput's unit.
     pub gamma: ParameterEstimate,
-    /// Cost of waiting, at least 0; none where the model has no alpha.
+    /// Cost of waiting, at least 0; none if the model has no alpha.
     pub alpha: Option<ParameterEstimate>,
-    /// Cost of agreeing, at least 0; none where the model has no beta.
+    /// Cost of agreeing, at least 0; none if the model has no beta.
     pub beta: Option<ParameterEstimate>,
-    /// sqrt(residual sum of squares / degrees of freedom): in the throughput's unit for errors of
-    /// one size, else as a share of the throughput.
+    /// sqrt(residual sum of squares / degrees of freedom): in the throughput's unit for constant
+    /// errors, otherwise as a share of the throughput.
     pub residual_std_error: f64,
-    /// The number of values less the number of parameters.
+    /// The number of values minus the number of parameters.
     pub degrees_of_freedom: u64,
-    /// alpha and beta of the optimum without bounds, where that lies outside of them.
+    /// alpha and beta at the unbounded optimum, if that is out of bounds.
     pub given_up: Option<(f64, f64)>,
     optimum: Optimum,
 }
 
 impl Fit {
-    /// The throughput that the model expects of `n`.
+    /// The throughput that the model predicts for `n`.
     pub fn throughput(&self, n: f64) -> f64 {
         self.optimum.curve.at(n) * self.optimum.unit
     }
@@ -121,7 +121,8 @@ pub struct Peak {
     pub x: f64,
     /// Its interval, by the delta method.
     pub x_interval: Interval,
-    /// Whether `n` lies within the concurrencies measured; beyond them it is an extrapolation.
+    /// Whether `n` is within the range of concurrencies measured; beyond it, it is an
+    /// extrapolation.
     pub within_range: bool,
 }
 
@@ -130,28 +131,28 @@ pub struct Peak {
 pub struct Scalability {
     /// The smallest model that the values support: a description of them.
     pub chosen: Fit,
-    /// The Universal Scalability Law without bounds: what alpha and beta may be.
+    /// The Universal Scalability Law without bounds: possible values of alpha and beta.
     pub full: Result<Fit, Refusal>,
-    /// Proportion only.
+    /// The linear model.
     pub linear: Fit,
-    /// Amdahl's law, or, at its bound, the linear model.
+    /// Amdahl's law, or the linear model if that is at the bound.
     pub amdahl: Result<Fit, Refusal>,
-    /// The Universal Scalability Law, or, at its bounds, a smaller model.
+    /// The Universal Scalability Law, or a smaller model if it is at a bound.
     pub usl: Result<Fit, Refusal>,
-    /// p value of "alpha and beta together explain no more than the better of them alone", where
-    /// the law of three parameters could be fitted within its bounds.
+    /// p value of "alpha and beta together explain no more than the better of them alone", if the
+    /// law with three parameters could be fitted within its bounds.
     pub third_parameter_p: Option<f64>,
-    /// Where throughput peaks by the full law, if that can be told.
+    /// Where throughput peaks by the full law, if that is certain.
     pub peak: Result<Peak, Refusal>,
 }
 
 /// Fits throughput `x[i]` at concurrency `n[i]`; concurrencies may repeat. Intervals are at
-/// `level`, and a parameter is kept that is significant at 1 - `level`.
+/// `level`, and a parameter is kept if it is significant at 1 - `level`.
 ///
-/// A model needs one distinct concurrency more than it has parameters: two for the linear one,
-/// three for Amdahl's law, four for the Universal Scalability Law. A model short of that is
-/// refused alone. A peak is refused unless the interval of the full law's beta lies above 0, and
-/// where it would lie below all concurrencies.
+/// A model needs one more distinct concurrency than it has parameters: two for the linear one,
+/// three for Amdahl's law, four for the Universal Scalability Law. If there are too few for a
+/// model, only that model is refused. A peak is refused unless the interval of the full law's beta
+/// is above 0, and also if it would be below all concurrencies.
 ///
 /// # Errors
 /// Refuses a `level` outside 0 to 1, series that differ in length, values that are not finite,
@@ -200,7 +201,7 @@ impl<'a> Data<'a> {
         Ok(Self { n, x, errors, level, distinct: ascending.len() as u64 })
     }
 
-    /// The model's optimum, in or out of bounds.
+    /// The model's optimum, within bounds or not.
     fn optimum(&self, model: Model) -> Result<Optimum, Refusal> {
         let what = match model {
             Model::Linear => "a line of throughput over concurrency",
@@ -220,7 +221,7 @@ impl<'a> Data<'a> {
         self.optimum(model).map(|optimum| self.describe(model, optimum, None))
     }
 
-    /// The model, or the closest smaller one where its optimum lies out of bounds.
+    /// The model, or the closest smaller one if its optimum is out of bounds.
     fn bounded(&self, model: Model) -> Result<Fit, Refusal> {
         let free = self.optimum(model)?;
         if free.curve.within_bounds() {
@@ -245,7 +246,7 @@ impl<'a> Data<'a> {
         let df = degrees_of_freedom as f64;
         let variance = optimum.squares / df;
         let t = student::quantile(f64::midpoint(1.0, self.level), df);
-        // Of errors in proportion the residuals are shares.
+        // With proportional errors, the residuals are shares.
         let unit_of_residual = match self.errors {
             Errors::OfOneSize => optimum.unit,
             Errors::InProportion => 1.0,
@@ -269,7 +270,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Drops parameters for as long as the F test allows.
+    /// Drops parameters as long as the F test allows.
     fn choose(&self, linear: &Fit, usl: &Result<Fit, Refusal>) -> (Fit, Option<f64>) {
         let two = [Model::Amdahl, Model::Coherency].into_iter().filter_map(|it| self.fit(it).ok());
         let within = two.filter(|it| it.optimum.curve.within_bounds());
@@ -331,7 +332,7 @@ impl<'a> Data<'a> {
         let t = student::quantile(f64::midpoint(1.0, self.level), df);
         let (variance, unit) = (fit.optimum.squares / df, fit.optimum.unit);
         let error = |gradient: [f64; 3]| t * (variance * fit.optimum.form(gradient)).sqrt();
-        // The gradient of ln n, and of X, on which n has no influence at its peak.
+        // The gradients of ln n and of X; at the peak, n does not influence X.
         let of_ln_n = [0.0, -0.5 / (1.0 - curve.alpha), -0.5 / curve.beta];
         let factor = error(of_ln_n).exp();
         let x = fit.throughput(n);

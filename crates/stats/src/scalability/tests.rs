@@ -1,4 +1,4 @@
-//! Laws recovered, bounds kept, choices made, and what the values do not tell refused.
+//! Laws recovered, bounds kept, choices made, and refusals of what the values do not determine.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
@@ -9,7 +9,7 @@ use super::*;
 
 const N: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0];
 
-/// Errors of one size at every concurrency, `noise` in units of the mean throughput.
+/// Constant errors at every concurrency, `noise` in units of the mean throughput.
 fn noisy(curve: Curve, noise: f64, seed: u64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mean = N.iter().map(|&n| curve.at(n) / N.len() as f64).sum::<f64>();
@@ -56,7 +56,7 @@ fn the_smallest_law_that_explains_the_values_is_chosen() {
 
 #[test]
 fn an_optimum_out_of_bounds_is_given_up_for_a_smaller_law() {
-    // Faster than in proportion: alpha would be below 0.
+    // Faster than proportional: alpha would be below 0.
     let x: Vec<f64> = N.iter().map(|n| 10.0 * n.powf(1.1)).collect();
     let got = scalability(&N, &x, Errors::OfOneSize, 0.95).unwrap();
     let (amdahl, usl) = (got.amdahl.unwrap(), got.usl.unwrap());

@@ -1,4 +1,4 @@
-//! Kinds of data to simulate, whose truths are known.
+//! Kinds of data to simulate, with known true values.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -6,19 +6,19 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(crate) type Random = Xoshiro256PlusPlus;
 
-/// By how much values of the second of two samples are larger.
+/// By what factor values of the second of two samples are larger.
 pub(crate) const SCALE: f64 = 1.2;
 
-/// What series are drawn from.
+/// The distribution that series are drawn from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Data {
     /// Mean 10, standard deviation 1.
     Normal,
     /// ln X is standard normal: skewness 6.
     LogNormal,
-    /// 70 % about 10 and 30 % about 20, each with standard deviation 1: a cache hit or missed.
+    /// 70 % around 10 and 30 % around 20, each with standard deviation 1: a cache hit or miss.
     Bimodal,
-    /// As normal, each value going with the one before by 0.6: AR(1).
+    /// Like normal, with each value correlated by 0.6 with the previous one: AR(1).
     Remembering,
 }
 
@@ -38,7 +38,7 @@ impl Data {
         match self {
             Self::Normal | Self::Remembering => 10.0,
             Self::LogNormal => 1.0,
-            // The normal quantile of 0.5 / 0.7; what is about 20 does not reach down here.
+            // The normal quantile of 0.5 / 0.7; the values around 20 do not reach down here.
             Self::Bimodal => 10.0 + 0.565_948_821_932_863_3,
         }
     }
@@ -73,7 +73,7 @@ impl Data {
         std::iter::repeat_with(one).take(n).collect()
     }
 
-    /// Two series that share a factor within each pair, the second larger by [`SCALE`].
+    /// Two series that share a factor within each pair; the second is larger by [`SCALE`].
     pub(crate) fn draw_pairs(self, random: &mut Random, n: usize) -> (Vec<f64>, Vec<f64>) {
         let (mut a, mut b) = (self.draw(random, n), self.draw(random, n));
         for (a, b) in a.iter_mut().zip(&mut b) {

@@ -1,4 +1,4 @@
-//! Laws of growth and changes in a series, in simulation: the tables of docs/coverage.md.
+//! Simulations of laws of growth and of changes in a series: the tables of docs/coverage.md.
 
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ use stats::scalability::{Errors, of_blocks, scalability};
 use crate::data::{Random, share};
 
 const LEVEL: f64 = 0.95;
-/// Standard deviation of the logarithm of a throughput, and of all of a block's.
+/// Standard deviation of the logarithm of a throughput, and of what a block's throughputs share.
 const DEVIATION: f64 = 0.02;
 const GAMMA: f64 = 100.0;
 const ALPHA: f64 = 0.05;
 
-/// At so many threads, by the Universal Scalability Law, but for noise.
+/// Throughputs at these numbers of threads, by the Universal Scalability Law plus noise.
 fn throughputs(random: &mut Random, at: &[f64], beta: f64) -> Vec<f64> {
     let mut normal = || -> f64 { StandardNormal.sample(random) };
     let of_block = normal();
@@ -26,8 +26,8 @@ fn throughputs(random: &mut Random, at: &[f64], beta: f64) -> Vec<f64> {
     at.iter().map(one).collect()
 }
 
-/// How often intervals hold alpha and beta of the full law, from one value per number of threads;
-/// and gamma, alpha and beta over ten blocks.
+/// How often intervals contain alpha and beta of the full law, from one value per number of
+/// threads; and gamma, alpha and beta over ten blocks.
 fn laws(at: &[f64], beta: f64, trials: u32) -> [f64; 5] {
     let of_one = |is_alpha: bool| {
         share(trials, 21, |random| {
@@ -101,7 +101,7 @@ fn found(noise: Noise, n: usize, shift: f64, trials: u32) -> f64 {
     })
 }
 
-/// The longest series that is cut this way, in percent without a change.
+/// False positives in the longest series that can be cut this way, in percent.
 fn table_of_long_series(trials: u32) -> String {
     let mut text = String::from("| noise | values | without a change |\n| --- | --- | --- |\n");
     for (noise, name) in Noise::ALL {

@@ -1,9 +1,9 @@
-//! Seeded simulations of the one- and two-sample methods: do their intervals hold the truth as
-//! often as they say, under the conditions they state?
+//! Seeded simulations of the one- and two-sample methods: do their intervals contain the truth as
+//! often as they claim, under the conditions that they state?
 //!
-//! Bounds are binomial ones at five standard deviations, and every seed is fixed, so that a failure
-//! means a changed estimator. The large table of `table.rs` is made by an ignored test, which holds
-//! docs/coverage.md to it.
+//! Bounds are binomial ones at five standard deviations, and every seed is fixed, so a failure
+//! means a changed estimator. The large table of `table.rs` is made by an ignored test, which
+//! checks docs/coverage.md against it.
 
 mod data;
 mod laws;
@@ -33,7 +33,7 @@ fn normal(random: &mut Random, centre: f64, deviation: f64, n: usize) -> Vec<f64
     Normal::new(centre, deviation).unwrap().sample_iter(random).take(n).collect()
 }
 
-/// How often the interval of `of` holds the mean of `data`.
+/// How often the interval computed by `of` contains the mean of `data`.
 fn holds_mean(data: Data, n: usize, seed: u64, of: impl Fn(&[f64]) -> Interval) -> f64 {
     share(TRIALS, seed, |random| of(&data.draw(random, n)).contains(data.mean()))
 }
@@ -49,7 +49,7 @@ fn batch_means_hold_where_plain_t_does_not() {
     assert_share(holds_mean(Data::Normal, 10, 2, |values| plain(values).unwrap()), 0.95);
 }
 
-/// Neither reaches 95 % for the mean of a lognormal sample of 50, and BCa comes closer.
+/// Neither reaches 95 % for the mean of a lognormal sample of 50, but BCa comes closer.
 #[test]
 fn bca_comes_closer_than_percentiles_for_a_skewed_mean() {
     let covered = [Method::Percentile, Method::Bca].map(|method| {
@@ -89,7 +89,7 @@ fn series_of_unlike_spread_are_compared_by_neither_s_alone() {
     assert_share(covered, 0.95);
 }
 
-/// On the limit itself the same is claimed in 5 % of trials, beyond it in fewer.
+/// If the truth is on the limit, equality is claimed in 5 % of trials; beyond it, in fewer.
 #[test]
 fn the_same_is_seldom_claimed_of_what_is_not() {
     let logs = |values: Vec<f64>| values.into_iter().map(f64::exp).collect::<Vec<_>>();

@@ -12,7 +12,7 @@ const TRIALS: u32 = 4_000;
 const RESAMPLES: u32 = 1_000;
 const LEVEL: f64 = 0.95;
 
-/// What an interval should hold.
+/// What an interval should contain.
 #[derive(Clone, Copy)]
 enum Truth {
     Mean,
@@ -41,7 +41,7 @@ fn sample(values: &[f64]) -> Sample {
     Sample::new(values).unwrap()
 }
 
-/// Seeded by the values: one seed for all trials would draw the same ranks in each.
+/// Seeded by the values: a single seed for all trials would draw the same ranks in each.
 fn resampled(values: &[f64], method: Method) -> Resampling {
     Resampling { resamples: RESAMPLES, seed: values[0].to_bits(), level: LEVEL, method }
 }
@@ -118,8 +118,8 @@ const ONE_SAMPLE: &[OneSample] = &[
     },
 ];
 
-/// Whether a method is right about two samples, the second drawn from values [`SCALE`] times as
-/// large.
+/// Whether a method is right about two samples, the second drawn from values that are [`SCALE`]
+/// times as large.
 type IsRight = fn(Data, &mut Random, usize) -> bool;
 
 fn two_samples(data: Data, random: &mut Random, n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -127,7 +127,7 @@ fn two_samples(data: Data, random: &mut Random, n: usize) -> (Vec<f64>, Vec<f64>
     (data.draw(random, n), larger(data.draw(random, n)))
 }
 
-/// A limit on which the truth lies, within which the same is claimed.
+/// The limit within which equality is claimed; the truth is exactly on it.
 const LIMIT: f64 = SCALE - 1.0;
 
 const TWO_SAMPLES: &[(&str, IsRight)] = &[
@@ -187,7 +187,7 @@ fn write_row(
     text.push('\n');
 }
 
-/// Takes a minute with `--release`; if it fails it says what the tables have become.
+/// Takes a minute with `--release`; if it fails, it prints the new tables.
 #[test]
 #[ignore = "minutes of simulation: run it with --release after changing an estimator"]
 fn the_document_holds_the_tables() {

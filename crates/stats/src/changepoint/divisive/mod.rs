@@ -3,15 +3,15 @@
 //! Matteson & James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate
 //! Data", Journal of the American Statistical Association 109, 2014, sections 2 and 3. The energy
 //! distance between two stretches X and Y (exponent 1) is twice the mean distance between their
-//! values less the mean distances within each. The best change of a segment is the split, and the
-//! end of the stretch after it, where m n / (m + n) times that distance is largest. The best
-//! change of all segments is kept if permuting values within the segments found so far rarely
-//! gives a larger one; then the search goes on within the two new segments.
+//! values minus the mean distances within each. The best change of a segment is the split, together
+//! with the end of the stretch after it, for which m n / (m + n) times that distance is largest.
+//! The best change of all segments is kept if permuting values within the segments found so far
+//! rarely gives a larger one; then the search continues within the two new segments.
 //!
-//! Of values that depend on their neighbours, what is new in each changes places, so that slow
-//! swings are not taken for changes.
+//! If values depend on their neighbours, their innovations are permuted instead, so that slow
+//! swings are not mistaken for changes.
 //!
-//! A search looks at every split and end, n^2 / 2 of them, in constant time each: the sums of the
+//! A search examines every split and end, n^2 / 2 of them, in constant time each: the sums of the
 //! distances within a stretch grow from those within the stretch that starts one value later.
 
 use rand::SeedableRng;
@@ -22,18 +22,18 @@ use crate::changepoint::dependent::{can_tell, correlation, permuted};
 use crate::refusal::{Refusal, check_count, check_finite, check_open_unit};
 use crate::sample;
 
-/// The longest series that is accepted: each change takes a second or two there.
+/// Maximum length of a series: at this length, each change takes a second or two.
 pub const LENGTH_MAX: usize = 2_000;
 
 /// How to look for changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// The least number of values in a segment, at least 2.
+    /// Minimum number of values in a segment, at least 2.
     pub length_min: usize,
     /// A change is kept if its p value is at most this: 0 to 1. It must be at least
     /// 1 / (permutations + 1) for any change to be kept.
     pub significance: f64,
-    /// How many permutations to test a change with.
+    /// Number of permutations for testing a change.
     pub permutations: u32,
     /// The seed of the permutations.
     pub seed: u64,
@@ -57,26 +57,26 @@ pub struct Change {
     pub p: f64,
 }
 
-/// The series cut at its changes, and the tests.
+/// A series cut at its changes, and the tests of these changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divided {
     /// The segments.
     pub segmentation: Segmentation,
     /// The changes in the order in which they were found.
     pub changes: Vec<Change>,
-    /// Rank correlation of neighbours, 0 to 1, in what is left without the changes.
+    /// Rank correlation of neighbours, 0 to 1, after the changes have been removed.
     pub correlation: f64,
-    /// Whether there are enough values to tell a change from a slow swing of values that depend on
-    /// their neighbours so; if not, there may be changes behind those that were found.
+    /// Whether there are enough values to tell a change from a slow swing at this correlation. If
+    /// not, there may be more changes than were found.
     pub can_tell: bool,
 }
 
-/// Cuts `values`, which are in the order of their measurement, where their distribution changes.
+/// Cuts `values`, in the order in which they were measured, where their distribution changes.
 ///
 /// # Errors
-/// Refuses values that are not finite, fewer than `length_min` or more than [`LENGTH_MAX`] of
-/// them, a `length_min` below 2, and a significance outside 0 to 1 or out of the permutations'
-/// reach.
+/// Refuses values that are not finite, fewer than `length_min` or more than [`LENGTH_MAX`] of them,
+/// a `length_min` below 2, and a significance that is outside 0 to 1 or too small for the number of
+/// permutations.
 pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> {
     check(values, options)?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
@@ -92,7 +92,7 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
             .filter(|_| {
                 let shuffled = permuted(values, &bounds, of_neighbours, &mut random);
                 let other = best_split(&shuffled, &bounds, options.length_min);
-                // Equal sums may differ by the rounding of another order.
+                // Equal sums may differ by rounding if they were added in another order.
                 other.is_some_and(|it| it.statistic >= best.statistic * (1.0 - 1e-12))
             })
             .count();
@@ -113,16 +113,16 @@ pub fn e_divisive(values: &[f64], options: Options) -> Result<Divided, Refusal> 
     })
 }
 
-/// Series in which each change is looked for again, to see how sure its place is.
+/// Number of series in which each change is located again, to see how certain its position is.
 const REPETITIONS: u32 = 199;
 
-/// Between which indices each change of `divided` lies at `level`, in the order of the places: of
-/// both stretches about a change, what is new in each value changes places within its own, and the
-/// best split is looked for again. Of changes by three deviations the place is exact in most
-/// series, by one it is within ten values or so.
+/// The range of indices in which each change of `divided` lies at `level`, in order of position.
+/// The innovations of both stretches around a change are permuted within their own stretch, and the
+/// best split is located again. For changes by three deviations, the position is exact in most
+/// series; by one deviation, it is within about ten values.
 ///
 /// # Errors
-/// Refuses a level outside 0 to 1, and what [`e_divisive`] does.
+/// Refuses a level outside 0 to 1, and whatever [`e_divisive`] refuses.
 pub fn places(
     values: &[f64],
     divided: &Divided,
@@ -153,7 +153,7 @@ pub fn places(
     Ok(bounds.windows(3).map(place).collect())
 }
 
-/// The bounds with those of the stretch behind a split.
+/// The bounds, with those of the stretch after a split added.
 fn with_split(bounds: &[usize], split: Split) -> Vec<usize> {
     let mut all = [bounds, &[split.at, split.end]].concat();
     all.sort_unstable();
@@ -161,20 +161,22 @@ fn with_split(bounds: &[usize], split: Split) -> Vec<usize> {
     all
 }
 
-/// How many times the standard deviation a shift is looked for up to.
+/// The largest shift to try, in standard deviations.
 const SHIFT_MAX: f64 = 64.0;
-/// Steps by which the least shift is closed in on: to a thousandth of the first that is seen.
+/// Number of bisection steps for the smallest shift: to a thousandth of the first one detected.
 const HALVINGS: u32 = 10;
-/// Permutations that say what statistic chance alone reaches.
+/// Number of permutations that show which statistic chance alone reaches.
 const PERMUTATIONS_OF_SHIFT: u32 = 39;
-/// Orders of the values that a shift is looked for in, and in how many it is to be seen.
+/// Number of orders of the values in which a shift is looked for, and in how many of them it must
+/// be detected.
 const ORDERS: u32 = 20;
 const ORDERS_SEEN: usize = 16;
 
-/// The least shift of the mean from the middle of a series on that [`e_divisive`] would see in four
-/// of five series like this one: what a series without a change says of how steady it is. Like this
-/// one are its values in other orders, for in its own they may lean to one side without a change
-/// being seen. None where the series is too short for any, or all its values are equal.
+/// The smallest shift of the mean in the middle of a series that [`e_divisive`] would detect in
+/// four of five series like this one: this says how steady a series without a change is. Series
+/// like this one have its values in other orders, since in the original order they may lean to one
+/// side without a change being detected. None if the series is too short for any shift to be
+/// detected, or all its values are equal.
 ///
 /// # Errors
 /// As for [`e_divisive`].
@@ -190,7 +192,7 @@ pub fn least_shift(values: &[f64], options: Options) -> Result<Option<f64>, Refu
     let statistic = |values: &[f64]| {
         best_split(values, &bounds, options.length_min).map_or(0.0, |best| best.statistic)
     };
-    // Those reached by chance that may exceed one that is taken for a change.
+    // How many of the statistics reached by chance may exceed one that counts as a change.
     let exceeding = (f64::from(PERMUTATIONS_OF_SHIFT) + 1.0) * options.significance;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 40")]
     let exceeding = (exceeding + 1e-9).floor().max(1.0) as usize - 1;
@@ -251,12 +253,12 @@ fn check(values: &[f64], options: Options) -> Result<(), Refusal> {
 #[derive(Clone, Copy)]
 struct Split {
     at: usize,
-    /// Where the stretch behind it ends.
+    /// Where the stretch after it ends.
     end: usize,
     statistic: f64,
 }
 
-/// The best split of all segments; none if all are too short or hold equal values.
+/// The best split of all segments; none if all are too short or contain equal values.
 fn best_split(values: &[f64], bounds: &[usize], length_min: usize) -> Option<Split> {
     let splits = bounds.windows(2).filter_map(|pair| {
         let inner = split_of(&values[pair[0]..pair[1]], length_min)?;
@@ -272,7 +274,7 @@ fn split_of(values: &[f64], length_min: usize) -> Option<Split> {
     }
     let mut best = Split { at: 0, end: n, statistic: 0.0 };
     let from_start = distances_from_start(values);
-    // Of every value, the sum of its distances to those from `at` up to it.
+    // For every value, the sum of its distances to the values from `at` up to it.
     let mut to_earlier = vec![0.0; n];
     for at in (length_min..n).rev() {
         let mut within = 0.0;
@@ -292,7 +294,7 @@ fn split_of(values: &[f64], length_min: usize) -> Option<Split> {
     (best.statistic > 0.0).then_some(best)
 }
 
-/// Of every beginning, by its length, the sum of the distances within it.
+/// For every prefix, by its length, the sum of the distances within it.
 fn distances_from_start(values: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for (index, value) in values.iter().enumerate() {

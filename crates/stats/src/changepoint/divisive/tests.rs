@@ -1,4 +1,4 @@
-//! What E-divisive finds, and what it does not take for a change.
+//! What E-divisive finds, and what it does not mistake for a change.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Normal, StandardNormal, StudentT};
@@ -10,7 +10,7 @@ fn normal(seed: u64, n: usize, mean: f64, deviation: f64) -> Vec<f64> {
     Normal::new(mean, deviation).unwrap().sample_iter(random).take(n).collect()
 }
 
-/// The definition, with every pair of values looked at.
+/// The definition, computed over every pair of values.
 fn plain_distance(first: &[f64], second: &[f64]) -> f64 {
     let mean_between = |a: &[f64], b: &[f64], pairs: usize| {
         let sum: f64 = a.iter().flat_map(|x| b.iter().map(move |y| (x - y).abs())).sum();
@@ -62,7 +62,7 @@ fn the_seed_decides_and_nothing_else() {
     assert_eq!(e_divisive(&values, Options::default()).unwrap(), once);
 }
 
-/// 200 series without a change at 0.05: 10 false ones expected, 28 at six deviations.
+/// 200 series without a change at 0.05: 10 false positives expected, 28 at six deviations.
 #[test]
 fn false_changes_are_as_rare_as_stated() {
     let options = Options { permutations: 39, ..Options::default() };
@@ -75,7 +75,7 @@ fn false_changes_are_as_rare_as_stated() {
     assert!((1..=28).contains(&found), "{found}");
 }
 
-/// 60 series of each kind at 0.05: 3 false ones expected, 12 at five deviations.
+/// 60 series of each kind at 0.05: 3 false positives expected, 12 at five deviations.
 #[test]
 fn false_changes_are_rare_whatever_the_noise_and_the_length() {
     let options = Options { permutations: 39, ..Options::default() };
@@ -100,7 +100,7 @@ fn false_changes_are_rare_whatever_the_noise_and_the_length() {
     }
 }
 
-/// Each value a share of the one before and new noise.
+/// Each value is a share of the previous one plus new noise.
 fn dependent(seed: u64, n: usize, share: f64) -> Vec<f64> {
     let scale = (1.0 - share * share).sqrt();
     let mut last = normal(!seed, 1, 0.0, 1.0)[0];
@@ -112,8 +112,8 @@ fn dependent(seed: u64, n: usize, share: f64) -> Vec<f64> {
     noise.into_iter().map(next).collect()
 }
 
-/// 40 series of each kind at 0.05: 2 false ones expected, 9 at five deviations. If the values
-/// themselves changed places, most would be cut.
+/// 40 series of each kind at 0.05: 2 false positives expected, 9 at five deviations. If the values
+/// themselves were permuted, most would be cut.
 #[test]
 fn values_that_depend_on_their_neighbours_hold_no_change() {
     let options = Options { permutations: 39, ..Options::default() };
@@ -161,8 +161,8 @@ fn the_least_shift_is_seen_four_times_in_five() {
     assert!((140..=180).contains(&found), "{found} of 200");
 }
 
-/// Values that lean to one side, and not enough for a change, tell no smaller shift than those
-/// that do not.
+/// If values lean to one side, but not enough for a change, the smallest detectable shift is no
+/// smaller than that of values that do not.
 #[test]
 fn a_shift_that_was_not_seen_makes_the_least_no_smaller() {
     let options = Options { permutations: 39, ..Options::default() };

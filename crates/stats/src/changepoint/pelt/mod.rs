@@ -3,53 +3,53 @@
 //!
 //! Cost: minus twice the log-likelihood of a normal segment, without the constants that every
 //! segmentation shares: n ln(v) for n values of variance v. A segmentation costs the sum of its
-//! segments' costs and a penalty per change (Killick, Fearnhead & Eckley, "Optimal Detection of
+//! segments' costs plus a penalty per change (Killick, Fearnhead & Eckley, "Optimal Detection of
 //! Changepoints With a Linear Computational Cost", Journal of the American Statistical Association
 //! 107, 2012, section 2).
 //!
 //! Floor: a stretch of equal values has variance 0 and would cost minus infinity. Values are known
-//! only to their resolution q, the least distance between two different ones, and rounding to q
-//! has variance q^2 / 12; no segment is credited with less. (Where differences are themselves
-//! rounding errors, q is at least 3.5e-12 times the largest deviation from the mean.) Below the
-//! floor f, a segment costs n (ln f + v / f - 1), the likelihood's own maximum under the
-//! constraint. It joins n ln(v) smoothly, and, being a minimum, keeps what pruning rests on: two
-//! parts never cost more than their whole.
+//! only to their resolution q, the smallest distance between two different ones, and rounding to q
+//! has variance q^2 / 12; no segment is credited with less. (If differences are themselves rounding
+//! errors, q is at least 3.5e-12 times the largest deviation from the mean.) Below the floor f, a
+//! segment costs n (ln f + v / f - 1), the maximum of the likelihood under the constraint. This
+//! joins n ln(v) smoothly, and since it is a minimum, it preserves the property that pruning relies
+//! on: two parts never cost more than their whole.
 //!
 //! Search: F(s), the least cost of the first s values, is the minimum over the last change t of
-//! F(t) + cost(t, s) + penalty. A t with F(t) + cost(t, s) > F(s) is never again the better choice
-//! than s (section 3.1, theorem 3.1, K = 0), once s itself may be a last change: where segments
-//! must have m values, that is from s + m on, and until then t stays. The result is the exact
-//! optimum.
+//! F(t) + cost(t, s) + penalty. A t with F(t) + cost(t, s) > F(s) is never again a better choice
+//! than s (section 3.1, theorem 3.1, K = 0), once s itself can be a last change. If segments must
+//! have m values, that is from s + m on, and t is kept until then. The result is the exact optimum.
 //!
-//! Each t still in play carries count, mean and sum of squares of what follows it, updated value
-//! by value (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products",
+//! Each remaining t keeps count, mean and sum of squares of the values after it, updated value by
+//! value (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products",
 //! Technometrics 4(3), 1962). Unlike differences of prefix sums, these lose no digits to an offset
-//! of the whole series or of one stretch of it.
+//! of the whole series or of a stretch of it.
 //!
-//! Sleep: pruning leaves nearly every t in play while nothing changes, and the search would take
-//! n^2 steps. But where t costs d more than the best t* at s, two parts costing no more than their
-//! whole gives F(t) + cost(t, u) - F(t*) - cost(t*, u) >= d - (cost(t*, u) - cost(t*, s) -
-//! cost(s, u)) for every later u, and the bracket is the same for every t. Until it reaches the
-//! least d of all candidates put to sleep at s, none of them can be the best, and none is looked
-//! at; every so often, the root of their number, they are woken to be pruned. So nothing is lost,
-//! and n values take about n^1.5 steps at worst, and n where changes keep occurring.
+//! Sleep: while nothing changes, pruning removes almost no t, and the search would take n^2 steps.
+//! But if t costs d more than the best t* at s, then because two parts cost no more than their
+//! whole, F(t) + cost(t, u) - F(t*) - cost(t*, u) >= d - (cost(t*, u) - cost(t*, s) - cost(s, u))
+//! for every later u, and the bracket is the same for every t. Until it reaches the smallest d of
+//! all candidates put to sleep at s, none of them can be the best, and none is examined. Now and
+//! then, after as many values as the root of their number, they are woken to be pruned. So the
+//! result is still exact, and n values take about n^1.5 steps at worst, and n if changes keep
+//! occurring.
 
 use crate::changepoint::Segmentation;
 use crate::refusal::{Refusal, check_count, check_finite, check_positive};
 
-/// How many candidates are too many to look at each time.
+/// Number of candidates from which on they are not all examined each time.
 const SLEEP_FROM: usize = 32;
 
 /// How to look for changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// What a change must save, in units of minus twice the log-likelihood. `None` is 15 ln n
+    /// What a change must save, in units of minus twice the log-likelihood. `None` means 15 ln n
     /// (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, section 4).
     pub penalty: Option<f64>,
-    /// The least number of values in a segment, at least 2.
+    /// Minimum number of values in a segment, at least 2.
     pub length_min: usize,
-    /// The least variance that a segment is credited with, above 0, in the square of the values'
-    /// unit. `None` takes it from the values' resolution.
+    /// Minimum variance that a segment is credited with, above 0, in the square of the values'
+    /// unit. `None` derives it from the values' resolution.
     pub variance_floor: Option<f64>,
 }
 
@@ -60,11 +60,10 @@ impl Default for Options {
     }
 }
 
-/// Cuts `values`, which are in the order of their measurement, where their mean or variance
-/// changes.
+/// Cuts `values`, in the order in which they were measured, where their mean or variance changes.
 ///
 /// # Errors
-/// Refuses values that are not finite, fewer than two and fewer than `length_min`, a `length_min`
+/// Refuses values that are not finite, fewer than two or than `length_min` values, a `length_min`
 /// below 2, a penalty that is negative or not finite, and a floor that is not above 0.
 pub fn pelt(values: &[f64], options: Options) -> Result<Segmentation, Refusal> {
     let n = values.len();
@@ -94,15 +93,15 @@ pub fn pelt(values: &[f64], options: Options) -> Result<Segmentation, Refusal> {
     Ok(Segmentation::cut(values, search.changepoints()))
 }
 
-/// The series about its mean and in units of its largest deviation, so that no square overflows.
-/// The same factor on every value moves every segmentation's cost by the same amount.
+/// The series around its mean and in units of its largest deviation, so that no square overflows.
+/// Scaling every value by the same factor changes the cost of every segmentation equally.
 struct Scaled {
     values: Vec<f64>,
     unit: f64,
 }
 
 impl Scaled {
-    /// Nothing for a series of equal values.
+    /// None for a series of equal values.
     fn new(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
         // Halved, because the distance of two finite values can overflow.
@@ -117,7 +116,7 @@ impl Scaled {
         })
     }
 
-    /// The variance of rounding to the least distance between two different values.
+    /// The variance of rounding to the smallest distance between two different values.
     fn resolution_variance(&self) -> f64 {
         let mut ascending = self.values.clone();
         ascending.sort_by(f64::total_cmp);
@@ -127,7 +126,7 @@ impl Scaled {
     }
 }
 
-/// The running description of a stretch of values.
+/// Running moments of a stretch of values.
 #[derive(Clone, Copy, Default)]
 struct Stretch {
     n: f64,
@@ -143,7 +142,7 @@ impl Stretch {
         self.squares += from_mean * (value - self.mean);
     }
 
-    /// This stretch and the `next` one as one (Chan, Golub & `LeVeque`, "Algorithms for Computing
+    /// This stretch and the `next` one combined (Chan, Golub & `LeVeque`, "Algorithms for Computing
     /// the Sample Variance", The American Statistician 37(3), 1983).
     fn with(&self, next: &Self) -> Self {
         let n = self.n + next.n;
@@ -160,23 +159,23 @@ struct Candidate {
     start: usize,
     /// F(start).
     cost_before: f64,
-    /// The values after it; of one that sleeps, up to when it was put to sleep.
+    /// The values after it; for one that sleeps, only those before it was put to sleep.
     after: Stretch,
-    /// F(start) and the cost of the values after it.
+    /// F(start) plus the cost of the values after it.
     cost: f64,
-    /// From this end on it cannot be the best.
+    /// From this end on, it cannot be the best.
     expires: usize,
 }
 
-/// Candidates that cannot be the best for now, and what tells when they might be again.
+/// Candidates that cannot be the best for now, and what shows when they might be again.
 #[derive(Default)]
 struct Sleepers {
     candidates: Vec<Candidate>,
     /// The values since they were put to sleep.
     since: Stretch,
-    /// The values from the best last change until then.
+    /// The values from the best last change up to that moment.
     reference: Stretch,
-    /// What any of them costs, at least, above the best.
+    /// How much more than the best any of them costs at least.
     margin: f64,
     /// How many values they may sleep through.
     patience: f64,
@@ -224,14 +223,15 @@ impl Search<'_> {
         backtrack(&last_change)
     }
 
-    /// The change at `start`, followed by the least number of values.
+    /// The change at `start`, followed by the minimum number of values.
     fn candidate(&self, start: usize, cost_before: f64) -> Candidate {
         let mut after = Stretch::default();
         self.values[start..start + self.length_min].iter().for_each(|value| after.add(*value));
         Candidate { start, cost_before, after, cost: f64::INFINITY, expires: usize::MAX }
     }
 
-    /// Brings all costs up to date. There is a candidate: the least one is not put to sleep.
+    /// Updates all costs and returns the best candidate. One exists, since the best is never put to
+    /// sleep.
     fn best(&self, awake: &mut [Candidate]) -> Candidate {
         let mut best = awake[0];
         best.cost = f64::INFINITY;
@@ -281,7 +281,7 @@ fn wake(sleepers: &mut Sleepers, awake: &mut Vec<Candidate>) {
     }
 }
 
-/// The changes of the best segmentation, from the last change of every beginning's.
+/// The changes of the best segmentation, given the last change of every prefix.
 fn backtrack(last_change: &[usize]) -> Vec<usize> {
     let mut changes = Vec::new();
     let mut end = last_change.len() - 1;

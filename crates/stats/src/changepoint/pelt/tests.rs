@@ -1,4 +1,4 @@
-//! The search against every segmentation there is, and against values that break arithmetic.
+//! The search compared with every possible segmentation, and values that strain the arithmetic.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// Mean and variance jump at random places; the values are rounded to `quantum` unless that is 0.
+/// Mean and variance jump at random positions; the values are rounded to `quantum` unless it is 0.
 fn random_series(seed: u64, n: usize, quantum: f64) -> Vec<f64> {
     changing_series(seed, n, quantum, 0.05)
 }
@@ -26,7 +26,7 @@ fn changing_series(seed: u64, n: usize, quantum: f64, change: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The least cost of a segmentation without pruning, by differences of prefix sums.
+/// The least cost of a segmentation, without pruning, by differences of prefix sums.
 fn least_cost(values: &[f64], penalty: f64, length_min: usize, floor: f64) -> Vec<f64> {
     let sums = |of: fn(f64) -> f64| {
         let mut sum = 0.0;
@@ -117,7 +117,7 @@ fn an_offset_and_a_unit_change_nothing() {
     }
 }
 
-/// Differences of prefix sums about the mean would lose the spread of either side.
+/// Differences of prefix sums around the mean would lose the spread on either side.
 #[test]
 fn a_change_of_variance_is_seen_on_a_high_level() {
     let values = random_series(5, 400, 0.0);
@@ -143,7 +143,7 @@ fn equal_values_are_one_segment_and_a_constant_stretch_is_another() {
     assert_eq!(pelt(&steps, Options::default()).unwrap().changepoints, [20]);
 }
 
-/// On a coarse clock equal neighbours are common, and mean nothing.
+/// On a coarse clock, equal neighbours are common and mean nothing.
 #[test]
 fn equal_neighbours_on_a_coarse_clock_are_no_segments() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);

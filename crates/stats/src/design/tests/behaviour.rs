@@ -1,4 +1,4 @@
-//! What must hold of any analysis, and what each choice and diagnostic answers to.
+//! What must hold for any analysis, and what each choice and diagnostic responds to.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +11,7 @@ fn errors(seed: u64) -> impl FnMut() -> f64 {
     move || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
 }
 
-/// `rows` x `columns` x `times` observations, each made of its row and column.
+/// `rows` x `columns` x `times` observations, each computed from its row and column.
 fn made(size: [usize; 3], mut of: impl FnMut(usize, usize) -> f64) -> Table {
     let mut builder = TableBuilder::new(["a", "b"]);
     for _ in 0..size[2] {
@@ -50,7 +50,7 @@ fn an_interaction_is_found_by_its_levels() {
     let got = analyse(&table, &options(ModelChoice::Additive)).unwrap();
     let [interaction] = &got.interactions[..] else { panic!("one interaction") };
     assert_eq!(interaction.factors, ["a", "b"]);
-    // The cell's mean 50.5 less row mean 28, column mean 41, plus the grand mean 24.583.
+    // The cell's mean 50.5 minus row mean 28 and column mean 41, plus the grand mean 24.583.
     let last = interaction.at(&[1, 2]).unwrap();
     assert_printed(last.estimate, 50.5 - 28.0 - 41.0 + 295.0 / 12.0, 1e-9);
     // Jain, section 22.6: s_e sqrt((a - 1)(b - 1) / abr).
@@ -62,7 +62,7 @@ fn an_interaction_is_found_by_its_levels() {
 
 #[test]
 fn a_multiplicative_model_reports_ratios() {
-    // Each step of a doubles and each of b multiplies by ten; errors are factors.
+    // Each step of a doubles and each of b multiplies by ten; errors are also factors.
     let mut error = errors(2);
     let mean = |a: usize, b: usize| 2.0 * 2_f64.powf(a as f64) * 10_f64.powf(b as f64);
     let table = made([3, 3, 4], |a, b| mean(a, b) * (1.0 + error() / 1e4));
@@ -208,7 +208,8 @@ fn diagnostics_are_sentences() {
     assert_eq!(warns, [false, true, false, false, true, true]);
 }
 
-/// Sound data warns about as often as its p values say; some of these are approximations.
+/// Sound data triggers warnings about as often as the p values say; some of these are
+/// approximations.
 #[test]
 #[ignore = "a simulation of seconds in release"]
 fn diagnostics_warn_as_often_as_they_say() {

@@ -1,4 +1,4 @@
-//! Published examples, worked by hand and printed, and tables that cannot be analysed.
+//! Published examples, worked examples in print, and tables that cannot be analysed.
 
 use super::*;
 use crate::refusal::Refusal;
@@ -8,7 +8,7 @@ mod offset;
 mod published;
 mod refusals;
 
-/// A table of two factors with names a0, a1, ... and b0, b1, ...
+/// A table of two factors with levels a0, a1, ... and b0, b1, ...
 fn two_way(rows: &[&[&[f64]]]) -> Table {
     let mut builder = TableBuilder::new(["a", "b"]);
     for (a, row) in rows.iter().enumerate() {
@@ -33,7 +33,7 @@ fn options(model: ModelChoice) -> Options {
     Options { model, levels: vec![0.9, 0.95], interacting: None }
 }
 
-/// Every bit of a number that was printed to `half_unit` either side.
+/// Checks a number that was printed to within `half_unit` on either side.
 #[track_caller]
 fn assert_printed(got: f64, printed: f64, half_unit: f64) {
     assert!((got - printed).abs() <= half_unit * 1.0001, "{got} is not {printed}");

@@ -1,4 +1,5 @@
-//! A table with an offset says what the table of sums says, and more where those are rounded.
+//! A table with an offset gives the same results as the table of sums, and better ones if the sums
+//! are rounded.
 
 use std::mem::discriminant;
 
@@ -10,7 +11,7 @@ const ROWS: &[&[&[f64]]] = &[
     &[&[6.0, 9.0, 6.0], &[9.0, 12.0, 9.0], &[8.0, 3.0, 4.0]],
 ];
 
-/// The same values in two ways: as sums, and as differences from an offset.
+/// The same observations in two ways: as sums, and as differences from an offset.
 fn both(offset: f64) -> [Table; 2] {
     let differences = two_way(ROWS);
     let sums = differences.values().iter().map(|value| offset + value).collect();
@@ -32,7 +33,7 @@ fn assert_same_estimate(got: &Estimate, wanted: &Estimate) {
 
 #[test]
 fn sums_and_differences_say_the_same() {
-    // Under the last offset the values are far from it, in which case the sums are taken.
+    // With the last offset, the values are far from it, so the sums are used.
     for offset in [64.0, 32.0, 2.0] {
         for model in [ModelChoice::Additive, ModelChoice::Multiplicative, ModelChoice::Auto] {
             let [wanted, got] = both(offset).map(|table| analyse(&table, &options(model)).unwrap());
@@ -70,7 +71,7 @@ fn what_a_sum_would_round_off_counts_under_both_models() {
     let of = |table: &Table, options: &Options| analyse(table, options).unwrap().anova;
     let wanted = of(&two_way(ROWS), &additive);
     assert_eq!(of(&sums, &additive)[0].f, None);
-    // Of numbers this close the logarithms are as far apart as the numbers.
+    // For numbers this close to each other, the logarithms differ as much as the numbers.
     for options in [additive, multiplicative] {
         for (got, wanted) in of(&differences, &options).iter().zip(&wanted) {
             assert_same(got.f.unwrap_or(0.0), wanted.f.unwrap_or(0.0));

@@ -85,8 +85,8 @@ fn the_bonnie_study_has_these_effects() {
     }
 }
 
-// The paper's section 3.3 prints 1322.89, which is s_e sqrt(5/2), for a standard deviation which
-// its own formula, s_e sqrt(2/5), makes 529.15. The intervals there follow from the slip.
+// The paper's section 3.3 prints 1322.89, which is s_e sqrt(5/2), as a standard deviation that by
+// its own formula, s_e sqrt(2/5), is 529.15. The intervals there follow from this slip.
 #[test]
 fn the_bonnie_study_compared_file_systems_with_the_wrong_deviation() {
     let got = analyse(&bonnie(), &options(ModelChoice::Auto)).unwrap();

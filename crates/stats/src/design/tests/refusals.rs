@@ -1,4 +1,4 @@
-//! What cannot be analysed is refused by name, and nothing that can yields NaN.
+//! What cannot be analysed is refused by name, and nothing that can be analysed yields NaN.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn of_cells(cells: &[(&str, &str, f64)]) -> Table {
 
 #[test]
 fn missing_combinations_need_enough_others() {
-    // Without errors to spare: three levels, two levels and the mean take four values.
+    // No errors left: three levels, two levels and the mean take four values.
     let few = [
         ("ext4", "read", 1.0),
         ("ext4", "rewrite", 3.0),
@@ -37,7 +37,7 @@ fn missing_combinations_need_enough_others() {
         "a two-factor factorial without replications, 4 of 6 combinations observed, type II sums \
          of squares leaves no degrees of freedom for errors: replicate it"
     );
-    // Each file system was seen in an action of its own.
+    // Each file system was observed with a different action.
     let apart = [
         ("ext4", "read", 1.0),
         ("ext4", "read", 1.1),
@@ -52,8 +52,8 @@ fn missing_combinations_need_enough_others() {
     );
 }
 
-/// Two file systems were seen in two actions, two others in two others: seven effects, and eight
-/// combinations of which each half tells nothing of the other.
+/// Two file systems were observed with two actions, two others with two other actions: seven
+/// effects and eight combinations, but neither half says anything about the other.
 #[test]
 fn combinations_that_fall_apart_are_refused_however_many_there_are() {
     let halves = [(["ext2", "ext4"], ["read", "rewrite"]), (["xfs", "btrfs"], ["append", "sync"])];
@@ -102,8 +102,8 @@ fn interactions_that_would_take_minutes_are_left_to_the_lack_of_fit() {
     assert_eq!(got.predicting, Some(1));
 }
 
-/// Half of the combinations of three factors, each seen twice: each factor is what the other two
-/// do together, so that no interaction can be told from it.
+/// Half of the combinations of three factors, each observed twice: each factor coincides with the
+/// interaction of the other two, so no interaction can be told from it.
 #[test]
 fn effects_are_not_shared_with_interactions_that_look_the_same() {
     let mut builder = TableBuilder::new(["a", "b", "c"]);

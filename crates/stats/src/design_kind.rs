@@ -1,11 +1,11 @@
-//! What was observed: how many factors, in which combinations, how often.
+//! The design of an experiment: how many factors, in which combinations, observed how often.
 
 use std::fmt;
 
 /// How often each combination of levels was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replications {
-    /// All of them as often; once is "without replications".
+    /// All equally often; once is "without replications".
     Equal(u64),
     /// Some more often than others.
     Unequal {

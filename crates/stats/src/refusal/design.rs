@@ -1,15 +1,15 @@
 //! Why a table of observations, or a question about one, is refused.
 
-use super::DesignKind;
+use crate::design_kind::DesignKind;
 
 /// Why an analysis of a designed experiment is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// There is no factor at all, or none of a name that is asked for.
+    /// There are no factors, or none with the name asked for.
     #[error("unknown factor {name:?} (the factors are {known})")]
     NoFactor {
-        /// The name asked for; empty where a table has no factor at all.
+        /// The name asked for; empty if the table has no factors.
         name: String,
         /// The names there are, joined by commas.
         known: String,
@@ -32,10 +32,10 @@ pub enum Refused {
         /// The number of entries given.
         given: usize,
     },
-    /// An observation names a level by a number that no level of its factor has.
+    /// An observation has a level number that its factor does not have.
     #[error("observation {index} has level {level} of {factor:?}, which has only {levels} levels")]
     NoLevel {
-        /// Where the observation stands, from 0.
+        /// The index of the observation, from 0.
         index: usize,
         /// The factor's name.
         factor: String,
@@ -72,7 +72,7 @@ pub enum Refused {
         /// How many more there are.
         more: usize,
     },
-    /// Combinations that were observed leave open which of two factors an effect is of.
+    /// From the observed combinations, it cannot be told which of two factors an effect belongs to.
     #[error(
         "the observed combinations of levels cannot separate the effects of {factor:?} from those \
          of other factors: observe several of its levels with the same levels of the other factors"
@@ -90,13 +90,13 @@ pub enum Refused {
         /// The number of combinations observed.
         cells: usize,
     },
-    /// The effects use up all observations, so that nothing is left to estimate the errors from.
+    /// The effects use up all observations, so nothing is left to estimate the errors from.
     #[error("a {design} leaves no degrees of freedom for errors: replicate it")]
     NoErrors {
         /// The design.
         design: DesignKind,
     },
-    /// The model fits without errors, so that a difference cannot be compared with them.
+    /// The model fits without errors, so a difference cannot be compared with them.
     #[error("the errors are 0, so a difference cannot be compared with them")]
     ExactFit,
     /// All observations are equal.
@@ -104,27 +104,27 @@ pub enum Refused {
     Constant {
         /// The number of observations.
         observations: usize,
-        /// The value of them all.
+        /// The value that they all have.
         value: f64,
     },
-    /// Values so large, or so small, that their squares leave the range of a double.
+    /// Values so large or so small that their squares are out of range for a double.
     #[error("the squares of these values are out of range: use another unit")]
     OutOfRange,
-    /// A value at which a logarithm does not exist.
+    /// A value without a logarithm.
     #[error("observation {index} is {value}, but a multiplicative model needs values above 0")]
     NotPositive {
-        /// Where the observation stands, from 0.
+        /// The index of the observation, from 0.
         index: usize,
         /// The value.
         value: f64,
     },
-    /// Blocks within which no value can be told from another.
+    /// All values are equal within each block.
     #[error("all values are equal within each of the {blocks} blocks, so ranks say nothing")]
     TiedBlocks {
         /// The number of blocks.
         blocks: usize,
     },
-    /// A rank test of a cell observed more than once.
+    /// A rank test with a cell that was not observed exactly once.
     #[error("{test} needs one observation of every cell, but there are {least} to {most}")]
     NotOnce {
         /// The test's name.
@@ -134,7 +134,7 @@ pub enum Refused {
         /// The largest number of observations of a cell.
         most: u64,
     },
-    /// A rank test of another number of factors.
+    /// A rank test with the wrong number of factors.
     #[error("{test} needs {wanted} factors, but there are {given}")]
     Factors {
         /// The test's name.

@@ -1,17 +1,19 @@
 //! Why an estimator refuses its input, and the checks that several estimators share.
 
-use crate::design::Refused;
+mod design;
 
-/// Why an estimate is refused: the numbers given do not support it.
+pub use design::Refused;
+
+/// Why an estimate is refused: the given numbers do not support it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The sample is smaller than the least size that supports the estimate.
+    /// The sample is too small for the estimate.
     #[error("{what} needs at least {needed} values, but got {given}")]
     TooFew {
         /// What was asked for, as the subject of a sentence.
         what: &'static str,
-        /// The least number of values that supports it.
+        /// Minimum number of values.
         needed: u64,
         /// The number of values given.
         given: u64,
@@ -19,15 +21,15 @@ pub enum Refusal {
     /// A value is infinite or not a number.
     #[error("value {index} is {value}, but only finite values can be analysed")]
     NotFinite {
-        /// Where the value stands, from 0.
+        /// The index of the value, from 0.
         index: usize,
         /// The value.
         value: f64,
     },
-    /// A value is zero or negative where a ratio needs positive ones.
+    /// A value is zero or negative, but a ratio needs positive ones.
     #[error("value {index} is {value}, but a ratio needs values above 0")]
     NotPositive {
-        /// Where the value stands, from 0.
+        /// The index of the value, from 0.
         index: usize,
         /// The value.
         value: f64,
@@ -40,7 +42,7 @@ pub enum Refusal {
         /// Length of the second series.
         second: usize,
     },
-    /// A parameter of the estimator lies outside its range.
+    /// A parameter of the estimator is outside its range.
     #[error("{what} is {value}, but must be {range}")]
     OutOfRange {
         /// The parameter's name.
@@ -56,12 +58,12 @@ pub enum Refusal {
     /// A p value is not a number or outside 0 to 1.
     #[error("p value {index} is {value}, but must be between 0 and 1")]
     NotAProbability {
-        /// Where the p value stands, from 0.
+        /// The index of the p value, from 0.
         index: usize,
         /// The value.
         value: f64,
     },
-    /// The values are all alike, or as good as that, where their spread is what is asked about.
+    /// The values are all equal, or nearly so, but the estimate is about their spread.
     #[error("{what} needs values that differ, but these do not, or too few of them do")]
     NoSpread {
         /// What was asked for, as the subject of a sentence.
@@ -70,7 +72,7 @@ pub enum Refusal {
     /// A statistic is infinite or not a number on the sample or on a resample of it.
     #[error("the statistic is {value} on a resample, but must be finite")]
     StatisticNotFinite {
-        /// What the statistic gave.
+        /// The value of the statistic.
         value: f64,
     },
     /// The bias-corrected and accelerated interval does not exist for this sample.
@@ -79,15 +81,15 @@ pub enum Refusal {
         /// What is missing, as a sentence without its full stop.
         why: &'static str,
     },
-    /// The values leave open what was asked for.
+    /// The values do not determine what was asked for.
     #[error("{what} cannot be determined from these values: {why}")]
     NotIdentified {
         /// What was asked for, as the subject of a sentence.
         what: &'static str,
-        /// What stands in the way.
+        /// The reason.
         why: &'static str,
     },
-    /// A table of observations, or a question about it, that is no analysable design.
+    /// A table of observations, or a question about it, that is not an analysable design.
     #[error(transparent)]
     Design(#[from] Refused),
 }
@@ -116,13 +118,13 @@ pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses fewer than `needed` values, naming what needs them.
+/// Refuses fewer than `needed` values; `what` names what needs them.
 pub(crate) fn check_count(what: &'static str, given: usize, needed: u64) -> Result<(), Refusal> {
     let given = given as u64;
     if given >= needed { Ok(()) } else { Err(Refusal::TooFew { what, needed, given }) }
 }
 
-/// Refuses a standard error, or another measure of spread, that is 0 or beyond what f64 holds.
+/// Refuses a standard error, or another measure of spread, that is 0 or out of range for f64.
 pub(crate) fn check_spread(what: &'static str, spread: f64) -> Result<(), Refusal> {
     if !spread.is_finite() {
         return Err(Refusal::OutOfRange {
