@@ -1,13 +1,13 @@
 //! Traced targets as an ordinary run: its manifest and its journal.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use caches::Hierarchy;
 use footprint_guest::TracedCall;
 use record::{
-    End, EndReason, Line, Manifest, RecordError, ReservedDirectory, RunDirectory, Skipped, Start,
-    TargetRecord,
+    EndReason, Manifest, RecordError, ReservedDirectory, RunDirectory, Skipped, TargetRecord,
 };
+use runner::Journal;
 use targets::TargetFacts;
 
 use crate::{GuestTarget, Measured, OfTarget, TracingPlan, cells, definitions, lines, measure};
@@ -69,23 +69,14 @@ impl TargetFootprints {
     /// What is recorded of the target, if a guest made it.
     fn record(&self) -> Option<TargetRecord> {
         let facts = self.facts.as_ref()?;
+        let spec = &self.target.spec;
         Some(TargetRecord {
-            label: self.target.spec.label.clone(),
-            specification: self.target.spec.specification(),
-            file_system: facts.file_system.clone(),
-            scratch: true,
             mkfs: facts.mkfs.clone(),
             mkfs_version: facts.mkfs_version.clone(),
             mount_options: facts.mount_options.clone(),
             size_bytes: facts.size_bytes,
-            device: None,
-            loop_direct_io: None,
-            image_allocated: false,
             read_ahead_bytes: facts.read_ahead_bytes,
-            filled_percent: None,
-            aged: None,
-            conditions: record::Conditions::default(),
-            condition_caveats: Vec::new(),
+            ..TargetRecord::plain(&spec.label, spec.specification(), &facts.file_system)
         })
     }
 }
@@ -108,7 +99,7 @@ pub fn manifest(
     }
 }
 
-/// Writes the run, which took so long to trace, into the directory that was kept for it.
+/// Writes the run, which began to be traced at `begun`, into the directory that was kept for it.
 ///
 /// # Errors
 /// The directory cannot be written.
@@ -116,18 +107,17 @@ pub fn write(
     directory: ReservedDirectory,
     manifest: &Manifest,
     targets: &[TargetFootprints],
-    took: Duration,
+    begun: Instant,
 ) -> Result<RunDirectory, RecordError> {
     let mut directory = directory.begin(manifest)?;
-    directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
+    let mut journal = Journal::begin(&mut directory, manifest.cells.len(), begun)?;
     let mut first_cell = 0;
     for one in targets.iter().filter(|one| one.facts.is_some()) {
         for line in lines(first_cell, &one.plan, &one.measured, &one.why) {
-            directory.append(&line)?;
+            journal.write(&line)?;
         }
         first_cell += u32::try_from(one.plan.operations.len()).unwrap_or(u32::MAX);
     }
-    let end = End { reason: EndReason::Blocks, used_s: took.as_secs_f64(), clock_drift_ppm: 0.0 };
-    directory.append(&Line::End(end))?;
+    journal.end(EndReason::Blocks)?;
     Ok(directory)
 }

@@ -1,14 +1,12 @@
 //! Attempts at the states of a chain, as many as it takes until each is proved.
 
 use record::RecordError;
+use runner::ATTEMPTS;
 
-use crate::as_run::Recorded;
-use crate::conduct::Performed;
+use crate::observed::Performed;
 use crate::plan::{NetworkBenchmark, Target};
+use crate::recorded::Recorded;
 use crate::state::NetworkState;
-
-/// Attempts at a state in a block.
-pub(crate) const ATTEMPTS_MAX: u32 = 3;
 
 /// Why a replicate does not count.
 pub(crate) enum Lost<E> {
@@ -44,7 +42,7 @@ pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
 ) -> Result<(), E> {
     let (block, benchmark) = (*block, *benchmark);
     let mut open: Vec<&Target> = targets.iter().collect();
-    for number in 1..=ATTEMPTS_MAX {
+    for number in 1..=ATTEMPTS {
         let mut made = Vec::new();
         let outcome = attempt(&mut made);
         for (state, replicate) in &made {
@@ -64,7 +62,7 @@ pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
         let Some(&target) = of_state.or(open.first()) else { break };
         say(&format!("{} {target}: discarded: {why}", benchmark.name()));
         recorded.discard((block, number), benchmark, target, &why)?;
-        if number == ATTEMPTS_MAX {
+        if number == ATTEMPTS {
             recorded.give_up(block, benchmark, &open, &why)?;
         }
     }

@@ -4,16 +4,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use lab::rig::RigError;
-use network_guest::counters::Counters;
+use network_guest::Version;
 use network_guest::task::Task;
-use network_guest::{Measured, Version};
 
-use crate::as_run::Recorded;
 use crate::attempts::{self, Made, Turn};
+use crate::chain::{Chain, round};
 use crate::forecast::Forecast;
-use crate::observed::Reader;
-use crate::plan::{NetworkBenchmark, Plan, Target};
+use crate::observed::Performed;
+use crate::plan::{NetworkBenchmark, Plan};
 use crate::proof::prove_all;
+use crate::recorded::Recorded;
 use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 
@@ -24,26 +24,6 @@ pub enum Ended {
     Done,
     /// The caller asked to stop; what was measured is kept.
     Stopped,
-}
-
-/// What was measured of one target.
-pub(crate) struct Performed {
-    /// Who took part, all at the same time.
-    pub(crate) readers: Vec<Reader>,
-    /// What the server counted before and after.
-    pub(crate) server: (Counters, Counters),
-}
-
-impl Performed {
-    pub(crate) fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
-        let reader = |measured| Reader { measured, settled: None };
-        Self { readers: measured.into_iter().map(reader).collect(), server }
-    }
-
-    /// The time of the slowest.
-    pub(crate) fn elapsed_ns(&self) -> u64 {
-        self.readers.iter().map(|one| one.measured.elapsed_ns).max().unwrap_or(0)
-    }
 }
 
 /// Why a replicate in guests does not count.
@@ -93,14 +73,6 @@ pub fn conduct(
     Ok(Ended::Done)
 }
 
-/// The chains of a round, with what is measured in each.
-pub(crate) fn round(plan: &Plan) -> Vec<(NetworkBenchmark, Chain)> {
-    let of = |&benchmark: &NetworkBenchmark| {
-        chains(plan, benchmark).into_iter().map(move |chain| (benchmark, chain))
-    };
-    plan.benchmarks.iter().flat_map(of).collect()
-}
-
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -111,28 +83,6 @@ pub enum RunLost {
     /// The run directory cannot be written.
     #[error(transparent)]
     Record(#[from] record::RecordError),
-}
-
-/// States that follow from each other, and need each other: targets in their order.
-pub(crate) struct Chain {
-    pub(crate) targets: Vec<Target>,
-    version: Option<Version>,
-    cache: Option<String>,
-}
-
-/// The chains of a benchmark: the server; without a cache; each cache.
-fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
-    let mut chains: Vec<Chain> = Vec::new();
-    for target in plan.targets().into_iter().filter(|target| benchmark.has(target.state)) {
-        let (version, cache) = (target.version, target.cache.clone());
-        match chains.last_mut() {
-            Some(last) if (last.version, &last.cache) == (version, &cache) => {
-                last.targets.push(target);
-            }
-            _ => chains.push(Chain { targets: vec![target], version, cache }),
-        }
-    }
-    chains
 }
 
 struct Conductor<'a> {

@@ -1,6 +1,6 @@
 //! How long a run still takes, chain by chain.
 
-use crate::conduct::Chain;
+use crate::chain::Chain;
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::state::NetworkState;
 
@@ -109,7 +109,7 @@ fn expected_s(plan: &Plan, benchmark: NetworkBenchmark, state: NetworkState) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conduct::round;
+    use crate::chain::round;
     use crate::plan::tests::plan;
 
     #[test]

@@ -18,11 +18,13 @@ use network_guest::counters::Counters;
 use network_guest::{Version, measured};
 use rustix::fs::{Advice, fadvise};
 
-use crate::as_run::Recorded;
 use crate::attempts::{self, Lost, Made, NotMade, Turn};
-use crate::conduct::{Ended, Performed, round};
+use crate::chain::round;
+use crate::conduct::Ended;
+use crate::observed::Performed;
 use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
 use crate::proof::prove_all;
+use crate::recorded::Recorded;
 use crate::state::NetworkState;
 
 /// Where the kernel lists the caches that there are.

@@ -16,6 +16,26 @@ pub(crate) struct Reader {
     pub(crate) settled: Option<Settled>,
 }
 
+/// What was measured of one target.
+pub(crate) struct Performed {
+    /// Who took part, all at the same time.
+    pub(crate) readers: Vec<Reader>,
+    /// What the server counted before and after.
+    pub(crate) server: (Counters, Counters),
+}
+
+impl Performed {
+    pub(crate) fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
+        let reader = |measured| Reader { measured, settled: None };
+        Self { readers: measured.into_iter().map(reader).collect(), server }
+    }
+
+    /// The time of the slowest.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        self.readers.iter().map(|one| one.measured.elapsed_ns).max().unwrap_or(0)
+    }
+}
+
 /// What happened between two moments on all sides.
 pub(crate) struct Observed<'a> {
     /// What was done.

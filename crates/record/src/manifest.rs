@@ -212,6 +212,31 @@ pub struct TargetRecord {
     pub condition_caveats: Vec<String>,
 }
 
+impl TargetRecord {
+    /// A target of which nothing else is known: made by fsprism, with no image, age or limits.
+    #[must_use]
+    pub fn plain(label: &str, specification: String, file_system: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            specification,
+            file_system: file_system.to_owned(),
+            scratch: true,
+            mkfs: None,
+            mkfs_version: None,
+            mount_options: String::new(),
+            size_bytes: 0,
+            device: None,
+            loop_direct_io: None,
+            image_allocated: false,
+            read_ahead_bytes: None,
+            filled_percent: None,
+            aged: None,
+            conditions: Conditions::default(),
+            condition_caveats: Vec::new(),
+        }
+    }
+}
+
 /// Conditions of a target: limits that the kernel enforces while it is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {

@@ -398,21 +398,9 @@ fn clock() -> ClockRecord {
 
 fn target(label: &str) -> TargetRecord {
     TargetRecord {
-        label: label.to_owned(),
-        specification: label.to_owned(),
-        file_system: label.to_owned(),
         scratch: false,
-        mkfs: None,
-        mkfs_version: None,
         mount_options: "rw,relatime".to_owned(),
         size_bytes: 1 << 30,
-        device: None,
-        loop_direct_io: None,
-        image_allocated: false,
-        read_ahead_bytes: None,
-        filled_percent: None,
-        aged: None,
-        conditions: Conditions::default(),
-        condition_caveats: Vec::new(),
+        ..TargetRecord::plain(label, label.to_owned(), label)
     }
 }

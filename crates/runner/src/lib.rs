@@ -15,13 +15,14 @@
 //! [`conduct_searches`] is the other kind of run: a search for cliffs, in which each value
 //! determines what is measured next.
 
+mod attempts;
 mod busy;
 mod conduct;
 mod context;
 mod economy;
 mod error;
 mod executor;
-mod keeping;
+mod journal;
 mod ledger;
 mod observer;
 mod opening;
@@ -31,10 +32,12 @@ mod resume;
 mod search;
 mod sizing;
 
+pub use attempts::ATTEMPTS;
 pub use conduct::conduct;
 pub use context::{OnBusy, RunContext};
 pub use error::RunError;
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
+pub use journal::{Journal, Place};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};
 pub use opening::{

@@ -8,10 +8,6 @@ use rand::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Cell, Manifest, Order};
 
-/// Number of attempts at a cell in one block before it goes without a value there. A cell whose
-/// state is not reached in two successive blocks is abandoned.
-pub(crate) const ATTEMPTS: u32 = 3;
-
 /// What limits a run and what makes it repeatable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {

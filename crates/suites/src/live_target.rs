@@ -228,10 +228,8 @@ pub(crate) fn target_record(live: &LiveTarget) -> TargetRecord {
     let facts = live.target.facts();
     let device =
         facts.device.and_then(|numbers| describe::block_device(numbers.major, numbers.minor).ok());
+    let specification = specification(live.target.spec());
     TargetRecord {
-        label: facts.label.clone(),
-        specification: specification(live.target.spec()),
-        file_system: facts.file_system.clone(),
         scratch: live.is_scratch(),
         mkfs: facts.mkfs.clone(),
         mkfs_version: facts.mkfs_version.clone(),
@@ -254,5 +252,6 @@ pub(crate) fn target_record(live: &LiveTarget) -> TargetRecord {
             .map(ToString::to_string)
             .chain(facts.lacks_journal.then(|| WITHOUT_JOURNAL.to_owned()))
             .collect(),
+        ..TargetRecord::plain(&facts.label, specification, &facts.file_system)
     }
 }

@@ -4,22 +4,25 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use lab::rig::{RigError, Shape};
 use network_guest::content::{Content, FileSet, TreeShape};
 use network_guest::task::Task;
 use record::network::{BREAK_EVEN, BREAK_EVEN_HIGH, BREAK_EVEN_LOW};
-use record::{Better, CacheState, Cell, Dimension, EndReason, MetricDefinition, RunDirectory};
+use record::{
+    Better, CacheState, Cell, Dimension, EndReason, MetricDefinition, Replicate, RunDirectory,
+};
+use runner::{ATTEMPTS, Journal};
 use serde_json::json;
 
 use super::course::Course;
 use super::{BENCHMARK, BreakEven, RATES};
-use crate::attempts::ATTEMPTS_MAX;
-use crate::conduct::{Ended, Lost, Performed, RunLost};
-use crate::journal::{Journal, Place};
-use crate::observed::Observed;
+use crate::conduct::{Ended, Lost, RunLost};
+use crate::observed::{Observed, Performed};
 use crate::plan::NetworkBenchmark;
 use crate::proof::prove_all;
+use crate::recorded::replicate;
 use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 use crate::{SUITE, metrics};
@@ -38,7 +41,7 @@ pub fn search(
     stop: &AtomicBool,
     say: &dyn Fn(&str),
 ) -> Result<Ended, RunLost> {
-    let journal = Journal::begin(directory, 0)?;
+    let journal = Journal::begin(directory, 0, Instant::now())?;
     let mut prober =
         Prober { rig, search, journal, say, cells: BTreeMap::new(), is_ready: false, pairs: 0 };
     let mut ended = Ended::Done;
@@ -102,7 +105,7 @@ impl Prober<'_, '_> {
         }
         if let Some((low, high)) = course.rates() {
             let cell = self.journal.add_cell(self.found(set))?;
-            self.journal.conclude(Place { cell, block: 0, attempt: 1 }, vec![low, high])?;
+            self.journal.keep(Replicate::of_metrics(cell, 0, vec![low, high]), 1)?;
         }
         Ok(Ended::Done)
     }
@@ -129,15 +132,15 @@ impl Prober<'_, '_> {
     fn probe(&mut self, set: FileSet, link: Shape) -> Result<Option<(f64, f64)>, RunLost> {
         self.pairs += 1;
         let states = [NetworkState::None, NetworkState::Hot];
-        for attempt in 1..=ATTEMPTS_MAX {
+        for attempt in 1..=ATTEMPTS {
             match self.attempt(set, link) {
                 Ok(pair) => {
                     for (state, Performed { readers, server }) in states.into_iter().zip(&pair) {
                         let cell = self.cell(set, link, state)?;
                         let observed =
                             Observed { benchmark: AS, readers, server, link, is_own: false };
-                        self.journal.keep(Place { attempt, ..cell }, &observed)?;
-                        self.cells.insert(key(set, link, state), (cell.cell, cell.block + 1));
+                        self.journal.keep(replicate(cell, &observed), attempt)?;
+                        self.cells.insert(key(set, link, state), (cell.0, cell.1 + 1));
                     }
                     let [none, hot] = pair.map(|one| one.elapsed_ns() as f64);
                     return Ok(Some((none, hot)));
@@ -148,8 +151,8 @@ impl Prober<'_, '_> {
                     self.is_ready = false;
                     (self.say)(&format!("{BENCHMARK} {state}: discarded: {why}"));
                     let cell = self.cell(set, link, state)?;
-                    self.journal.discard(Place { attempt, ..cell }, &why)?;
-                    if attempt == ATTEMPTS_MAX {
+                    self.journal.discard(cell, attempt, &why)?;
+                    if attempt == ATTEMPTS {
                         self.journal.give_up(cell, &why)?;
                     }
                 }
@@ -226,20 +229,20 @@ impl Prober<'_, '_> {
         Ok(performed)
     }
 
-    /// The place of a cell's next replicate, in the journal from now on.
+    /// A cell, in the journal from now on, and the block of its next replicate.
     fn cell(
         &mut self,
         set: FileSet,
         link: Shape,
         state: NetworkState,
-    ) -> Result<Place, record::RecordError> {
+    ) -> Result<(u32, u32), record::RecordError> {
         let key = key(set, link, state);
-        if let Some(&(cell, block)) = self.cells.get(&key) {
-            return Ok(Place { cell, block, attempt: 1 });
+        if let Some(&known) = self.cells.get(&key) {
+            return Ok(known);
         }
         let cell = self.journal.add_cell(self.definition(set, link, state))?;
         self.cells.insert(key, (cell, 0));
-        Ok(Place { cell, block: 0, attempt: 1 })
+        Ok((cell, 0))
     }
 
     fn definition(&self, set: FileSet, link: Shape, state: NetworkState) -> Cell {

@@ -10,19 +10,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use record::{
-    Block, CellFailed, Discarded, End, EndReason, LeftOut, Line, Pilot, Planned, RunDirectory,
-    Start,
+    Block, Busy, CacheEvidence, End, EndReason, LeftOut, Line, Pilot, Planned, RunDirectory, Start,
 };
 
-use crate::busy::{Next, Patience, in_the_way};
+use crate::attempts::{self, ATTEMPTS, Outcome, Turn};
+use crate::busy::Patience;
 use crate::context::RunContext;
 use crate::economy::{self, Costs, Group};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
-use crate::keeping::{self, Place};
+use crate::journal::{self, Place};
 use crate::ledger::Ledger;
 use crate::observer::Event;
-use crate::plan::{ATTEMPTS, Plan};
+use crate::plan::Plan;
 use crate::sizing::Size;
 
 /// Number of successive blocks after which every interval must be narrow enough. One would do for a
@@ -334,74 +334,33 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     fn replicate(&mut self, cell: u32, block: u32, order: u32) -> Result<Step<()>, RunError> {
         let Some(&size) = self.ledger.sizes.get(&cell) else { return Ok(Step::Failed) };
-        let seed = self.plan.replicate_seed(cell, block);
-        let Size { start_operations, operations, batch } = size;
         let began = self.used();
-        let mut last_why = String::new();
-        let mut is_disturbed = false;
-        for attempt in 1..=ATTEMPTS {
-            if self.told_to_stop() {
-                return Ok(Step::Stop);
+        let mut turn = CellTurn { conductor: self, cell, block, order, size, began };
+        match attempts::take(&mut turn)? {
+            Outcome::Measured(place, measured) => {
+                let took = self.used().saturating_sub(began);
+                // On disk first its histogram, then the line that makes it count.
+                let line = place.timed(self.directory, *measured, took)?;
+                self.write(&line)?;
+                Ok(Step::Done(()))
             }
-            let at_s = self.used().as_secs_f64();
-            // Choose differently in each attempt: the previous one has warmed what it touched.
-            let seed = seed.rotate_left(attempt - 1);
-            let request = Request { cell, block, operations, start_operations, batch, seed };
-            let (why, evidence) = match self.executor.execute(&request) {
-                Ok(measured) => match in_the_way(&measured, &self.patience, attempt) {
-                    (Next::Keep, _) => {
-                        let turn = self.used().saturating_sub(began);
-                        let place = Place { cell, block, order, attempt, at_s, turn };
-                        self.keep(&place, measured)?;
-                        return Ok(Step::Done(()));
-                    }
-                    (Next::Refuse, _) => return Ok(Step::Refused),
-                    (next @ (Next::Again | Next::Wait(_)), busy) => {
-                        let why = format!("the machine was busy: {busy}");
-                        if let Next::Wait(most) = next {
-                            self.wait_for_others(busy, most)?;
-                        }
-                        is_disturbed = true;
-                        (why, Box::new(measured.evidence))
-                    }
-                },
-                Err(Failure::Interrupted) => return Ok(Step::Stop),
-                Err(Failure::Cell { why }) => {
-                    self.fail(cell, block, why)?;
-                    return Ok(Step::Failed);
+            Outcome::Stopped => Ok(Step::Stop),
+            Outcome::Refused => Ok(Step::Refused),
+            Outcome::Failed { why } => {
+                self.fail(cell, block, why)?;
+                Ok(Step::Failed)
+            }
+            // A disturbance that spoils a whole block may be over in the next one.
+            Outcome::Lost { is_disturbed: true, .. } => Ok(Step::Failed),
+            // A cell whose state is not reached in two successive blocks is abandoned.
+            Outcome::Lost { why, is_disturbed: false } => {
+                let before = self.lost.insert(cell, block);
+                if before.is_some_and(|lost| lost + 1 == block) {
+                    self.fail(cell, block, state_not_reached(&why))?;
                 }
-                Err(Failure::State { why, evidence }) => (why, evidence),
-                Err(Failure::Disturbed { why, evidence }) => {
-                    is_disturbed = true;
-                    (why, evidence)
-                }
-            };
-            self.tell(&Event::Discarded { cell, why: &why });
-            last_why.clone_from(&why);
-            let turn = self.used().saturating_sub(began);
-            self.write(&Line::Discarded(Discarded {
-                cell,
-                block,
-                attempt,
-                turn_ns: Some(u64::try_from(turn.as_nanos()).unwrap_or(u64::MAX)),
-                why,
-                evidence: *evidence,
-            }))?;
-        }
-        // A disturbance that spoils a whole block may be over in the next one.
-        if !is_disturbed {
-            let before = self.lost.insert(cell, block);
-            if before.is_some_and(|lost| lost + 1 == block) {
-                self.fail(cell, block, state_not_reached(&last_why))?;
+                Ok(Step::Failed)
             }
         }
-        Ok(Step::Failed)
-    }
-
-    /// Writes a replicate to disk: first its histogram, then the line that makes it count.
-    fn keep(&mut self, place: &Place, measured: Measured) -> Result<(), RunError> {
-        let line = keeping::line_of(self.directory, place, measured)?;
-        self.write(&line)
     }
 
     fn begin_block(&mut self, block: u32, cells: &BTreeSet<u32>) -> Result<(), RunError> {
@@ -428,7 +387,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     fn fail(&mut self, cell: u32, block: u32, why: String) -> Result<(), RunError> {
         self.tell(&Event::CellFailed { cell, why: &why });
-        self.write(&Line::CellFailed(CellFailed { cell, block, why }))
+        self.write(&journal::given_up(cell, block, why))
     }
 
     fn write(&mut self, line: &Line) -> Result<(), RunError> {
@@ -456,6 +415,55 @@ impl<E: Executor> Conductor<'_, '_, E> {
 
     fn told_to_stop(&self) -> bool {
         self.surroundings.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// One cell's turn in a block.
+struct CellTurn<'a, 'b, 'c, E> {
+    conductor: &'a mut Conductor<'b, 'c, E>,
+    cell: u32,
+    block: u32,
+    order: u32,
+    size: Size,
+    /// Budget used when it began.
+    began: Duration,
+}
+
+impl<E: Executor> Turn for CellTurn<'_, '_, '_, E> {
+    fn is_stopped(&self) -> bool {
+        self.conductor.told_to_stop()
+    }
+
+    fn place(&self, attempt: u32) -> Place {
+        let Self { cell, block, order, .. } = *self;
+        Place { cell, block, order, attempt, at_s: self.conductor.used().as_secs_f64() }
+    }
+
+    fn patience(&self) -> Patience {
+        self.conductor.patience
+    }
+
+    fn execute(&mut self, attempt: u32) -> Result<Measured, Failure> {
+        let Self { cell, block, size, .. } = *self;
+        let Size { start_operations, operations, batch } = size;
+        let seed = self.conductor.plan.replicate_seed(cell, block).rotate_left(attempt - 1);
+        let request = Request { cell, block, operations, start_operations, batch, seed };
+        self.conductor.executor.execute(&request)
+    }
+
+    fn discard(
+        &mut self,
+        place: &Place,
+        why: &str,
+        evidence: CacheEvidence,
+    ) -> Result<(), RunError> {
+        self.conductor.tell(&Event::Discarded { cell: self.cell, why });
+        let turn = self.conductor.used().saturating_sub(self.began);
+        self.conductor.write(&place.discarded(why.to_owned(), evidence, Some(turn)))
+    }
+
+    fn wait(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
+        self.conductor.wait_for_others(busy, most)
     }
 }
 

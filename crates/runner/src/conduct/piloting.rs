@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use record::EndReason;
 
 use super::{Conductor, Step, state_not_reached};
+use crate::attempts::ATTEMPTS;
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, PilotMeasure};
-use crate::plan::ATTEMPTS;
 use crate::sizing;
 
 impl<E: Executor> Conductor<'_, '_, E> {
@@ -45,25 +45,28 @@ impl<E: Executor> Conductor<'_, '_, E> {
     }
 
     fn pilot(&mut self, cell: u32) -> Result<Step<PilotMeasure>, RunError> {
-        let mut why = String::new();
-        for _ in 0..ATTEMPTS {
+        let (mut why, mut is_disturbed) = (String::new(), false);
+        for attempt in 1..=ATTEMPTS {
             if self.told_to_stop() {
                 return Ok(Step::Stop);
             }
-            let seed = self.plan.replicate_seed(cell, u32::MAX);
+            let seed = self.plan.replicate_seed(cell, u32::MAX).rotate_left(attempt - 1);
             match self.executor.pilot(cell, seed) {
                 Ok(pilot) => return Ok(Step::Done(pilot)),
                 Err(Failure::Interrupted) => return Ok(Step::Stop),
-                Err(Failure::State { why: found, .. } | Failure::Disturbed { why: found, .. }) => {
-                    why = found;
-                }
+                Err(Failure::State { why: found, .. }) => (why, is_disturbed) = (found, false),
+                Err(Failure::Disturbed { why: found, .. }) => (why, is_disturbed) = (found, true),
                 Err(Failure::Cell { why }) => {
                     self.fail(cell, 0, why)?;
                     return Ok(Step::Failed);
                 }
             }
         }
-        self.fail(cell, 0, state_not_reached(&why))?;
+        let why = match is_disturbed {
+            true => format!("it was disturbed in {ATTEMPTS} attempts: {why}"),
+            false => state_not_reached(&why),
+        };
+        self.fail(cell, 0, why)?;
         Ok(Step::Failed)
     }
 }

@@ -11,17 +11,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use record::{
-    Busy, CacheEvidence, Cell, CellAdded, CellFailed, Discarded, End, EndReason, Line,
-    RunDirectory, SearchPlan, Start,
+    Busy, CacheEvidence, Cell, CellAdded, End, EndReason, Line, RunDirectory, SearchPlan, Start,
 };
 
-use crate::busy::{self, Next, Patience, in_the_way};
+use crate::attempts::{self, Outcome, Turn};
+use crate::busy::{self, Patience};
 use crate::context::RunContext;
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
-use crate::keeping::{self, Place};
+use crate::journal::{self, Place};
 use crate::observer::Event;
-use crate::plan::ATTEMPTS;
 
 pub use course::{SearchCourse, Served};
 
@@ -65,8 +64,16 @@ pub fn conduct_searches<P: Prober>(
     let searches = courses.into_iter().map(Some).collect();
     let cells = HashMap::new();
     let patience = Patience::new(surroundings.on_busy, budget);
-    let mut conductor =
-        Conductor { searches, cells, budget, prober, directory, surroundings, patience };
+    let mut conductor = Conductor {
+        searches,
+        cells,
+        budget,
+        prober,
+        directory,
+        surroundings,
+        patience,
+        lost: HashMap::new(),
+    };
     let reason = conductor.take_turns()?;
     let used_s = conductor.used().as_secs_f64();
     let clock_drift_ppm = conductor.prober.clock_drift_ppm();
@@ -91,6 +98,8 @@ struct Conductor<'a, 'b, P> {
     directory: &'a mut RunDirectory,
     surroundings: &'a mut RunContext<'b>,
     patience: Patience,
+    /// By search, the position of its last turn in which no attempt reached the requested state.
+    lost: HashMap<usize, f64>,
 }
 
 impl<P: Prober> Conductor<'_, '_, P> {
@@ -111,9 +120,9 @@ impl<P: Prober> Conductor<'_, '_, P> {
                     return Ok(EndReason::Budget);
                 }
                 match self.turn(search, position)? {
-                    Turn::Stop => return Ok(EndReason::Interrupted),
-                    Turn::Refused => return Ok(EndReason::Busy),
-                    Turn::Done => {}
+                    Step::Stop => return Ok(EndReason::Interrupted),
+                    Step::Refused => return Ok(EndReason::Busy),
+                    Step::Done => {}
                 }
             }
             if is_over {
@@ -124,56 +133,30 @@ impl<P: Prober> Conductor<'_, '_, P> {
     }
 
     /// One probe of one search.
-    fn turn(&mut self, search: usize, position: f64) -> Result<Turn, RunError> {
+    fn turn(&mut self, search: usize, position: f64) -> Result<Step, RunError> {
         let known = self.known(search, position)?;
         self.announce(search, position);
-        let order = self.course(search).told().len() as u64;
-        let seed =
-            self.course(search).plan().seed ^ (order + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut last_why = String::new();
         let began = self.used();
-        for attempt in 1..=ATTEMPTS {
-            let at_s = self.used().as_secs_f64();
-            match self.prober.probe(search, position, seed.rotate_left(attempt)) {
-                Ok(measured) => match in_the_way(&measured, &self.patience, attempt) {
-                    (Next::Keep, _) => {
-                        let order = u32::try_from(order).unwrap_or(u32::MAX);
-                        let block = known.replicates;
-                        let turn = self.used().saturating_sub(began);
-                        let cell = known.index;
-                        let place = Place { cell, block, order, attempt, at_s, turn };
-                        return self.keep(search, position, &place, measured);
-                    }
-                    (Next::Refuse, _) => return Ok(Turn::Refused),
-                    (next @ (Next::Again | Next::Wait(_)), busy) => {
-                        let why = format!("the machine was busy: {busy}");
-                        self.discard((known, attempt), &why, measured.evidence)?;
-                        if let Next::Wait(most) = next {
-                            self.wait_for_others(busy, most)?;
-                        }
-                    }
-                },
-                Err(Failure::Interrupted) => return Ok(Turn::Stop),
-                Err(Failure::Cell { why }) => return self.give_up(search, known, why),
-                Err(Failure::State { why, evidence } | Failure::Disturbed { why, evidence }) => {
-                    self.discard((known, attempt), &why, *evidence)?;
-                    last_why = why;
+        let mut turn = ProbeTurn { conductor: self, search, position, known, began };
+        match attempts::take(&mut turn)? {
+            Outcome::Measured(place, measured) => {
+                let took = self.used().saturating_sub(began);
+                self.keep((search, position), &place, *measured, took)
+            }
+            Outcome::Stopped => Ok(Step::Stop),
+            Outcome::Refused => Ok(Step::Refused),
+            Outcome::Failed { why } => self.give_up(search, known, why),
+            // A disturbance may be over at the search's next turn, which is at the same position.
+            Outcome::Lost { is_disturbed: true, .. } => Ok(Step::Done),
+            // A position whose state is not reached in two successive turns is the end of a search.
+            Outcome::Lost { why, is_disturbed: false } => {
+                let before = self.lost.insert(search, position);
+                if before == Some(position) {
+                    return self.give_up(search, known, why);
                 }
+                Ok(Step::Done)
             }
         }
-        self.give_up(search, known, last_why)
-    }
-
-    fn discard(
-        &mut self,
-        (known, attempt): (Known, u32),
-        why: &str,
-        evidence: CacheEvidence,
-    ) -> Result<(), RunError> {
-        self.tell(&Event::Discarded { cell: known.index, why });
-        let (cell, block, why) = (known.index, known.replicates, why.to_owned());
-        let discarded = Discarded { cell, block, attempt, turn_ns: None, why, evidence };
-        Ok(self.directory.append(&Line::Discarded(discarded))?)
     }
 
     fn wait_for_others(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
@@ -200,33 +183,33 @@ impl<P: Prober> Conductor<'_, '_, P> {
 
     fn keep(
         &mut self,
-        search: usize,
-        position: f64,
+        (search, position): (usize, f64),
         place: &Place,
         measured: Measured,
-    ) -> Result<Turn, RunError> {
+        took: Duration,
+    ) -> Result<Step, RunError> {
         let definition = self.prober.cell(search, position);
         let wanted = &self.course(search).plan().metric;
         let index = definition.metrics.iter().position(|metric| metric.name == *wanted);
         let value = index.and_then(|index| measured.metrics.get(index)).copied();
         let served = Served::of(&measured.evidence);
-        let line = keeping::line_of(self.directory, place, measured)?;
+        let line = place.timed(self.directory, measured, took)?;
         self.directory.append(&line)?;
         if let Some(known) = self.cells.get_mut(&(search, position.to_bits())) {
             known.replicates += 1;
         }
         let course = self.searches[search].as_mut().expect("only those that go on have turns");
         course.tell(value.unwrap_or(f64::NAN), served)?;
-        Ok(Turn::Done)
+        Ok(Step::Done)
     }
 
     /// Ends a search whose target cannot be measured.
-    fn give_up(&mut self, search: usize, known: Known, why: String) -> Result<Turn, RunError> {
+    fn give_up(&mut self, search: usize, known: Known, why: String) -> Result<Step, RunError> {
         self.tell(&Event::CellFailed { cell: known.index, why: &why });
-        let failed = CellFailed { cell: known.index, block: known.replicates, why };
-        self.directory.append(&Line::CellFailed(failed))?;
+        let line = journal::given_up(known.index, known.replicates, why);
+        self.directory.append(&line)?;
         self.searches[search] = None;
-        Ok(Turn::Done)
+        Ok(Step::Done)
     }
 
     fn announce(&mut self, search: usize, position: f64) {
@@ -257,8 +240,64 @@ impl<P: Prober> Conductor<'_, '_, P> {
     }
 }
 
+/// One probe's turn.
+struct ProbeTurn<'a, 'b, 'c, P> {
+    conductor: &'a mut Conductor<'b, 'c, P>,
+    search: usize,
+    position: f64,
+    known: Known,
+    /// Budget used when it began.
+    began: Duration,
+}
+
+impl<P: Prober> ProbeTurn<'_, '_, '_, P> {
+    /// How many probes of the search count.
+    fn done(&self) -> usize {
+        self.conductor.course(self.search).told().len()
+    }
+}
+
+impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
+    fn is_stopped(&self) -> bool {
+        self.conductor.told_to_stop()
+    }
+
+    fn place(&self, attempt: u32) -> Place {
+        let order = u32::try_from(self.done()).unwrap_or(u32::MAX);
+        let (cell, block) = (self.known.index, self.known.replicates);
+        Place { cell, block, order, attempt, at_s: self.conductor.used().as_secs_f64() }
+    }
+
+    fn patience(&self) -> Patience {
+        self.conductor.patience
+    }
+
+    fn execute(&mut self, attempt: u32) -> Result<Measured, Failure> {
+        let of_search = self.conductor.course(self.search).plan().seed;
+        let seed = of_search ^ (self.done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let seed = seed.rotate_left(attempt - 1);
+        self.conductor.prober.probe(self.search, self.position, seed)
+    }
+
+    fn discard(
+        &mut self,
+        place: &Place,
+        why: &str,
+        evidence: CacheEvidence,
+    ) -> Result<(), RunError> {
+        self.conductor.tell(&Event::Discarded { cell: place.cell, why });
+        let turn = self.conductor.used().saturating_sub(self.began);
+        let line = place.discarded(why.to_owned(), evidence, Some(turn));
+        Ok(self.conductor.directory.append(&line)?)
+    }
+
+    fn wait(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
+        self.conductor.wait_for_others(busy, most)
+    }
+}
+
 /// The outcome of a turn.
-enum Turn {
+enum Step {
     Done,
     Stop,
     /// Other programs keep the machine busy, and the user asked to end the run in that case.

@@ -45,6 +45,8 @@ struct Table {
     breaks_at: Option<u64>,
     /// The probes whose state is refuted.
     refuted: Vec<u64>,
+    /// The probes that something disturbs.
+    disturbed: Vec<u64>,
 }
 
 impl Prober for Table {
@@ -80,6 +82,10 @@ impl Prober for Table {
                 why: "it was read meanwhile".to_owned(),
                 evidence: Box::new(evidence),
             });
+        }
+        if self.disturbed.contains(&self.probes) {
+            let why = "the machine was suspended".to_owned();
+            return Err(Failure::Disturbed { why, evidence: Box::default() });
         }
         let misses = (1.0 - CACHE_BYTES / position).max(0.0);
         let mood = [50.0, 400.0, 20_000.0, 100.0, 3000.0][(seed % 5) as usize];
@@ -335,6 +341,28 @@ fn a_refuted_probe_is_made_again() {
         _ => None,
     });
     assert_eq!(attempts.max(), Some(3));
+}
+
+/// A disturbance of three attempts once ended a search for good.
+#[test]
+fn what_is_disturbed_has_another_turn_and_what_is_refuted_two() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let ended = |name: &str, mut table: Table| {
+        let path = temporary.path().join(name);
+        let (reason, run) = conduct(&path, &[plan(0, 5)], u64::MAX, &mut table);
+        let given_up = run.lines.iter().filter(|line| matches!(line, Line::CellFailed(_)));
+        (reason, given_up.count())
+    };
+    let disturbed = Table { disturbed: (2..=10).collect(), ..Table::default() };
+    assert_eq!(ended("disturbed", disturbed), (EndReason::Searched, 0));
+    let once = Table { refuted: vec![2, 3, 4], ..Table::default() };
+    assert_eq!(ended("once", once), (EndReason::Searched, 0));
+    let twice = Table { refuted: (2..=7).collect(), ..Table::default() };
+    assert_eq!(ended("twice", twice), (EndReason::NothingLeft, 1));
+    // A disturbance between them does not excuse what was refuted twice.
+    let with_pause =
+        Table { refuted: vec![2, 3, 4, 8, 9, 10], disturbed: vec![5, 6, 7], ..Table::default() };
+    assert_eq!(ended("pause", with_pause), (EndReason::NothingLeft, 1));
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, &how.scratch, clock);
     let manifest = footprint_suite::manifest(base, &traced, caches.as_ref());
-    let directory = footprint_suite::write(directory, &manifest, &traced, begun.elapsed())?;
+    let directory = footprint_suite::write(directory, &manifest, &traced, begun)?;
     Ok(Made { directory, failed: !failures.is_empty() })
 }
 

@@ -7,9 +7,10 @@ use std::time::Instant;
 use ::caches::Hierarchy;
 use footprint_suite::{GuestTarget, PhasesPlan, PhasesTraced, SEED};
 use record::{
-    End, EndReason, Line, Manifest, RunDirectory, RunRecord, SimulatedCaches, Skipped,
-    SpriteLfsOptions, SpriteLfsRun, Start, TargetRecord, traffic,
+    EndReason, Manifest, RunDirectory, RunRecord, SimulatedCaches, Skipped, SpriteLfsOptions,
+    SpriteLfsRun, TargetRecord, traffic,
 };
+use runner::Journal;
 use suites::classic::sprite_lfs;
 
 use crate::arguments::footprint_values::{CacheGiven, cache};
@@ -124,17 +125,17 @@ impl Traffic {
             return Ok(if end == Done::Well { Done::WithFailures } else { end });
         }
         directory.remove_traces()?;
-        let mut directory = directory.begin(&self.beside(manifest, &traced, skipped))?;
-        directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
+        let manifest = self.beside(manifest, &traced, skipped);
+        let mut directory = directory.begin(&manifest)?;
+        let mut journal = Journal::begin(&mut directory, manifest.cells.len(), begun)?;
         let mut first_cell = 0;
         for one in &traced {
             for line in one.lines(first_cell) {
-                directory.append(&line)?;
+                journal.write(&line)?;
             }
             first_cell += u32::try_from(one.cells.len())?;
         }
-        let (reason, used_s) = (EndReason::Blocks, begun.elapsed().as_secs_f64());
-        directory.append(&Line::End(End { reason, used_s, clock_drift_ppm: 0.0 }))?;
+        journal.end(EndReason::Blocks)?;
         Ok(end)
     }
 
