@@ -9,6 +9,7 @@
 pub mod inside;
 mod job;
 mod marked;
+mod parts;
 mod perform;
 mod prepared;
 mod traced_call;

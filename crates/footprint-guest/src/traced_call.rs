@@ -13,8 +13,8 @@ use thiserror::Error;
 use workload::Operation;
 
 use crate::marked::Gives;
-use crate::prepared::Argument::{Buffer, Descriptor, Name, Number};
-use crate::prepared::{AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Parts, Prepare, Removed, full};
+use crate::parts::Argument::{Buffer, Descriptor, Name, Number};
+use crate::parts::{AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Parts, Prepare, Removed, full};
 
 /// A system call that a guest executes to be traced.
 #[derive(Clone, Copy)]
