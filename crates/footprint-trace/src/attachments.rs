@@ -10,8 +10,8 @@ use std::path::Path;
 
 use crate::TraceError;
 use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
+use crate::ending::{Cut, Ending};
 use crate::header::{Header, VERSION_ATTACHMENTS};
-use crate::reader::{Cut, Ending};
 use crate::trace_file::{open_plain, open_to_write};
 use crate::varint;
 

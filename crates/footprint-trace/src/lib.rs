@@ -14,6 +14,7 @@
 pub mod attachments;
 mod block;
 mod chunk;
+mod ending;
 mod error;
 pub mod event;
 pub mod header;

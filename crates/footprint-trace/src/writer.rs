@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use crate::attachments;
 use crate::block::{BlockId, TracedBlock};
 use crate::chunk::{self, FRAME_BYTES, Kind};
+use crate::ending::{Cut, Ending};
 use crate::event::EventEncoder;
 use crate::header::Header;
-use crate::reader::{Cut, Ending};
 use crate::trace_file::TraceFile;
 use crate::varint;
 
