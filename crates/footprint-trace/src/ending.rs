@@ -4,16 +4,16 @@ use std::fmt;
 
 use crate::varint;
 
-/// Why a trace does not hold all that was executed.
+/// Why a trace does not contain everything that was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// It reached its limit of size.
+    /// It reached its size limit.
     Limit,
     /// There were more vCPUs than the plugin can record.
     Vcpus,
-    /// The program ended without QEMU telling the plugin: a signal killed it, or it replaced
-    /// itself by `exec`; or QEMU itself was killed. What was not written by then is missing: of
-    /// each vCPU, what it did last, up to about 64 KiB of events.
+    /// The program ended without QEMU telling the plugin, because a signal killed it or it replaced
+    /// itself by `exec`; or QEMU itself was killed. Whatever had not been written is missing: the
+    /// last events of each vCPU, up to about 64 KiB.
     Killed,
 }
 
@@ -30,12 +30,12 @@ impl fmt::Display for Cut {
     }
 }
 
-/// What a trace says of itself at its end.
+/// What the end of a trace says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// Why it was cut off; none if it is whole.
+    /// Why it was cut off; `None` if it is whole.
     pub cut: Option<Cut>,
-    /// Processes that the traced one forked; nothing of them is in the trace.
+    /// Processes that the traced one forked, none of which are in the trace.
     pub forks: u64,
     /// Chunks before the end.
     pub chunks: u64,
@@ -69,7 +69,7 @@ impl Ending {
         rest.is_empty().then_some(Self { cut, forks, chunks })
     }
 
-    /// Whether it can stand behind `chunks` chunks and the end before, if there is one.
+    /// Whether this end is valid after `chunks` chunks and the previous end, if there is one.
     pub(crate) fn follows(&self, before: Option<&Self>, chunks: u64) -> bool {
         let repeats = before.is_none_or(|one| (one.cut, one.forks) == (self.cut, self.forks));
         repeats && self.chunks == chunks
