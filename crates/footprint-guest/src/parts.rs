@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a read or a write.
+/// Size of a read or a write in bytes.
 pub(crate) const BYTES: usize = 4096;
 
-/// Bytes that a directory's entries are read into, as libc does.
+/// Size of the buffer for a directory's entries in bytes, as in libc.
 pub(crate) const ENTRIES_BYTES: usize = 32 << 10;
 
 /// An argument of a call.
@@ -20,41 +20,41 @@ pub(crate) enum Argument {
     Descriptor,
 }
 
-/// The directory descriptor which makes a relative path begin at the working directory, and is
-/// not looked at for an absolute one.
+/// The descriptor that makes a relative path start at the working directory; the kernel ignores it
+/// for an absolute one.
 pub(crate) const AT_FDCWD: Argument = Argument::Number((libc::AT_FDCWD as i64).cast_unsigned());
 
-/// The permissions of what is made.
+/// The permissions of new files and directories.
 pub(crate) const MODE: Argument = Argument::Number(0o644);
 
-/// Where a call is made: each has names of its own.
+/// The paths that a call can use. Each call has its own.
 pub(crate) struct At<'a> {
     pub(crate) directory: &'a Path,
     pub(crate) path: PathBuf,
     pub(crate) other: PathBuf,
 }
 
-/// Makes what a call needs, and says what the call is.
+/// Makes the files that a call needs, and returns the parts of the call.
 pub(crate) type Prepare = fn(&At<'_>) -> io::Result<Parts>;
 
-/// How what a call leaves is removed.
+/// How to remove what a call leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
     File,
     Directory,
 }
 
-/// The file that a call's descriptor names.
+/// The file that a call's descriptor refers to.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     pub(crate) descriptor: OwnedFd,
     /// The call closes it.
     pub(crate) is_closed_by_call: bool,
-    /// It must have something to be written back.
+    /// It must have data to write back.
     pub(crate) is_dirty: bool,
 }
 
-/// A call that is not yet in the form of one.
+/// A call whose arguments are not yet addresses and numbers.
 pub(crate) struct Parts {
     pub(crate) system_call: libc::c_long,
     pub(crate) arguments: Vec<Argument>,
@@ -68,32 +68,32 @@ impl Parts {
         Self { system_call, arguments, file: None, left: None }
     }
 
-    /// It is given the file's descriptor.
+    /// The call gets the file's descriptor.
     pub(crate) fn on(self, file: File) -> Self {
         let (is_closed_by_call, is_dirty) = (false, false);
         let file = OpenFile { descriptor: file.into(), is_closed_by_call, is_dirty };
         Self { file: Some(file), ..self }
     }
 
-    /// It is given the file's descriptor, and closes it.
+    /// The call gets the file's descriptor and closes it.
     pub(crate) fn closes(self, file: File) -> Self {
         let file = OpenFile { descriptor: file.into(), is_closed_by_call: true, is_dirty: false };
         Self { file: Some(file), ..self }
     }
 
-    /// The file has something to be written back.
+    /// The file must have data to write back.
     pub(crate) fn dirty(mut self) -> Self {
         self.file.iter_mut().for_each(|file| file.is_dirty = true);
         self
     }
 
-    /// This is there afterwards.
+    /// The call leaves this path behind, to be removed afterwards.
     pub(crate) fn leaves(self, path: &Path) -> Self {
         Self { left: Some(path.to_owned()), ..self }
     }
 }
 
-/// A file of 4 KiB.
+/// Creates a file of 4 KiB.
 pub(crate) fn full(path: &Path) -> io::Result<File> {
     let mut file = File::create_new(path)?;
     file.write_all(&[0x5a; BYTES])?;

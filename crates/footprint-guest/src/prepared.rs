@@ -12,22 +12,22 @@ use crate::TracedCall;
 use crate::marked::{Call, MarkedCall};
 use crate::parts::{Argument, At, BYTES, ENTRIES_BYTES, OpenFile, Removed};
 
-/// A system call with all that it points to.
+/// A system call and everything that its arguments point to.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     traced: TracedCall,
     call: Call,
     /// Names that the call's arguments point to.
     _names: Vec<CString>,
-    /// Memory that they point to.
+    /// Memory that the call's arguments point to.
     _buffer: Vec<u8>,
     file: Option<OpenFile>,
-    /// What is there once the call has been made, to be removed.
+    /// What the call leaves behind, to be removed.
     left: Option<PathBuf>,
 }
 
 impl Prepared {
-    /// Prepares the `number`th call in a directory.
+    /// Prepares a call in a directory; `number` makes its paths unique.
     pub(crate) fn new(traced: TracedCall, directory: &Path, number: u32) -> io::Result<Self> {
         let path = directory.join(format!("file-{number:05}"));
         let other = directory.join(format!("other-{number:05}"));
@@ -56,8 +56,7 @@ impl Prepared {
         Ok(Self { traced, call, _names: names, _buffer: buffer, file, left })
     }
 
-    /// Does again what dropping the kernel's caches has undone: a file that is to be written back
-    /// must have something to be written.
+    /// Redoes what dropping the kernel's caches has undone: a file to be synced must be dirty.
     pub(crate) fn after_drop(&self) -> io::Result<()> {
         if let Some(file) = self.file.as_ref().filter(|file| file.is_dirty) {
             rustix::io::pwrite(&file.descriptor, &[0x5a; BYTES], 0)?;
@@ -65,7 +64,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Makes the call, and removes what it left.
+    /// Makes the call, and removes what it leaves behind.
     pub(crate) fn execute(mut self, code: &MarkedCall) -> io::Result<()> {
         if let Some(file) = self.file.take_if(|file| file.is_closed_by_call) {
             let _the_calls = file.descriptor.into_raw_fd();
