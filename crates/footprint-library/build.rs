@@ -1,7 +1,7 @@
-//! Builds the plugin for QEMU as a shared library, for this crate to carry.
+//! Builds the QEMU plugin as a shared library, which this crate embeds.
 //!
-//! Stable cargo cannot hand a crate the shared library of another, so rustc is called for the two
-//! crates that it consists of. Both have no dependencies, which keeps this as simple as it is.
+//! Stable cargo cannot pass one crate's shared library to another, so this calls rustc for the two
+//! crates that the plugin consists of. Neither has dependencies, which keeps this simple.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The first process of a guest whose job is to be traced.
+//! The first process of a guest in which a job is traced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,35 +8,35 @@ use targets::{Location, TargetSpec};
 
 use crate::{Job, perform};
 
-/// Where a guest has its job, as JSON.
+/// Where a guest finds its job, as JSON.
 pub const JOB: &str = "/job/footprint.json";
-/// Under these names a guest hands back [what it did](crate::JobOutcome), as JSON ...
+/// File that a guest hands back: [what it did](crate::JobOutcome), as JSON.
 pub const OUTCOME: &str = "outcome.json";
-/// ... the text of its `/proc/kallsyms`, read when all modules were loaded ...
+/// File that a guest hands back: its `/proc/kallsyms`, read when all modules were loaded.
 pub const SYMBOLS: &str = "kallsyms";
-/// ... the types of its kernel, and of each module, as in `/sys/kernel/btf` ...
+/// Folder that a guest hands back: the types of its kernel and of each module, as in
+/// `/sys/kernel/btf`.
 pub const TYPES: &str = "btf";
-/// ... what its memory was used for (see [`footprint_symbols::memory`]) ...
+/// File that a guest hands back: what its memory was used for (see [`footprint_symbols::memory`]).
 pub const MEMORY: &str = "memory";
-/// ... and the text of its `/proc/vmallocinfo`.
+/// File that a guest hands back: its `/proc/vmallocinfo`.
 pub const MAPPINGS: &str = "vmallocinfo";
 
-/// What is made here before it is handed back.
+/// Where files are made before they are handed back.
 const MADE: &str = "/tmp";
-/// The kernel's types.
+/// Where the kernel exposes its types.
 const KERNEL_TYPES: &str = "/sys/kernel/btf";
 
-/// Whether the guest that this process is in has a job to be traced.
+/// Whether the guest that this process runs in has a job to be traced.
 #[must_use]
 pub fn has_job() -> bool {
     Path::new(JOB).exists()
 }
 
-/// Does the job, hands back what is known then, and powers off. Only for the first process of a
-/// guest.
+/// Does the job, hands back the results, and powers off. Only for the first process of a guest.
 pub fn init() -> ! {
     if let Err(sentence) = run() {
-        // Where even this cannot be handed back, the console is what the host shows.
+        // If handing back fails too, the host shows the console.
         let _console = fs::write("/dev/console", format!("fsprism: {sentence}\n"));
         let _no_port = inside::hand_back(&[], Err(&sentence));
     }
@@ -56,7 +56,7 @@ fn run() -> Result<(), String> {
     let types = types();
     if let Some((_, vmlinux)) = types.iter().find(|(name, _)| name.ends_with("/vmlinux")) {
         let kernel = fs::read(vmlinux).unwrap_or_default();
-        // Without the table data has fewer names, which is no reason to lose the trace.
+        // Without the table, fewer data addresses have names, which is no reason to lose the trace.
         if let Ok(memory) = footprint_symbols::inside::memory_table(&symbols, &kernel) {
             files.push(made(MEMORY, memory.as_bytes())?);
         }
@@ -68,7 +68,7 @@ fn run() -> Result<(), String> {
     inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
 }
 
-/// Loads what the target needs. How large the device is, the kernel's arguments say.
+/// Loads the modules that the target needs. The kernel's command line sets the size of the device.
 fn load(job: &Job) -> Result<(), String> {
     let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
     let Location::Scratch(scratch) = spec.location else { return Ok(()) };
@@ -84,7 +84,7 @@ fn made(name: &str, content: &[u8]) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), path))
 }
 
-/// The files of the kernel's types, where it has any.
+/// The files with the kernel's types, if it has any.
 fn types() -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(KERNEL_TYPES).into_iter().flatten().flatten();
     let mut types: Vec<(String, PathBuf)> = entries

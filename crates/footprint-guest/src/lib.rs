@@ -1,7 +1,7 @@
 //! Runs inside a guest: makes a file system and executes operations on it to be traced, each as one
 //! system call between marks.
 //!
-//! A [`Job`] says what to do, and an [`JobOutcome`] what was done; host and guest exchange both as
+//! A [`Job`] says what to do, and a [`JobOutcome`] what was done; host and guest exchange both as
 //! JSON. [`perform`] does a job. [`inside`] does everything else that the first process of a guest
 //! must do. Outside a guest, marks have no effect. Nothing here measures time, because time in a
 //! guest means nothing.
@@ -9,6 +9,7 @@
 pub mod inside;
 mod job;
 mod marked;
+mod parts;
 mod perform;
 mod prepared;
 mod traced_call;

@@ -1,4 +1,4 @@
-//! The edge to the processor: one system call between two marks, as code made for the purpose.
+//! Generates machine code that executes one system call between two marks.
 #![expect(unsafe_code, reason = "code is made and called")]
 
 use std::io;
@@ -7,24 +7,24 @@ use std::ptr::NonNull;
 
 use footprint_trace::mark::{Edge, Mark};
 
-/// A system call's number and arguments. `prepared` alone makes them: names end in a null byte,
-/// buffers are as long as the call is told or as the kernel's structure at least, and all of it
+/// A system call's number and arguments. Only `prepared` creates them: names end in a null byte,
+/// buffers are at least as long as the length passed or as the kernel's structure, and everything
 /// lives until the call has been made.
 pub(crate) type Call = [u64; 7];
 
-/// What a call gives where it succeeds.
+/// What a call returns on success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// A number, or nothing.
+    /// A number, or nothing of interest.
     Number,
-    /// A descriptor, which is closed again.
+    /// A file descriptor, which is closed again.
     Descriptor,
 }
 
 /// Code that executes any one system call between the marks of one region and operation, with
-/// nothing else between them but the call's own instruction.
+/// nothing else between them but the `syscall` instruction.
 ///
-/// It is made, as a mark's numbers stand in its instruction.
+/// It is generated, since a mark's numbers are encoded in its instruction.
 #[derive(Debug)]
 pub(crate) struct MarkedCall {
     code: NonNull<libc::c_void>,
@@ -32,7 +32,7 @@ pub(crate) struct MarkedCall {
 
 const BYTES: usize = 4096;
 
-/// `push %rbx`, and the arguments from the array at `%rdi` into the registers of a system call.
+/// `push %rbx`, then load the registers of a system call from the array at `%rdi`.
 const LOAD: [u8; 29] = [
     0x53, // push %rbx
     0x48, 0x8b, 0x07, // mov (%rdi),%rax
@@ -45,8 +45,8 @@ const LOAD: [u8; 29] = [
     0x90, // nop
 ];
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
-/// The result is kept, and CPUID executed: the plugin takes it for the point from which on code
-/// may be translated without callbacks again. Then `%rbx` and the result are given back.
+/// Saves the result and executes CPUID, which the plugin treats as the point from which code may be
+/// translated without callbacks again. Then restores the result and `%rbx`.
 const RETURN: [u8; 13] = [
     0x49, 0x89, 0xc0, // mov %rax,%r8
     0x31, 0xc0, // xor %eax,%eax
@@ -58,10 +58,10 @@ const RETURN: [u8; 13] = [
 const RET: u8 = 0xc3;
 
 impl MarkedCall {
-    /// Code with these marks.
+    /// Generates the code with these marks.
     ///
     /// # Errors
-    /// There is no memory for it, or none that may be executed.
+    /// No memory can be mapped for it, or not as executable.
     pub(crate) fn new(region: u8, operation: u16) -> io::Result<Self> {
         let mark = |edge| Mark { edge, region, operation }.code();
         let [begin, end] = [Edge::Begin, Edge::End].map(mark);
@@ -80,8 +80,8 @@ impl MarkedCall {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let writable = libc::PROT_READ | libc::PROT_WRITE;
         assert!(code.len() <= BYTES, "the code fits a page");
-        // SAFETY: a new mapping, which nothing else refers to, of which the first bytes are
-        // written; it is made executable before it is called, and is not written any more.
+        // SAFETY: the mapping is new and nothing else refers to it; the code fits. It is made
+        // executable before it is called, and not written to after that.
         unsafe {
             let page = libc::mmap(std::ptr::null_mut(), BYTES, writable, flags, -1, 0);
             if page == libc::MAP_FAILED {
@@ -103,9 +103,9 @@ impl MarkedCall {
     /// # Errors
     /// The call fails.
     pub(crate) fn execute(&self, call: &Call, gives: Gives) -> io::Result<u64> {
-        // SAFETY: the mapping holds a function of this type, which keeps to the C ABI: it reads
-        // the array, and changes no register that a callee must keep. What the call points to is
-        // as `Call` says.
+        // SAFETY: the mapping contains a function of this type that follows the C ABI: it reads the
+        // array, and preserves all callee-saved registers. `Call` guarantees that the arguments
+        // point to valid memory.
         let result = unsafe {
             let function: extern "C" fn(*const u64) -> i64 =
                 std::mem::transmute(self.code.as_ptr());
@@ -118,7 +118,7 @@ impl MarkedCall {
         if gives == Gives::Descriptor
             && let Ok(descriptor) = i32::try_from(given)
         {
-            // SAFETY: the kernel has just given this descriptor, and nobody else knows it.
+            // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
             drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
         }
         Ok(given)
@@ -127,7 +127,7 @@ impl MarkedCall {
 
 impl Drop for MarkedCall {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and no call is being made.
+        // SAFETY: this value owns the mapping, and no call is in progress.
         unsafe { libc::munmap(self.code.as_ptr(), BYTES) };
     }
 }

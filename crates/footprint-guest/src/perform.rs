@@ -1,4 +1,4 @@
-//! Doing a job on a directory.
+//! Makes a job's target and executes its operations.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,21 +11,21 @@ use crate::marked::MarkedCall;
 use crate::prepared::Prepared;
 use crate::{Failed, Job, JobOutcome, State, TracedCall};
 
-/// The block device on which a guest makes its target: memory, so that every request is served
-/// within the call that makes it.
+/// The block device on which a guest makes its target. It is in memory, so that every request
+/// completes within the call that issues it.
 pub const DEVICE: &str = "/dev/ram0";
 
-/// Files that the directory holds besides those of the operations.
+/// Files in the directory besides those of the operations.
 const ENTRIES: u32 = 64;
 
-/// Number of the region in all marks: a boot has one target.
+/// Region number in all marks: a boot has one target.
 const REGION: u8 = 0;
 
-/// Why a target could not be worked on.
+/// Why a job failed before its operations.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PerformError {
-    /// It could not be made or removed.
+    /// The target could not be made or removed.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// Its directory could not be filled.
@@ -59,8 +59,8 @@ fn on_target(job: &Job, outcome: &mut JobOutcome) -> Result<(), String> {
     on_target().map_err(|error| error.to_string())
 }
 
-/// Executes the job's operations in a directory, which is there and empty: each as often as is
-/// asked for without marks, then with marks. What fails is told; it ends that operation alone.
+/// Executes the job's operations in an empty directory: each as often as requested without marks,
+/// then with marks. A failure is reported and ends only that operation.
 fn in_directory(job: &Job, directory: &Path) -> Result<Vec<Failed>, PerformError> {
     for entry in 0..ENTRIES {
         let path = directory.join(format!("entry-{entry:02}"));
@@ -94,7 +94,7 @@ fn repeat(job: &Job, operation: TracedCall, directory: &Path, number: &mut u32) 
     Ok(())
 }
 
-/// Writes back what is dirty and drops pages, dentries and inodes that nobody uses.
+/// Writes back dirty data and drops unused pages, dentries and inodes.
 fn drop_caches() -> io::Result<()> {
     rustix::fs::sync();
     fs::write("/proc/sys/vm/drop_caches", "3")

@@ -1,7 +1,7 @@
-//! The calls that are traced: one system call each, in one row each.
+//! The calls that can be traced, one row each. Each is a single system call.
 //!
-//! All but `getppid` are given absolute paths in a directory that holds some files, or descriptors
-//! of files in it.
+//! All but `getppid` get absolute paths in a directory that contains some files, or descriptors of
+//! files in it.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -13,23 +13,24 @@ use thiserror::Error;
 use workload::Operation;
 
 use crate::marked::Gives;
-use crate::prepared::Argument::{Buffer, Descriptor, Name, Number};
-use crate::prepared::{AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Parts, Prepare, Removed, full};
+use crate::parts::Argument::{Buffer, Descriptor, Name, Number};
+use crate::parts::{AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Parts, Prepare, Removed, full};
 
 /// A system call that a guest executes to be traced.
 #[derive(Clone, Copy)]
 pub struct TracedCall(&'static Row);
 
-/// What is known of a call.
+/// What is known about a call.
 pub(crate) struct Row {
     name: &'static str,
     title: &'static str,
-    /// The operation of benchmarks that it is; `None` of a call that touches no file system.
+    /// The benchmark operation that it corresponds to; `None` for a call that does not touch a file
+    /// system.
     operation: Option<Operation>,
-    /// Whether it is traced where none is named.
+    /// Whether it is traced if the user names no calls.
     by_default: bool,
     pub(crate) gives: Gives,
-    /// What it leaves is removed so.
+    /// How to remove what it leaves behind.
     pub(crate) removed: Removed,
     pub(crate) prepare: Prepare,
 }
@@ -41,7 +42,7 @@ pub struct UnknownCall {
     name: String,
 }
 
-/// The operation that was meant; where none is near, all of them.
+/// Suggests the operation that was probably meant, or lists all of them if none is similar.
 fn hint(name: &str) -> String {
     let meant = textual::did_you_mean(name, TracedCall::all().map(TracedCall::name));
     if meant.is_empty() { format!(": choose from {}", TracedCall::names()) } else { meant }
@@ -57,7 +58,7 @@ const fn row(
     Row { name, title, operation: Some(operation), by_default, gives, removed, prepare }
 }
 
-/// In the order of their numbers in marks, which traces keep: new ones go to the end.
+/// The position is the call's number in marks, which traces store: append new ones at the end.
 static ROWS: [Row; 18] = [
     Row {
         by_default: true,
@@ -137,7 +138,7 @@ static ROWS: [Row; 18] = [
         fs::create_dir(&at.path)?;
         Ok(Parts::of(libc::SYS_rmdir, vec![Name(at.path.clone())]))
     }),
-    // Another name in the same directory.
+    // The new name is in the same directory.
     row("link", "link a file", Operation::Link, |at| {
         let arguments = vec![Name(at.directory.join("entry-00")), Name(at.path.clone())];
         Ok(Parts::of(libc::SYS_link, arguments).leaves(&at.path))
@@ -146,7 +147,7 @@ static ROWS: [Row; 18] = [
         let arguments = vec![Name(PathBuf::from("entry-00")), Name(at.path.clone())];
         Ok(Parts::of(libc::SYS_symlink, arguments).leaves(&at.path))
     }),
-    // From its start.
+    // From its first entry.
     row("readdir", "read a directory", Operation::Readdir, |at| {
         let arguments = vec![Descriptor, Buffer, Number(ENTRIES_BYTES as u64)];
         Ok(Parts::of(libc::SYS_getdents64, arguments).on(File::open(at.directory)?))
@@ -161,7 +162,7 @@ static ROWS: [Row; 18] = [
         let parts = Parts::of(libc::SYS_fsync, vec![Descriptor]);
         Ok(parts.on(file).leaves(&at.path).dirty())
     }),
-    // What entering the kernel costs.
+    // Shows what entering the kernel costs.
     Row {
         name: "getppid",
         title: "getppid, a system call without a file system",
@@ -179,17 +180,17 @@ static ROWS: [Row; 18] = [
 ];
 
 impl TracedCall {
-    /// All, in the order of their numbers in marks.
+    /// All calls, in the order of their numbers in marks.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.iter().map(Self)
     }
 
-    /// Those that are traced where none is named.
+    /// The calls that are traced if the user names none.
     pub fn by_default() -> impl Iterator<Item = Self> {
         Self::all().filter(|call| call.0.by_default)
     }
 
-    /// The name by which the command line takes it, and of its benchmark.
+    /// Its name on the command line, which is also that of its benchmark.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name
@@ -201,7 +202,8 @@ impl TracedCall {
         self.0.title
     }
 
-    /// The operation of benchmarks that it is; `None` of a call that touches no file system.
+    /// The benchmark operation that it corresponds to; `None` for a call that does not touch a file
+    /// system.
     #[must_use]
     pub fn operation(self) -> Option<Operation> {
         self.0.operation
@@ -214,7 +216,7 @@ impl TracedCall {
         at.and_then(|at| u16::try_from(at).ok()).unwrap_or(u16::MAX)
     }
 
-    /// The call of a mark.
+    /// The call with this number in marks.
     #[must_use]
     pub fn of_number(number: u16) -> Option<Self> {
         ROWS.get(usize::from(number)).map(Self)

@@ -1,5 +1,5 @@
-//! The plugin for QEMU, as a file. fsprism contains its bytes and writes them to a file for QEMU to
-//! load. Nothing of the plugin is linked here, because it has QEMU's licence.
+//! The QEMU plugin as a file. fsprism embeds its bytes and writes them to a file for QEMU to load.
+//! Nothing of the plugin is linked here, because it has QEMU's licence.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,10 +8,10 @@ use std::{fs, io};
 pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/footprint_plugin.so"));
 
 /// Writes the library into a directory and returns its path, for `-plugin PATH,out=FILE`. The path
-/// must hold no comma, which ends a value in QEMU's options.
+/// must not contain a comma, which ends a value in QEMU's options.
 ///
 /// # Errors
-/// The directory's path has a comma, or the file cannot be written.
+/// The directory's path contains a comma, or the file cannot be written.
 pub fn write_into(directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("fsprism-footprint-plugin.so");
     if path.as_os_str().as_encoded_bytes().contains(&b',') {

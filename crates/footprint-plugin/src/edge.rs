@@ -1,4 +1,4 @@
-//! The edge to QEMU: its API, and the callbacks that it makes. All that is unsafe is here.
+//! The interface to QEMU: its API, and the callbacks it makes. All unsafe code is here.
 #![expect(unsafe_code, reason = "QEMU calls C functions and is called by them")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -17,42 +17,44 @@ use crate::options::Options;
 use crate::recorder::{self, STOPPED, Vcpu};
 use crate::system_calls::{self, SystemCall};
 
-/// vCPUs that can be recorded: threads of a program that ever were, unless QEMU reuses numbers.
+/// How many vCPUs can be recorded. For a program, that is the number of threads it ever creates,
+/// unless QEMU reuses their numbers.
 const VCPUS_MAX: usize = 4096;
 
-/// Each vCPU's recording, by its index.
+/// Each vCPU's recording, by index.
 static VCPUS: [AtomicPtr<Vcpu>; VCPUS_MAX] = [const { AtomicPtr::new(ptr::null_mut()) }; VCPUS_MAX];
 
-/// Whether everything is recorded, else marked regions.
+/// Whether everything is recorded, rather than marked regions only.
 static IS_WHOLE: AtomicBool = AtomicBool::new(true);
 
-/// QEMU's number of this plugin.
+/// The id that QEMU gave this plugin.
 static ID: AtomicU64 = AtomicU64::new(0);
 
-/// Whether one program is traced. QEMU tells of system calls then.
+/// Whether a single program is traced, in which case QEMU reports system calls.
 static IS_PROGRAM: AtomicBool = AtomicBool::new(false);
 
-/// Where QEMU has the program's address 0.
+/// Host address of the program's address 0.
 static GUEST_BASE: AtomicU64 = AtomicU64::new(0);
 
-/// Set if the program may have more files mapped than the trace says. Its own were mapped before
-/// the first system call.
+/// Set if the program may have mapped files that are not yet in the trace. Initially so, because
+/// the program itself is mapped before its first system call.
 static ARE_MAPS_DUE: AtomicBool = AtomicBool::new(true);
 
-/// Set in a process forked from the traced one, where nothing may touch the trace.
+/// Set in a process forked from the traced one, which must not touch the trace.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// From this API on, code is copied to the caller.
+/// From this API version on, QEMU copies code to the caller.
 const API_COPIES_CODE: c_int = 3;
 
-/// From this API on, QEMU disarms callbacks by itself (see [`on_safe_point`]).
+/// From this API version on, QEMU disarms callbacks by itself (see [`on_safe_point`]).
 const API_DISARMS: c_int = 2;
 
-/// The API that QEMU has.
+/// QEMU's API version.
 static API: AtomicI32 = AtomicI32::new(1);
 
-/// The API that this library says it was built for. All functions used are the same in each, but
-/// for the one that gives an instruction's code, so [`choose_version`] can say the one that fits.
+/// The API version that this library claims to be built for. The functions used are the same in all
+/// versions, except the one that returns an instruction's code, so [`choose_version`] can claim
+/// whichever QEMU accepts.
 #[unsafe(no_mangle)]
 pub(crate) static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
 
@@ -67,7 +69,7 @@ type ExecutionCallback = extern "C" fn(c_uint, Handle);
 type SystemCallCallback = extern "C" fn(u64, c_uint, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 type MemoryCallback = extern "C" fn(c_uint, u32, u64, Handle);
 
-/// What QEMU says of itself: `qemu_info_t`, up to the fields used.
+/// QEMU's `qemu_info_t`, up to the fields used.
 #[repr(C)]
 pub(crate) struct Information {
     target_name: *const c_char,
@@ -77,10 +79,10 @@ pub(crate) struct Information {
 }
 
 const NO_REGISTERS: c_int = 0;
-/// Loads and stores. QEMU before 8.1 takes loads for stores where one direction is asked for.
+/// Loads and stores. QEMU before 8.1 mistakes loads for stores if only one direction is requested.
 const BOTH_DIRECTIONS: c_int = 3;
 
-// `include/qemu/qemu-plugin.h` of QEMU 7.2, and of 10 where it differs.
+// From `include/qemu/qemu-plugin.h` of QEMU 7.2, and of 10 where that differs.
 unsafe extern "C" {
     fn qemu_plugin_reset(id: u64, callback: extern "C" fn(u64));
     fn qemu_plugin_register_vcpu_init_cb(id: u64, callback: VcpuCallback);
@@ -104,8 +106,8 @@ unsafe extern "C" {
     fn qemu_plugin_insn_haddr(instruction: Handle) -> Handle;
     fn qemu_plugin_tb_n_insns(translated: Handle) -> usize;
     fn qemu_plugin_tb_get_insn(translated: Handle, index: usize) -> Handle;
-    /// Before API 3, a function of the first argument alone that returns the code's address; the
-    /// others are in registers that it does not look at.
+    /// Before API 3, this function takes only the first argument and returns the code's address; it
+    /// ignores the registers with the other arguments.
     fn qemu_plugin_insn_data(instruction: Handle, to: *mut u8, bytes: usize) -> usize;
     fn qemu_plugin_insn_size(instruction: Handle) -> usize;
     fn qemu_plugin_insn_vaddr(instruction: Handle) -> u64;
@@ -119,15 +121,15 @@ unsafe extern "C" {
     fn dlsym(library: Handle, name: *const c_char) -> Handle;
 }
 
-/// Says API 2 to a QEMU that has it (9.0 and newer refuse 1), else 1. It is known by a function
-/// that came with it.
+/// Claims API 2 if QEMU has it (9.0 and newer refuse 1), otherwise 1. A function introduced with
+/// API 2 tells them apart.
 extern "C" fn choose_version() {
-    // SAFETY: a null handle means all libraries loaded, and the name ends in a null byte.
+    // SAFETY: a null handle searches all loaded libraries, and the name ends in a null byte.
     let came_with_2 = unsafe { dlsym(ptr::null_mut(), c"qemu_plugin_scoreboard_new".as_ptr()) };
     qemu_plugin_version.store(if came_with_2.is_null() { 1 } else { 2 }, Ordering::Relaxed);
 }
 
-/// QEMU has loaded the library and hands on the arguments.
+/// Called by QEMU after loading the library, with the plugin's arguments.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn qemu_plugin_install(
     id: u64,
@@ -135,7 +137,7 @@ pub(crate) extern "C" fn qemu_plugin_install(
     count: c_int,
     arguments: *const *const c_char,
 ) -> c_int {
-    // SAFETY: QEMU passes its information and `count` strings, all alive during the call.
+    // SAFETY: QEMU passes its information and `count` strings, all valid during the call.
     let (information, arguments) = unsafe {
         let at = |index| CStr::from_ptr(*arguments.add(index)).to_string_lossy();
         let count = usize::try_from(count).unwrap_or(0);
@@ -153,7 +155,7 @@ pub(crate) extern "C" fn qemu_plugin_install(
 }
 
 fn install(id: u64, information: &Information, options: &Options) -> Result<(), String> {
-    // SAFETY: QEMU's name of the guest's architecture is a string.
+    // SAFETY: QEMU passes the guest's architecture as a null-terminated string.
     let target = unsafe { CStr::from_ptr(information.target_name) };
     IS_WHOLE.store(options.coverage == Coverage::Whole, Ordering::Relaxed);
     API.store(information.version_current, Ordering::Relaxed);
@@ -170,13 +172,13 @@ fn install(id: u64, information: &Information, options: &Options) -> Result<(), 
     IS_PROGRAM.store(scope == Scope::Program, Ordering::Relaxed);
     recorder::start(&options.out, &header)?;
     ID.store(id, Ordering::Relaxed);
-    // SAFETY: the functions are this library's, which stays loaded.
+    // SAFETY: the functions are in this library, which stays loaded.
     unsafe { pthread_atfork(None, Some(on_fork_in_parent), Some(on_fork_in_child)) };
     register(id);
     Ok(())
 }
 
-/// Asks for all callbacks that are not made for single instructions.
+/// Registers all callbacks except those for individual instructions.
 extern "C" fn register(id: u64) {
     // SAFETY: these functions may be called while a plugin is installed or reset, with its id.
     unsafe {
@@ -190,11 +192,11 @@ extern "C" fn register(id: u64) {
     }
 }
 
-/// Has QEMU translate everything again, before this vCPU begins with other translated code. If it
-/// begins to record, it is in code that holds a mark until then, which has its callbacks.
+/// Has QEMU translate everything again before this vCPU enters other translated code. A vCPU that
+/// begins to record is in code that contains a mark until then, which has its callbacks.
 fn translate_again() {
-    // SAFETY: the id is this plugin's. A reset while one is pending is ignored, and the pending
-    // one then finds the state of now.
+    // SAFETY: the id is this plugin's. A reset while another is pending is ignored; the pending one
+    // then sees the current state.
     unsafe { qemu_plugin_reset(ID.load(Ordering::Relaxed), register) };
 }
 
@@ -217,11 +219,11 @@ extern "C" fn on_vcpu_begin(_id: u64, index: c_uint) {
         recorder::cut_off(Cut::Vcpus);
         return;
     };
-    // The vCPU that had this index before has ended, and was flushed then.
+    // The vCPU that had this index before, if any, has ended and was flushed then.
     let fresh = Box::into_raw(Box::new(Vcpu::new(index, coverage)));
     let before = slot.swap(fresh, Ordering::AcqRel);
     if !before.is_null() {
-        // SAFETY: it was made by `Box::into_raw` here, and its vCPU runs no more.
+        // SAFETY: it came from `Box::into_raw` here, and its vCPU no longer runs.
         drop(unsafe { Box::from_raw(before) });
     }
 }
@@ -283,8 +285,8 @@ extern "C" fn on_system_call(
 #[inline]
 fn vcpu(index: c_uint) -> Option<&'static mut Vcpu> {
     let vcpu = VCPUS.get(index as usize)?.load(Ordering::Relaxed);
-    // SAFETY: callbacks for a vCPU are made by the thread that runs it, one after the other, and
-    // that thread has made it; each uses the reference during the callback alone.
+    // SAFETY: callbacks for a vCPU come one after another, from the thread that runs it and that
+    // created the recording; each callback uses the reference only while it runs.
     unsafe { vcpu.as_mut() }
 }
 
@@ -292,7 +294,7 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
     if STOPPED.load(Ordering::Relaxed) {
         return;
     }
-    // SAFETY: the handle is valid during this callback, and so are those of its instructions.
+    // SAFETY: the handle and those of its instructions are valid during this callback.
     let (handles, instructions) = unsafe {
         let count = qemu_plugin_tb_n_insns(translated);
         let handles: Vec<Handle> =
@@ -302,8 +304,8 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
         (handles, instructions)
     };
     if let (Some(&handle), Some(first)) = (handles.first(), instructions.first()) {
-        // SAFETY: the handle is valid during this callback. Of a program, an instruction's host
-        // address is as far from its own as that of any other.
+        // SAFETY: the handle is valid during this callback. In a program, all instructions have the
+        // same distance between host address and guest address.
         let host = unsafe { qemu_plugin_insn_haddr(handle) };
         if !host.is_null() {
             GUEST_BASE.store((host.addr() as u64).wrapping_sub(first.address), Ordering::Relaxed);
@@ -334,9 +336,10 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
 /// One instruction's address and code.
 ///
 /// # Safety
-/// The handle must be one of the translation that is called back for.
+/// The handle must belong to the translation that the current callback is for.
 unsafe fn instruction(handle: Handle) -> Instruction {
-    // SAFETY: as the caller says; before API 3 the result is the address of as many bytes.
+    // SAFETY: guaranteed by the caller (see `# Safety`); before API 3 the result is the address of
+    // that many bytes.
     unsafe {
         let mut code = vec![0; qemu_plugin_insn_size(handle)];
         let result = qemu_plugin_insn_data(handle, code.as_mut_ptr(), code.len());
@@ -348,7 +351,7 @@ unsafe fn instruction(handle: Handle) -> Instruction {
     }
 }
 
-/// Asks for the callbacks of a block.
+/// Registers the callbacks of a block.
 fn instrument(handles: &[Handle], instructions: &[Instruction]) {
     let (Some(first), Some(last)) = (handles.first(), handles.last()) else { return };
     let Some(code) = instructions.last().map(|instruction| &instruction.code) else { return };
@@ -362,7 +365,7 @@ fn instrument(handles: &[Handle], instructions: &[Instruction]) {
     if !x86::may_access(code) {
         return;
     }
-    // SAFETY: the handle is of the translation called back for; the data is a number.
+    // SAFETY: the handle belongs to the current translation; the data is a number.
     unsafe {
         let (callback, width): (MemoryCallback, u32) = match x86::vector_bytes(code) {
             None => (on_access, 0),
@@ -383,11 +386,11 @@ fn describe(instructions: &[Instruction]) -> Option<BlockId> {
 
 fn call_before(instruction: Handle, callback: ExecutionCallback, data: usize) {
     let data = ptr::without_provenance_mut(data);
-    // SAFETY: the handle is of the translation called back for; the data is a number.
+    // SAFETY: the handle belongs to the current translation; the data is a number.
     unsafe { qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, NO_REGISTERS, data) };
 }
 
-/// The recording that a callback is for, unless nothing is recorded.
+/// The recording that a callback is for, unless recording has stopped.
 #[inline]
 fn recording(index: c_uint) -> Option<&'static mut Vcpu> {
     vcpu(index).filter(|_| !STOPPED.load(Ordering::Relaxed))
@@ -418,7 +421,7 @@ extern "C" fn on_mark(index: c_uint, data: Handle) {
     }
 }
 
-/// Counts vCPUs that record, and has code translated anew for the first.
+/// Counts the vCPUs that are recording, and has code retranslated when the first one starts.
 fn note_recording(before: bool, now: bool) {
     match (before, now) {
         _ if IS_WHOLE.load(Ordering::Relaxed) => {}
@@ -438,11 +441,11 @@ fn idle() {
     }
 }
 
-/// A vCPU executes the last instruction of translated code that has callbacks for accesses, one
-/// after which QEMU disarms those that its own functions would call. QEMU before 8.0 leaves them
-/// armed after an instruction that ends translated code, such as RET or IRET; a reset frees them,
-/// and the next access that a function of QEMU makes would call them. Of several vCPUs the others
-/// may have them armed, so that all code keeps its callbacks from the first region on.
+/// A vCPU executes the last instruction with access callbacks in its translated code, and it is one
+/// after which QEMU disarms the callbacks that its helper functions would make. QEMU before 8.0
+/// leaves them armed after an instruction that ends translated code, such as RET or IRET. A reset
+/// frees them, and the next access by a helper function would then call them. With several vCPUs,
+/// others may have them armed, so all code keeps its callbacks from the first region on.
 extern "C" fn on_safe_point(_index: c_uint, _data: Handle) {
     if callbacks::safe_point() {
         translate_again();
@@ -467,12 +470,12 @@ extern "C" fn on_part(index: c_uint, information: u32, address: u64, data: Handl
     vcpu.access_part(access, low(data));
 }
 
-/// The access that QEMU tells of, and whether it is a load besides. Atomic ones that change memory
-/// are told of once where other vCPUs run, as loads and stores in bits 16 and 17, for which the
-/// API has no function.
+/// The access that QEMU reports, and whether it is also a load. While other vCPUs run, an atomic
+/// read-modify-write is reported once, as load and store in bits 16 and 17, for which the API has
+/// no function.
 #[inline]
 fn access(information: u32, address: u64) -> (Access, bool) {
-    // SAFETY: functions of the number that QEMU just passed.
+    // SAFETY: these functions only interpret the number that QEMU has just passed.
     let (shift, is_store) =
         unsafe { (qemu_plugin_mem_size_shift(information), qemu_plugin_mem_is_store(information)) };
     let kind = if is_store { AccessKind::Store } else { AccessKind::Load };

@@ -5,10 +5,10 @@
 //! `regions=marked`, each vCPU is recorded between marks (see `footprint_trace::mark`).
 //!
 //! When QEMU translates code, `footprint_trace::translation` cuts it into blocks after every
-//! instruction that can fail or access memory, and asks for one callback before each block. So one
-//! callback per block, not per instruction, says that every instruction of the block is begun:
-//! those after a fault are in blocks that are never called. `recorder` encodes what the callbacks
-//! report.
+//! instruction that can fail or access memory. The plugin requests one callback before each block,
+//! not one per instruction; the callback means that every instruction of the block is started.
+//! Instructions after a fault are in blocks whose callback is never made. `recorder` encodes what
+//! the callbacks report.
 //!
 //! QEMU is GPL-2.0-or-later, and so is this library, which runs inside it. fsprism runs QEMU as a
 //! separate process and only passes it the name of the library's file.

@@ -1,9 +1,9 @@
-//! The plugin's arguments, as QEMU hands them on: `key=value` each.
+//! The plugin's arguments, which QEMU passes as `key=value`.
 
 use footprint_trace::header::Coverage;
 use footprint_trace::writer::LIMIT_BYTES_MIN;
 
-/// Size that a trace never exceeds unless asked for.
+/// Default size limit of a trace, in bytes.
 const LIMIT_BYTES: u64 = 4 << 30;
 
 /// What to record, and where to.
@@ -13,12 +13,12 @@ pub(crate) struct Options {
     pub(crate) out: String,
     /// Everything, or marked regions.
     pub(crate) coverage: Coverage,
-    /// Size that the trace never exceeds, in bytes.
+    /// Size limit of the trace, in bytes.
     pub(crate) limit_bytes: u64,
 }
 
 impl Options {
-    /// Reads the arguments; of a wrong one, the sentence that says so.
+    /// Parses the arguments, or returns a message for the user about an invalid one.
     pub(crate) fn parse<'a>(arguments: impl Iterator<Item = &'a str>) -> Result<Self, String> {
         let mut options =
             Self { out: String::new(), coverage: Coverage::Whole, limit_bytes: LIMIT_BYTES };

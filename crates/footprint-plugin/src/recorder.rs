@@ -1,4 +1,4 @@
-//! What is recorded: the trace that all vCPUs share, and the events of each.
+//! The recording: the trace that all vCPUs share, and the events of each.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -14,10 +14,11 @@ use footprint_trace::trace_file::TraceFile;
 use footprint_trace::writer::TraceWriter;
 use footprint_trace::{BlockId, TracedBlock, attachments, maps};
 
-/// Set once nothing more is recorded: the trace is full, failed or finished, or this is a child.
+/// Set once recording has stopped: the trace is full, failed or finished, or this is a forked
+/// child.
 pub(crate) static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Set if the trace could not be written: it gets no end then.
+/// Set if writing the trace has failed, in which case it gets no final end.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Processes forked from the traced one.
@@ -29,9 +30,9 @@ static TRACE: Mutex<Option<Trace>> = Mutex::new(None);
 #[derive(Debug)]
 struct Trace {
     writer: TraceWriter<TraceFile>,
-    /// Blocks by address, lengths and code: what is translated again is described once.
+    /// Blocks by address, lengths and code, so that retranslated code is described only once.
     known: HashMap<(u64, Vec<u8>), BlockId>,
-    /// Lines of mapped files that are in the trace.
+    /// Lines of mapped files that are already in the trace.
     mapped: HashSet<String>,
     cut: Option<Cut>,
 }
@@ -39,7 +40,7 @@ struct Trace {
 /// Creates the trace.
 pub(crate) fn start(path: &str, header: &Header) -> Result<(), String> {
     let path = Path::new(path);
-    // Its directory may be known to people by another path.
+    // Only the file name, since users may know the directory by another path.
     let name = path.file_name().unwrap_or_default().display();
     let cannot = |error: io::Error| format!("the trace {name} cannot be written: {error}");
     let file = TraceFile::create(path).map_err(cannot)?;
@@ -50,7 +51,7 @@ pub(crate) fn start(path: &str, header: &Header) -> Result<(), String> {
     Ok(())
 }
 
-/// The number of a block, which is described if it is new; none once nothing is recorded.
+/// The number of a block, which is described first if it is new; `None` if recording has ended.
 pub(crate) fn describe(block: &TracedBlock<'_>) -> Option<BlockId> {
     let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
     let trace = trace.as_mut()?;
@@ -70,7 +71,7 @@ pub(crate) fn describe(block: &TracedBlock<'_>) -> Option<BlockId> {
     }
 }
 
-/// Notes that not everything is recorded, and ends recording.
+/// Stops recording and notes why the trace is incomplete.
 pub(crate) fn cut_off(cut: Cut) {
     let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(trace) = trace.as_mut() {
@@ -79,8 +80,8 @@ pub(crate) fn cut_off(cut: Cut) {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// Attaches what files have been mapped into the program since the last time, of which QEMU has
-/// the address 0 at `guest_base`.
+/// Attaches the files that have been mapped into the program since the last call. The program's
+/// address 0 is at `guest_base` in QEMU.
 pub(crate) fn attach_maps(guest_base: u64) {
     let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(trace) = trace.as_mut().filter(|_| !HAS_FAILED.load(Ordering::Relaxed)) else {
@@ -105,7 +106,7 @@ pub(crate) fn attach_maps(guest_base: u64) {
     }
 }
 
-/// Ends the trace. All vCPUs have been flushed.
+/// Ends the trace, after all vCPUs have been flushed.
 pub(crate) fn finish() {
     let trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(trace) = trace else { return };
@@ -118,7 +119,7 @@ pub(crate) fn finish() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// Says why the trace fails. Without its end, no reader takes it for whole.
+/// Stops recording and reports why. Without its final end, the trace never reads as complete.
 fn give_up(error: &io::Error) {
     STOPPED.store(true, Ordering::Relaxed);
     if !HAS_FAILED.swap(true, Ordering::Relaxed) {
@@ -126,16 +127,17 @@ fn give_up(error: &io::Error) {
     }
 }
 
-/// What one vCPU does.
+/// The recording of one vCPU.
 #[derive(Debug)]
 pub(crate) struct Vcpu {
     index: u32,
     is_whole: bool,
     is_recording: bool,
-    /// The block of the repeated string instruction, alone, that was executed last, if nothing
-    /// was since: QEMU calls back once per iteration, and the next is no new execution.
+    /// The last executed block, if it ended in a repeated string instruction: the block of that
+    /// instruction alone. QEMU calls back once per iteration, and further iterations are not new
+    /// executions.
     repeated: Option<BlockId>,
-    /// An access that the next may continue.
+    /// An access that the next one may continue.
     pending: Option<Access>,
     events: EventEncoder,
     repetitions: HashMap<Mark, u32>,
@@ -154,12 +156,12 @@ impl Vcpu {
         }
     }
 
-    /// Whether executions are recorded now.
+    /// Whether this vCPU is recording.
     pub(crate) fn is_recording(&self) -> bool {
         self.is_recording
     }
 
-    /// Records that a block begins.
+    /// Records the start of a block.
     #[inline]
     pub(crate) fn execute(&mut self, block: BlockId) {
         if !self.is_recording {
@@ -173,8 +175,8 @@ impl Vcpu {
         self.events.execute(block);
     }
 
-    /// Records that a block begins whose last instruction repeats itself; `alone` is the block of
-    /// that instruction alone, which may be an iteration.
+    /// Records the start of a block that ends in a repeated string instruction. `alone` is the
+    /// block of only that instruction, which may be a further iteration.
     pub(crate) fn execute_repeated(&mut self, block: BlockId, alone: BlockId) {
         if block != alone || self.repeated != Some(alone) {
             self.execute(block);
@@ -182,7 +184,7 @@ impl Vcpu {
         }
     }
 
-    /// Records an access of the block's last instruction.
+    /// Records an access by the block's last instruction.
     #[inline]
     pub(crate) fn access(&mut self, access: Access) {
         if self.is_recording {
@@ -193,8 +195,7 @@ impl Vcpu {
         }
     }
 
-    /// Records a part of an access that can be of `width` bytes: parts of 8 bytes that follow each
-    /// other are one.
+    /// Records part of an access of up to `width` bytes: consecutive parts of 8 bytes are merged.
     pub(crate) fn access_part(&mut self, part: Access, width: u32) {
         if !self.is_recording {
             return;
@@ -216,7 +217,7 @@ impl Vcpu {
         }
     }
 
-    /// Records a mark, which begins or ends the recording of this vCPU.
+    /// Records a mark, at which this vCPU begins or stops recording.
     pub(crate) fn mark(&mut self, mark: Mark) {
         let count = self.repetitions.entry(mark).or_default();
         let repetition = *count;
@@ -234,7 +235,7 @@ impl Vcpu {
         }
     }
 
-    /// Writes what was recorded since the last time.
+    /// Writes the events recorded since the last flush.
     pub(crate) fn flush(&mut self) {
         self.settle();
         let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);

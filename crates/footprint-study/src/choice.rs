@@ -1,5 +1,5 @@
-//! The choice of the repetitions that are shown, made while a trace is walked through: of all of
-//! them the counts are kept, and none of their footprints, as there may be any number.
+//! Chooses which repetitions are shown, while a trace is being walked. Only the counts of every
+//! repetition are kept, not the footprints, since there may be any number of repetitions.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use footprint::trace::{Completeness, Region};
 use crate::Repetition;
 use crate::repetition::nearest_to_medians;
 
-/// What is shown of one execution: what it touched, and what caches made of it, if any were
-/// simulated.
+/// What is shown of one execution: what it touched, and how simulated caches fared, if there were
+/// any.
 pub(crate) type Shown = (Footprint, Option<CacheOutcome>);
 
-/// What all repetitions have in common: region and operation.
+/// The region and operation, which all repetitions have in common.
 pub(crate) fn key(region: Region) -> Option<(u8, u16)> {
     match region {
         Region::Unmarked => None,
@@ -32,27 +32,27 @@ struct Counted {
     figures: Figures,
 }
 
-/// A choice that is being made.
+/// A choice in progress.
 pub(crate) struct Choice {
     warm_up: u32,
     counted: BTreeMap<Option<(u8, u16)>, Vec<Counted>>,
-    /// What there is to show as long as each operation was executed once.
+    /// What will be shown, as long as each operation has been executed only once.
     single: Option<Vec<Shown>>,
 }
 
 impl Choice {
-    /// Among what a trace should hold.
+    /// `repetitions` says how many executions the trace should contain.
     pub(crate) fn new(repetitions: Repetitions) -> Self {
         let single = (repetitions.traced <= 1).then(Vec::new);
         Self { warm_up: repetitions.warm_up, counted: BTreeMap::new(), single }
     }
 
-    /// What the walk has to find out: caches are simulated only if it may be the last.
+    /// What the walk must find out. Caches are simulated only if this walk may be the only one.
     pub(crate) fn wanted<'a>(&self, caches: Option<(&'a Hierarchy, Warmth)>) -> Wanted<'a> {
         Wanted { regions: None, caches: caches.filter(|_| self.single.is_some()) }
     }
 
-    /// Takes a region into account.
+    /// Takes one execution into account.
     pub(crate) fn add(
         &mut self,
         figures: Figures,
@@ -73,11 +73,11 @@ impl Choice {
         }
     }
 
-    /// The regions that are shown, in the order of the marks' numbers, and what there is to show
-    /// of them if no other walk is needed for that.
+    /// The regions to show, in the order of the marks' numbers, and what to show of them, which is
+    /// empty if another walk is needed to find out.
     pub(crate) fn made(self) -> (Vec<(Region, Repetition)>, Vec<Shown>) {
         let mut counted = self.counted;
-        // What is unmarked counts only where nothing is marked.
+        // Unmarked code counts only if nothing is marked.
         if counted.len() > 1 {
             counted.remove(&None);
         }
@@ -86,8 +86,8 @@ impl Choice {
     }
 }
 
-/// Of the repetitions of an operation, of those that are whole if any is, the one whose counts are
-/// nearest to their medians.
+/// The repetition of an operation whose counts are nearest to their medians, among those traced
+/// completely if there are any.
 fn one_of(repetitions: &[Counted]) -> Option<(Region, Repetition)> {
     let has_whole = repetitions.iter().any(|one| one.is_whole);
     let candidates = repetitions.iter().enumerate();

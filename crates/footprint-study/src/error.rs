@@ -7,11 +7,11 @@ use footprint_symbols::SymbolsError;
 use footprint_trace::TraceError;
 use thiserror::Error;
 
-/// A trace, or a question about it, with which nothing can be done.
+/// A trace that cannot be studied, or a question about it that cannot be answered.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// It cannot be opened.
+    /// The trace cannot be opened.
     #[error("cannot read {}: {source}", path.display())]
     Open {
         /// The trace, or the directory of traces.
@@ -19,13 +19,13 @@ pub enum StudyError {
         /// Why.
         source: io::Error,
     },
-    /// The directory holds no trace.
+    /// The directory contains no traces.
     #[error("{} contains no *.trace file: name a trace or a directory of traces", path.display())]
     NoTraces {
         /// The directory.
         path: PathBuf,
     },
-    /// It is none, a newer one, or damaged before anything could be read of it.
+    /// The file is not a trace, has a newer format, or is damaged so that nothing could be read.
     #[error("{}: {source}", path.display())]
     Trace {
         /// The trace.
@@ -33,7 +33,7 @@ pub enum StudyError {
         /// Why.
         source: TraceError,
     },
-    /// What it says of itself cannot be read.
+    /// The trace's description cannot be read.
     #[error("{}: {source}", path.display())]
     Description {
         /// The trace.
@@ -41,34 +41,34 @@ pub enum StudyError {
         /// Why.
         source: SymbolsError,
     },
-    /// It does not say what its addresses are called.
+    /// The trace has no names for its addresses.
     #[error("{} has no names for its addresses: trace again", path.display())]
     Nameless {
         /// The trace.
         path: PathBuf,
     },
-    /// Nothing is marked in it, or it stops before.
+    /// The trace contains no marked regions, or stops before the first.
     #[error("{} contains no traced operation: trace again", path.display())]
     Empty {
         /// The trace.
         path: PathBuf,
     },
-    /// There is no such operation in it.
+    /// The trace does not contain this operation.
     #[error("{} has no operation `{asked}`: give --op one of {}", path.display(), known.join(", "))]
     NoOperation {
         /// The trace.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested operation.
         asked: String,
-        /// Those that there are.
+        /// The operations in the trace.
         known: Vec<String>,
     },
-    /// There is no such weight, as no level of the caches is called so.
+    /// There is no such weight, because no cache level has this name.
     #[error("unknown weight `{asked}`: give --weight one of {}", known.join(", "))]
     NoWeight {
-        /// What was asked for.
+        /// The requested weight.
         asked: String,
-        /// Those that there are.
+        /// The weights that exist.
         known: Vec<String>,
     },
 }

@@ -1,10 +1,10 @@
-//! Traces of execution, studied: from the file of a trace to figures, maps and trees that others
+//! The study of execution traces: from a trace file to figures, maps and trees that other crates
 //! print, plot and judge.
 //!
-//! [`regions`] has the figures of every repetition; [`operation_stacks`] the means of
+//! [`regions`] computes the figures of every repetition, and [`operation_stacks`] the means of
 //! coarse-grained stacks. A [`Studied`] is one trace with its description, of which the most
-//! typical repetition of each operation is kept whole: the lines it touched, and what simulated
-//! caches made of it. [`caches_of_run`] says which caches those are.
+//! typical repetition of each operation is kept whole: the lines it touched, and how simulated
+//! caches fared. [`caches_of_run`] says which caches those are.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! From a trace to coarse-grained stacks, and to how much of its data lines is used.
+//! Coarse-grained stacks of a trace, and how much of its data lines is used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -17,27 +17,27 @@ use crate::trace_file::open;
 /// What the operations of one trace executed, by category.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceStacks {
-    /// The kernel's release, if the trace tells it.
+    /// The kernel's release, if the trace says it.
     pub kernel: Option<String>,
     /// The operations, in the order in which they were first traced.
     pub operations: Vec<OperationStacks>,
 }
 
-/// Means over the repetitions that were traced whole.
+/// Means over the repetitions that were traced completely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationStacks {
     /// The operation's name.
     pub operation: String,
-    /// How many repetitions.
+    /// The number of these repetitions.
     pub repetitions: u32,
-    /// Bytes of code, each instruction counted once per stack, by coarse-grained stack: names of
-    /// categories from callers to callees, joined by `;`.
+    /// Bytes of code by coarse-grained stack, with each instruction counted once per stack. A stack
+    /// is written as names of categories from callers to callees, joined by `;`.
     pub code_bytes: BTreeMap<String, f64>,
-    /// Data lines by the number of their bytes that were accessed: of 1 byte first, of 64 last.
+    /// Number of data lines by how many of their bytes were accessed, from 1 byte to 64.
     pub data_lines_by_bytes: Vec<f64>,
 }
 
-/// Condenses the stacks of a trace that has its names inside.
+/// Condenses the stacks of a trace that contains its names.
 ///
 /// # Errors
 /// The trace cannot be read, is damaged, or has no names.
@@ -66,7 +66,7 @@ pub fn operation_stacks(trace: &Path) -> Result<TraceStacks, StudyError> {
     Ok(TraceStacks { kernel, operations })
 }
 
-/// The operation of a footprint, if it has a name and all of it is in the trace.
+/// The operation of a footprint, if it has a name and the trace contains all of it.
 fn operation<'a>(names: &'a Description, footprint: &Footprint) -> Option<&'a str> {
     let Region::Marked { operation, .. } = footprint.region else { return None };
     let is_whole = footprint.completeness == Completeness::Whole;
@@ -84,7 +84,7 @@ impl OperationStacks {
         self.repetitions += 1;
         let tree = walked.tree(footprint, Frames::Categories, Weight::CodeBytes);
         for (node, own) in (0..).zip(&tree.own).filter(|(_, own)| **own > 0.0) {
-            // What is called from nowhere and has no category by itself.
+            // Code without a caller that has no category itself.
             let path = if node == 0 { OTHER.to_owned() } else { tree.path(node) };
             *self.code_bytes.entry(path).or_default() += own;
         }
@@ -93,7 +93,7 @@ impl OperationStacks {
         }
     }
 
-    /// Makes means of sums.
+    /// Turns sums into means.
     fn divide(&mut self) {
         let repetitions = f64::from(self.repetitions);
         let sums = self.code_bytes.values_mut().chain(&mut self.data_lines_by_bytes);
@@ -101,7 +101,7 @@ impl OperationStacks {
     }
 }
 
-/// Of each data line, how many of its bytes were accessed: from 1 to 64.
+/// How many bytes of each data line were accessed: from 1 to 64.
 fn bytes_used(footprint: &Footprint, scope: Scope, stacks: &StackTree) -> Vec<usize> {
     let counts = |context: Context| context.counts(scope);
     let mut lines: HashMap<u64, u64> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The caches that are simulated: those of a machine, and those that a run has recorded.
+//! Which caches are simulated: those of a machine, or those that a run has recorded.
 
 use caches::{
     CacheError, CachePolicy, First, Geometry, Hierarchy, HierarchyError, Inclusion, LevelReport,
@@ -12,7 +12,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordedCachesError {
-    /// One of them is no cache.
+    /// One of them is not a valid cache.
     #[error("the run's manifest has a cache {name} that cannot be simulated: {source}")]
     Cache {
         /// Its name.
@@ -20,18 +20,18 @@ pub enum RecordedCachesError {
         /// Why.
         source: CacheError,
     },
-    /// They cannot lie below each other.
+    /// They cannot be stacked.
     #[error("the run's manifest has caches that cannot be simulated: {0}")]
     Hierarchy(#[from] HierarchyError),
-    /// Their names are none of caches below each other.
+    /// Their names are not those of a hierarchy's levels.
     #[error("the run's manifest names its simulated caches {}, which do not form a hierarchy",
         .0.join(", "))]
     Names(Vec<String>),
 }
 
-/// The caches of a machine below each other: least recently used leaves, and nothing is inclusive,
-/// as no machine tells. None where it does not tell their shapes, or has shapes that cannot be
-/// simulated.
+/// The cache hierarchy of a machine. Replacement is assumed to be LRU and no level inclusive,
+/// because machines report neither. `None` if the machine does not report the caches' shapes, or
+/// they cannot be simulated.
 #[must_use]
 pub fn caches_of(caches: &[Cache]) -> Option<Hierarchy> {
     let find = |level, kind| {
@@ -48,7 +48,7 @@ pub fn caches_of(caches: &[Cache]) -> Option<Hierarchy> {
     Hierarchy::new(first, lower.collect()).ok()
 }
 
-/// The caches as a run records them.
+/// The caches in the form that a run records.
 #[must_use]
 pub fn recorded(hierarchy: &Hierarchy, origin: CachesOrigin) -> SimulatedCaches {
     let cache = |level: LevelReport| SimulatedCache {
@@ -67,10 +67,10 @@ pub fn recorded(hierarchy: &Hierarchy, origin: CachesOrigin) -> SimulatedCaches 
     SimulatedCaches { origin, caches: levels.into_iter().map(cache).collect() }
 }
 
-/// The caches that a run has simulated, or those of its machine where it did not record any.
+/// The caches that a run has simulated, or those of its machine if it recorded none.
 ///
 /// # Errors
-/// What it has recorded cannot be simulated.
+/// The recorded caches cannot be simulated.
 pub fn caches_of_run(
     run: &RunRecord,
     machine: &[Cache],

@@ -14,19 +14,19 @@ use crate::trace_file::open;
 /// One region of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionFigures {
-    /// Which operation on what, and which repetition of it.
+    /// Which operation on which target, and which repetition of it.
     pub region: Region,
-    /// Whether the trace has all of it.
+    /// Whether the trace contains all of it.
     pub completeness: Completeness,
-    /// What it touched, counted.
+    /// Counts of what it touched.
     pub figures: Figures,
-    /// What the caches did, if any were simulated.
+    /// The results of the simulated caches, if there were any.
     pub report: Option<Report>,
 }
 
-/// The figures of each region of a trace, repetitions apart, in the order in which they ended. What
-/// is outside of all marks is a region too, the last. What the simulated caches hold when a region
-/// begins is given with them.
+/// The figures of each region of a trace, with repetitions kept apart, in the order in which they
+/// ended. Everything outside of marks forms one more region, the last. With the caches to simulate
+/// comes what they contain when a region begins.
 ///
 /// # Errors
 /// The trace cannot be read, or is damaged.

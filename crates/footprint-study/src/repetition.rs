@@ -1,33 +1,33 @@
-//! Which of the repetitions of an operation is shown.
+//! Which repetition of an operation is shown.
 //!
-//! A map or a tree is of one execution, figures of a table are medians over all of them. So that
-//! both say the same as far as they can, the repetition is shown whose counts of instructions,
-//! instruction lines and data lines are the nearest to their medians. The median of one count
-//! alone does not do: a repetition can execute as many instructions as most, and take a new slab
-//! page all the same.
+//! A map or a tree shows one execution, while the figures in a table are medians over all of them.
+//! So that both agree as far as possible, the repetition shown is the one whose counts of
+//! instructions, instruction lines and data lines are nearest to their medians. The median of a
+//! single count is not enough: a repetition can execute a typical number of instructions and still
+//! need a new slab page.
 
 use footprint::touched::Figures;
 use serde::Serialize;
 
-/// One repetition among those that a trace has of an operation.
+/// One of an operation's repetitions in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Repetition {
-    /// Which one it is, from 1.
+    /// Its number, from 1.
     pub number: u32,
     /// How many there are.
     pub of: u32,
 }
 
 impl Repetition {
-    /// `repetition 3 of 8`; none where there is one only.
+    /// `repetition 3 of 8`; `None` if there is only one.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         (self.of > 1).then(|| format!("repetition {} of {}", self.number, self.of))
     }
 }
 
-/// The place of the repetition nearest to the medians; of several, the last. There is none among
-/// none.
+/// The index of the repetition nearest to the medians; of several, the last. `None` if there are no
+/// repetitions.
 pub(crate) fn nearest_to_medians(figures: &[Figures]) -> Option<usize> {
     let counts = [instructions, instruction_lines, data_lines];
     let medians = counts.map(|count| lower_median(figures.iter().map(count).collect()));
@@ -59,7 +59,7 @@ fn relative(distance: u64, median: u64) -> f64 {
     distance as f64 / median.max(1) as f64
 }
 
-/// Of an even number the lower of the two in the middle; 0 of none.
+/// The median; of an even number of counts the lower middle one, and 0 if there are none.
 fn lower_median(mut counts: Vec<u64>) -> u64 {
     counts.sort_unstable();
     counts.get(counts.len().saturating_sub(1) / 2).copied().unwrap_or(0)

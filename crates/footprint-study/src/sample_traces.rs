@@ -1,6 +1,7 @@
-//! Traces made by hand, for tests: one system call of two file systems, computed line by line.
+//! Traces made by hand, for tests: system calls on two file systems, computed line by line.
 //!
-//! The same lie in `crates/report/tests/fixtures`, for the tests of the program and of the page.
+//! Files with the same traces are in `crates/report/tests/fixtures`, for the tests of the program
+//! and of the page.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::writer::TraceWriter;
 use footprint_trace::{BlockId, TracedBlock};
 
-/// Why a trace can be made.
+/// Why making a trace cannot fail.
 const IN_MEMORY: &str = "memory takes a trace";
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
@@ -31,10 +32,10 @@ const MOV: &[u8] = &[0x48, 0x8b, 0x07]; // mov (%rdi),%rax
 const SYSCALL: &[u8] = &[0x0f, 0x05];
 const SYSRET: &[u8] = &[0x48, 0x0f, 0x07];
 
-/// The file systems of which there are traces, each with how often it allocates for a new file.
+/// The file systems that have traces, each with its number of allocations per created file.
 pub const FILE_SYSTEMS: [(&str, u32); 2] = [("ext4", 1), ("xfs", 3)];
 
-/// A trace that is being made.
+/// A trace under construction.
 struct Made {
     writer: TraceWriter<Vec<u8>>,
     events: EventEncoder,
@@ -42,7 +43,7 @@ struct Made {
     repetitions: HashMap<(u16, bool), u32>,
 }
 
-/// Where a call goes on: from a place in one function to the start of another.
+/// The call instruction at one address that calls another.
 fn call(from: u64, to: u64) -> Vec<u8> {
     let displacement = to.wrapping_sub(from + 5).to_le_bytes();
     [&[0xe8], &displacement[..4]].concat()
@@ -56,7 +57,7 @@ impl Made {
         Self { writer, events: EventEncoder::new(), blocks, repetitions }
     }
 
-    /// Executes the block of one instruction, or of several of one byte.
+    /// Executes a block of one instruction, or of several that have one byte each.
     fn run(&mut self, address: u64, code: &[u8]) -> &mut Self {
         let key = (address, code.to_vec());
         let whole = [u8::try_from(code.len()).expect("an instruction is short")];
@@ -94,14 +95,14 @@ impl Made {
         self
     }
 
-    /// The trace; not whole if it is to be cut.
+    /// Writes the events and ends the trace.
     fn finish(mut self) -> Vec<u8> {
         self.writer.write_events(0, &mut self.events).expect(IN_MEMORY);
         self.writer.finish(None, 0).expect(IN_MEMORY)
     }
 }
 
-/// Functions of 256 bytes, one behind the other, with their files and what they belong to.
+/// Consecutive functions of 256 bytes each, with their source files and objects.
 fn functions(file_system: &str) -> Vec<Function> {
     let vmlinux = "vmlinux".to_owned();
     let own = format!("fs/{file_system}/namei.c");
@@ -155,12 +156,13 @@ fn description(file_system: &str) -> Description {
     description
 }
 
-/// `create` allocates so often, the first time once more, which is not studied; `stat` never does.
+/// Two repetitions of `create`, which makes this many allocations and one more the first time, a
+/// warm-up that is not studied; and of `stat`, which never allocates.
 pub fn events(allocations: u32, coverage: Coverage) -> Vec<u8> {
     repeated(&[allocations + 1, allocations], coverage)
 }
 
-/// Repetitions, in each of which `create` allocates so often.
+/// One repetition per entry, in which `create` makes that many allocations.
 pub fn repeated(allocations: &[u32], coverage: Coverage) -> Vec<u8> {
     let mut made = Made::new(Scope::Machine, coverage);
     if coverage == Coverage::Whole {

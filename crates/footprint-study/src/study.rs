@@ -1,5 +1,5 @@
-//! A trace, walked through: once to choose of each operation the repetition that is shown, and
-//! where there are several again, to look at that alone.
+//! Walks a trace: once to choose the repetition of each operation that is shown and, if there are
+//! several, a second time to look at only that one.
 
 use std::path::{Path, PathBuf};
 
@@ -20,28 +20,28 @@ use crate::regions::figures_of;
 use crate::trace_file::open;
 use crate::{Repetition, StudyError};
 
-/// What is said of a trace without names.
+/// The doubt about a trace without names.
 const NAMELESS: &str = "it has no names, so addresses are shown";
-/// What is said of one whose names are found in the files that the program had mapped.
+/// The doubt about a trace whose names come from the files that the program had mapped.
 const LOOKED_UP: &str = "it has no names, so they are taken from the program's files as they are \
      now";
 
-/// What is asked of a trace besides its footprints.
+/// What to find out about a trace besides its footprints.
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
-    /// The caches to simulate, which hold nothing when an operation begins.
+    /// The caches to simulate, which are empty when an operation begins.
     pub caches: Option<Hierarchy>,
 }
 
-/// A trace that was studied.
+/// A trace that has been studied.
 #[derive(Debug)]
 pub struct Studied {
     /// The trace's file.
     pub path: PathBuf,
-    /// What was executed, in the order of the marks' numbers: of each operation of each target, of
-    /// the repetitions that the trace has whole, the one whose counts are nearest to their medians.
+    /// For each operation on each target, the execution whose counts are nearest to the medians,
+    /// among those traced completely if there are any. In the order of the marks' numbers.
     pub executed: Vec<Executed>,
-    /// Why the trace is not whole, in a sentence.
+    /// Why the trace is incomplete, in a sentence.
     pub doubt: Option<String>,
     walk: Walk<Description>,
     categories: Categories,
@@ -50,24 +50,24 @@ pub struct Studied {
 /// One execution of one operation.
 #[derive(Debug)]
 pub struct Executed {
-    /// The label of the target, or what was traced where there is no target.
+    /// The label of the target, or what was traced if there is no target.
     pub target: String,
-    /// The operation's name; its number where the trace does not name it.
+    /// The operation's name, or its number if the trace does not name it.
     pub operation: String,
     /// Which of its repetitions it is.
     pub repetition: Repetition,
     /// What it touched.
     pub footprint: Footprint,
-    /// What simulated caches made of it, if any were.
+    /// How simulated caches fared, if there were any.
     pub outcome: Option<CacheOutcome>,
 }
 
 impl Studied {
-    /// Reads a trace. What is readable of a truncated or damaged one is kept, with a
+    /// Reads a trace. Of a truncated or damaged one, the readable part is kept, with a
     /// [`doubt`](Self::doubt).
     ///
     /// # Errors
-    /// It is no trace, or a newer one, or holds no operation.
+    /// The file is not a trace, has a newer format, or contains no operations.
     pub fn read(path: &Path, questions: &Questions) -> Result<Self, StudyError> {
         let failed = |source| StudyError::Trace { path: path.to_owned(), source };
         let mut reader = open(path)?;
@@ -89,7 +89,7 @@ impl Studied {
                 for_each_region(&mut walk, &mut open(path)?, wanted, |_, footprint, outcome| {
                     shown.push((footprint, outcome));
                 });
-            // Where the trace stops, it stops again.
+            // An incomplete trace stops at the same place again.
             let _as_before = again;
         }
         let executed = named(&walk, path, &chosen, shown);
@@ -101,7 +101,7 @@ impl Studied {
             }
             Ok(()) => reader.ending().and_then(|ending| ending.cut).map(|cut| cut.to_string()),
         };
-        // What keeps a damaged trace from being read keeps its description too.
+        // What makes a damaged trace unreadable also hides its description: report it once.
         let missing = missing.filter(|missing| doubt.as_ref() != Some(missing));
         let doubts: Vec<String> = doubt.into_iter().chain(missing).collect();
         let said = || format!("{}: {}", path.display(), doubts.join("; "));
@@ -109,26 +109,26 @@ impl Studied {
         Ok(Self { path: path.to_owned(), executed, doubt, walk, categories: Categories::default() })
     }
 
-    /// Maps functions to other categories than those that fsprism brings along.
+    /// Replaces fsprism's own mapping of functions to categories.
     #[must_use]
     pub fn with_categories(self, categories: Categories) -> Self {
         Self { categories, ..self }
     }
 
-    /// What it is about and what its addresses are called.
+    /// What the trace is about, and the names of its addresses.
     #[must_use]
     pub fn description(&self) -> &Description {
         self.walk.names()
     }
 
-    /// What cachemaps are made with.
+    /// The inputs of a cachemap.
     #[must_use]
     pub fn known(&self) -> Known<'_> {
         let (code, stacks) = (self.walk.code(), self.walk.stacks());
         Known { code, stacks, scope: self.walk.scope(), names: self.walk.names() }
     }
 
-    /// What trees of stacks are made with.
+    /// The inputs of a tree of stacks.
     #[must_use]
     pub fn walked(&self) -> Walked<'_> {
         let (code, stacks) = (self.walk.code(), self.walk.stacks());
@@ -142,10 +142,10 @@ impl Studied {
         figures_of(&self.walk, &executed.footprint)
     }
 
-    /// What was executed of an operation; everything where none is named.
+    /// What was executed of an operation, or everything if none is named.
     ///
     /// # Errors
-    /// There is no such operation; the sentence names those there are.
+    /// There is no such operation; the message lists those that exist.
     pub fn asked(&self, operation: Option<&str>) -> Result<Vec<&Executed>, StudyError> {
         let is_asked = |one: &&Executed| operation.is_none_or(|asked| one.operation == asked);
         let found: Vec<&Executed> = self.executed.iter().filter(is_asked).collect();
@@ -168,9 +168,9 @@ impl Studied {
     }
 }
 
-/// What a trace says of itself, and a sentence where something is missing of that. A trace whose
-/// end is missing has lost its description with it; of a program the files that it had mapped are
-/// asked for names, which may still be there.
+/// A trace's description, and a sentence about what is missing from it. A trace without an end has
+/// no description either; for a program, names are then looked up in the files that it had mapped,
+/// which may still exist.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
     let without = |why: String| Ok((Description::default(), Some(why)));
@@ -194,7 +194,7 @@ fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<Stri
     }
 }
 
-/// What was chosen, with its names, in the order of the choice.
+/// The chosen executions with their names, in the order of the choice.
 fn named(
     walk: &Walk<Description>,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Traces made by hand, studied.
+//! Studies of traces made by hand.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn what_follows_the_warm_up_is_studied_and_everything_has_its_name() {
     assert_eq!(studied.doubt, None);
     assert_eq!(studied.executed[0].repetition, Repetition { number: 1, of: 1 });
     let figures = studied.figures(&studied.executed[0]);
-    // 4 calls, 4 returns, 2 loads, 103 of nothing, and the way out.
+    // 4 calls, 4 returns, 2 loads, 103 NOPs, and the SYSRET.
     assert_eq!(figures.instructions, 4 + 4 + 2 + 103 + 1);
     assert_eq!((figures.instruction_lines, figures.data_lines), (6, 6));
 }

@@ -1,4 +1,4 @@
-//! The files of traces.
+//! Finds and opens trace files.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,16 +9,16 @@ use footprint_trace::trace_file::open_plain;
 
 use crate::StudyError;
 
-/// What the name of a trace's file ends in, after a dot.
+/// The extension of trace files.
 pub const EXTENSION: &str = "trace";
 
-/// Bytes that are read at once.
+/// Size of the read buffer.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// The traces of a directory by name, or the one that is named.
+/// The traces in a directory, sorted by name; or the given file.
 ///
 /// # Errors
-/// The directory cannot be read, or holds none.
+/// The directory cannot be read, or contains no traces.
 pub fn traces_in(path: &Path) -> Result<Vec<PathBuf>, StudyError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -38,7 +38,7 @@ pub fn traces_in(path: &Path) -> Result<Vec<PathBuf>, StudyError> {
     Ok(traces)
 }
 
-/// Starts to read a trace.
+/// Opens a trace for reading.
 pub(crate) fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, StudyError> {
     let file =
         open_plain(path).map_err(|source| StudyError::Open { path: path.to_owned(), source })?;

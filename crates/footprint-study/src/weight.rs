@@ -1,24 +1,24 @@
-//! What frames of a tree of stacks are weighted by.
+//! What the frames of a tree of stacks are weighted by.
 
 use footprint::cgstacks::{Frames, Weight};
 use footprint::tree::FlameTree;
 
 use crate::{Executed, Studied, StudyError};
 
-/// The suffix of weights that are misses of a level.
+/// The suffix of weights that count the misses of a cache level.
 const MISSES: &str = "_misses";
 
 /// A weight by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedWeight {
-    /// One that every footprint has.
+    /// A weight that every footprint has.
     By(Weight),
-    /// Misses of a level of simulated caches: its name.
+    /// Misses of the simulated cache level with this name.
     Misses(String),
 }
 
 impl NamedWeight {
-    /// Those that every footprint has, with the names that the command line takes.
+    /// The weights that every footprint has, with their names on the command line.
     const OF_FOOTPRINTS: [(&'static str, Weight); 4] = [
         ("bytes", Weight::CodeBytes),
         ("instructions", Weight::Instructions),
@@ -33,10 +33,10 @@ impl NamedWeight {
         of_footprints.chain(levels(executed).map(Self::Misses)).collect()
     }
 
-    /// The weight of a name.
+    /// The weight with this name.
     ///
     /// # Errors
-    /// There is none of this name; the sentence names those there are.
+    /// There is no such weight; the message lists those that exist.
     pub fn named(name: &str, executed: &Executed) -> Result<Self, StudyError> {
         let all = Self::all(executed);
         let known: Vec<String> = all.iter().map(Self::name).collect();
@@ -70,7 +70,7 @@ impl NamedWeight {
         unit.to_owned()
     }
 
-    /// The tree of an execution with this weight.
+    /// The tree of an execution, weighted by this.
     #[must_use]
     pub fn tree(&self, studied: &Studied, executed: &Executed, frames: Frames) -> FlameTree {
         let walked = studied.walked();

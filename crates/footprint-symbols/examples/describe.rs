@@ -1,5 +1,5 @@
-//! Describes a machine's trace and prints what is named:
-//! `describe TRACE KALLSYMS BTF MEMORY VMALLOCINFO [VMLINUX]`. For developers of the names.
+//! Describes a machine's trace and prints the names: `describe TRACE KALLSYMS BTF MEMORY
+//! VMALLOCINFO [VMLINUX]`. For developers of this crate.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Prints what this machine's memory is used for, and how long it took: to be run in a guest.
+//! Prints what this machine's memory is used for, and how long finding out took. Run it in a guest.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The description of a trace, kept inside it.
+//! The description of a trace, stored inside it.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -11,10 +11,10 @@ use footprint_trace::attachments::{self, DESCRIPTION};
 
 use crate::SymbolsError;
 
-/// Bytes of JSON up to which a description is believed.
+/// Maximum size of a description's JSON that is read.
 const JSON_BYTES_MAX: u64 = 1 << 28;
 
-/// Puts a description into a trace, in the place of one that it has.
+/// Stores a description in a trace, replacing any that it has.
 ///
 /// # Errors
 /// The trace cannot be read to its end, or cannot be written.
@@ -27,10 +27,10 @@ pub fn attach_description(trace: &Path, description: &Description) -> Result<(),
     Ok(attachments::append(trace, &[(DESCRIPTION, &bytes)])?)
 }
 
-/// The description inside a trace; none if it has none.
+/// The description inside a trace; `None` if it has none.
 ///
 /// # Errors
-/// The trace cannot be read to its end, or its description cannot be understood.
+/// The trace cannot be read to its end, or its description is invalid.
 pub fn read_description(trace: &Path) -> Result<Option<Description>, SymbolsError> {
     let Some(bytes) = attachments::read(trace, DESCRIPTION)? else { return Ok(None) };
     let mut json = Vec::new();
@@ -38,7 +38,7 @@ pub fn read_description(trace: &Path) -> Result<Option<Description>, SymbolsErro
     inflated.map_err(|error| SymbolsError::Description(error.to_string()))?;
     let mut description: Description = serde_json::from_slice(&json)
         .map_err(|error| SymbolsError::Description(error.to_string()))?;
-    // Whoever wrote it may not have sorted it, and addresses are looked up by halves.
+    // Lookup is by binary search, and another writer may not have sorted it.
     description.sort();
     description.make_plain();
     Ok(Some(description))

@@ -1,9 +1,9 @@
-//! The kernel's types, in its own compact format BTF (`Documentation/bpf/btf.rst`).
+//! The kernel's types, in its compact format BTF (`Documentation/bpf/btf.rst`).
 //!
-//! The kernel carries its types at `/sys/kernel/btf/vmlinux`, and those that only a module has
-//! beside, with numbers and strings that go on where the kernel's end. Everything is checked once,
-//! when it is read; the layout of a type then needs no check but against types that hold
-//! themselves.
+//! The kernel exposes its types at `/sys/kernel/btf/vmlinux`. The types of a module are in a file
+//! beside it, whose type numbers and string offsets continue where the kernel's end. Everything is
+//! checked once, when it is read; after that, computing a type's layout only needs to guard against
+//! types that contain themselves.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use footprint::description::{Field, TypeLayout};
 
 use crate::SymbolsError;
 
-/// Elements of an array of structures up to which each is named by itself.
+/// Arrays of structures up to this length have their elements named individually.
 const ELEMENTS_MAX: u32 = 16;
 
-/// Types within types, and fields, up to which a layout is believed.
+/// Limits on nested types, and on fields, beyond which a layout is rejected.
 const DEPTH_MAX: usize = 32;
 const FIELDS_MAX: usize = 1 << 14;
 
 const HEADER_BYTES: usize = 24;
 
-/// All types of a kernel, or of a module with those of its kernel.
+/// All types of a kernel, or of a module and its kernel.
 #[derive(Debug)]
 pub struct Btf {
     base: Option<Arc<Btf>>,
-    /// The section of types, and where each begins there.
+    /// The type section, and where each type begins in it.
     section: Vec<u8>,
     begins: Vec<u32>,
     strings: Vec<u8>,
@@ -44,19 +44,19 @@ enum Kind {
     Union,
     Enum,
     Enum64,
-    /// Another name for a type, or a qualifier of it.
+    /// Another name for a type, or a qualified type.
     Alias,
     Float,
     Other,
 }
 
-/// A type: what all kinds have, and the bytes that only its kind has.
+/// A type: the fields that all kinds have, and the bytes specific to its kind.
 #[derive(Clone, Copy, Debug)]
 struct Type<'a> {
     name: u32,
     kind: Kind,
     has_bits: bool,
-    /// Bytes, or another type.
+    /// Size in bytes, or the number of another type.
     size: u32,
     extra: &'a [u8],
 }
@@ -66,7 +66,7 @@ struct Member<'a> {
     name: &'a str,
     id: u32,
     bit_offset: u32,
-    /// Of a bit field.
+    /// Width of a bit field; 0 for other members.
     bits: u32,
 }
 
@@ -74,12 +74,12 @@ impl Btf {
     /// Reads the types of a kernel; `what` names it in errors.
     ///
     /// # Errors
-    /// The bytes are no BTF of this byte order, or refer to what is not there.
+    /// The bytes are not BTF of this byte order, or refer to missing types or names.
     pub fn parse(what: &str, bytes: &[u8]) -> Result<Self, SymbolsError> {
         Self::parse_with(what, bytes, None)
     }
 
-    /// Reads the types of a module of the kernel with these.
+    /// Reads the types of a module of the given kernel.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -111,7 +111,7 @@ impl Btf {
         Ok(btf)
     }
 
-    /// Number of the first type behind these.
+    /// The number after the last type here.
     fn end(&self) -> u32 {
         self.first + u32::try_from(self.begins.len()).unwrap_or(0)
     }
@@ -120,7 +120,7 @@ impl Btf {
         self.first_string + u32::try_from(self.strings.len()).unwrap_or(0)
     }
 
-    /// Whether all names and types that types refer to are there.
+    /// Whether all names and types that types refer to exist.
     fn is_sound(&self) -> bool {
         (self.first..self.end()).all(|id| {
             let Some(one) = self.get(id) else { return false };
@@ -161,7 +161,7 @@ impl Btf {
         rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
     }
 
-    /// The first type here of a name that has a kind among `kinds`.
+    /// The first type with this name and one of these kinds.
     fn find(&self, name: &str, kinds: &[Kind]) -> Option<Type<'_>> {
         let own = (self.first..self.end())
             .filter_map(|id| self.get(id))
@@ -169,14 +169,14 @@ impl Btf {
         own.or_else(|| self.base.as_ref()?.find(name, kinds))
     }
 
-    /// Bytes of a structure or union; none if there is none of that name.
+    /// Size of a structure or union in bytes; `None` if there is none with this name.
     pub fn bytes(&self, name: &str) -> Option<u32> {
         Some(self.find(name, &[Kind::Struct, Kind::Union])?.size)
     }
 
-    /// The layout of a structure or union, with the fields of nested ones by path, and the
-    /// elements of short arrays of structures; none if there is none of that name, or it holds
-    /// itself.
+    /// The layout of a structure or union. Fields of nested types are named by path, and short
+    /// arrays of structures are expanded into their elements. `None` if there is no type with this
+    /// name, or it contains itself.
     pub fn layout(&self, name: &str) -> Option<TypeLayout> {
         let one = self.find(name, &[Kind::Struct, Kind::Union])?;
         let mut fields = Vec::new();
@@ -185,7 +185,7 @@ impl Btf {
         Some(TypeLayout { name: name.to_owned(), bytes: one.size, fields })
     }
 
-    /// The value of an enumeration's constant; none if there is none.
+    /// The value of an enumeration's constant; `None` if it does not exist.
     pub fn constant(&self, enumeration: &str, name: &str) -> Option<u32> {
         let one = self.find(enumeration, &[Kind::Enum])?;
         let constants = one.extra.as_chunks::<8>().0;
@@ -193,8 +193,8 @@ impl Btf {
         Some(word(found, 1))
     }
 
-    /// Where a member of a structure begins, in bits, and how many it has; members of unnamed
-    /// structures within count as its own.
+    /// The offset and the size of a structure's member, in bits. Members of unnamed structures in
+    /// it count as its own.
     pub(crate) fn member_bits(&self, structure: &str, member: &str) -> Option<(u32, u32)> {
         let one = self.find(structure, &[Kind::Struct, Kind::Union])?;
         self.member_of(one, member, 0)
@@ -228,7 +228,7 @@ impl Btf {
         })
     }
 
-    /// The type behind other names and qualifiers.
+    /// Strips aliases and qualifiers from a type.
     fn resolve(&self, id: u32) -> Option<Type<'_>> {
         let mut one = self.get(id)?;
         for _ in 0..DEPTH_MAX {
@@ -294,7 +294,7 @@ impl Btf {
     }
 }
 
-/// Where a nested type lies in the outermost.
+/// The position of a nested type in the outermost.
 struct Place {
     bit_offset: u32,
     path: String,
@@ -317,7 +317,7 @@ impl Place {
         Some(Self { bit_offset, path: format!("{}[{index}]", self.path), depth: self.depth + 1 })
     }
 
-    /// The bytes that so many bits from here on touch.
+    /// The bytes that contain the next `bits` bits.
     fn field(&self, bits: u32) -> Field {
         let (offset, within) = (self.bit_offset / 8, self.bit_offset % 8);
         Field { offset, bytes: (within + bits).div_ceil(8), name: self.path.clone() }
@@ -327,7 +327,7 @@ impl Place {
 impl<'a> Type<'a> {
     const BYTES: usize = 12;
 
-    /// Kind, and bytes behind the 12 that all types have.
+    /// Kind, and number of bytes after the 12 that all types have.
     fn shape(bytes: &[u8]) -> Option<(Kind, usize)> {
         let information = word(bytes.get(..Self::BYTES)?, 1);
         let count = (information & 0xffff) as usize;
@@ -366,12 +366,12 @@ impl<'a> Type<'a> {
     }
 }
 
-/// A little-endian word; 0 behind the end, which callers have checked.
+/// A little-endian word; 0 after the end, although callers have checked that.
 fn word(bytes: &[u8], index: usize) -> u32 {
     bytes.as_chunks::<4>().0.get(index).map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-/// The sections of types and of strings.
+/// The type section and the string section.
 fn sections(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let header = bytes.get(..HEADER_BYTES)?;
     if header[..3] != [0x9f, 0xeb, 1] {

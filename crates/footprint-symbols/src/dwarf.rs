@@ -1,4 +1,4 @@
-//! Source files, lines and inlined functions, as compilers describe them in DWARF.
+//! Source files, lines and inlined functions, from DWARF.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::elf::{Binary, Section};
 /// A file's path and a line.
 type Declaration = (Option<String>, Option<u32>);
 
-/// Declarations that refer to each other, up to which they are followed.
+/// How many references from one declaration to another are followed.
 const ORIGINS_MAX: usize = 4;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
@@ -29,10 +29,10 @@ pub struct DebugInfo<'a> {
 }
 
 impl<'a> DebugInfo<'a> {
-    /// Takes the sections of a file; none if it has no debug information.
+    /// Reads the debug sections of a file; `None` if it has no debug information.
     ///
     /// # Errors
-    /// The file is damaged, or compressed in a way that is not known here.
+    /// The file is damaged, or uses an unsupported compression.
     pub fn of(binary: &'a Binary) -> Result<Option<Self>, SymbolsError> {
         if !binary.has_section(".debug_info")? {
             return Ok(None);
@@ -41,10 +41,10 @@ impl<'a> DebugInfo<'a> {
         Ok(Some(Self { sections, path: binary.path().to_owned() }))
     }
 
-    /// What it says, ready to be asked.
+    /// Prepares lookups by address.
     ///
     /// # Errors
-    /// It is damaged.
+    /// The debug information is damaged.
     pub fn lines(&self) -> Result<Lines<'_>, SymbolsError> {
         let wrong = |error: gimli::Error| SymbolsError::Elf {
             path: self.path.clone(),
@@ -57,23 +57,23 @@ impl<'a> DebugInfo<'a> {
     }
 }
 
-/// Answers what source an address comes from. Compilation units are read as they are needed.
+/// Finds the source location of an address. Compilation units are read on demand.
 pub struct Lines<'a> {
     context: Context<Slice<'a>>,
     /// The directory of the source tree.
     tree: PathBuf,
-    /// File names relative to it.
+    /// File names relative to the source tree.
     files: HashMap<String, String>,
-    /// The file of each inlined function that was asked for.
+    /// Cache of the files in which inlined functions are declared.
     declared: HashMap<(UnitSectionOffset, UnitOffset), Option<String>>,
 }
 
-/// A place in the source.
+/// A source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// File relative to the source tree, or absolute outside of it.
+    /// Path relative to the source tree, or absolute outside of it.
     pub file: Option<String>,
-    /// Line from 1.
+    /// Line number, from 1.
     pub line: Option<u32>,
 }
 
@@ -82,15 +82,15 @@ pub struct Source {
 pub struct InlinedFrame {
     /// The inlined function.
     pub name: String,
-    /// The file whose code it is.
+    /// The file that its code is in.
     pub file: Option<String>,
     /// The line of the call.
     pub call_line: Option<u32>,
 }
 
 impl Lines<'_> {
-    /// Where the function that an address is in is defined; or, where that is not said, as of
-    /// assembly, where the code at the address comes from.
+    /// Where the function around an address is defined. If that is unknown, as for assembly, the
+    /// source location of the address itself.
     pub fn source(&mut self, address: u64) -> Source {
         let Ok(mut found) = self.context.find_frames(address).skip_all_loads() else {
             return Source::default();
@@ -121,7 +121,7 @@ impl Lines<'_> {
         while let Ok(Some(frame)) = found.next() {
             found_frames.push(frame);
         }
-        // The last is the function itself, in which nothing may be inlined here.
+        // The last frame is the function itself; without others, nothing is inlined here.
         if found_frames.len() < 2 {
             return Vec::new();
         }
@@ -144,8 +144,8 @@ impl Lines<'_> {
     }
 }
 
-/// The file and line of a function's declaration, which an inlined or specialised one leaves to
-/// the one it was made of; none if it does not say.
+/// The file and line of a function's declaration; `None` if unknown. Inlined or specialised copies
+/// refer to the function that they were made from.
 fn declared(unit: UnitRef<'_, Slice<'_>>, entry: UnitOffset) -> Option<Declaration> {
     let mut offset = entry;
     for _ in 0..ORIGINS_MAX {
@@ -178,7 +178,7 @@ fn file_path(unit: UnitRef<'_, Slice<'_>>, number: u64) -> Option<String> {
     Some(path.to_string_lossy().into_owned())
 }
 
-/// The directory that holds those in which all units were compiled.
+/// The common parent of the directories in which the units were compiled.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
 fn tree(dwarf: &Dwarf<Slice<'_>>) -> Result<PathBuf, gimli::Error> {
     let mut tree: Option<PathBuf> = None;
@@ -209,7 +209,7 @@ fn tree(dwarf: &Dwarf<Slice<'_>>) -> Result<PathBuf, gimli::Error> {
     Ok(tree.unwrap_or_default())
 }
 
-/// A file's path relative to the tree, kept for the next time.
+/// A file's path relative to the tree, cached.
 fn relative(tree: &Path, files: &mut HashMap<String, String>, file: &str) -> String {
     if let Some(known) = files.get(file) {
         return known.clone();

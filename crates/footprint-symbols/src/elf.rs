@@ -1,5 +1,5 @@
-//! Programs, libraries and kernels as ELF files: their symbols, and the debug information that
-//! they have or that is installed for them.
+//! Programs, libraries and kernels as ELF files: their symbols, and the debug information that they
+//! contain or that is installed separately.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,13 +15,13 @@ use object::{CompressionFormat, Endianness, Object, ObjectSection, ObjectSymbol}
 use crate::SymbolsError;
 use crate::symbol::{Symbol, SymbolKind};
 
-/// Where debug information is installed, by the build id of what it belongs to.
+/// Where separate debug information is installed, by build id.
 const DEBUG_DIRECTORY: &str = "/usr/lib/debug/.build-id";
 
-/// Bytes of the largest file that is read.
+/// Size of the largest file that is read.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// The whole of a file that is not too large.
+/// Reads a whole file, unless it is too large.
 fn read_at_most(file: &fs::File) -> io::Result<Vec<u8>> {
     let bytes = file.metadata()?.len();
     if bytes > BYTES_MAX {
@@ -45,10 +45,10 @@ impl Binary {
     /// Reads a file.
     ///
     /// # Errors
-    /// It cannot be read, is too large, or is no ELF file of 64 bits.
+    /// It cannot be read, is too large, or is not a 64-bit ELF file.
     pub fn read(path: &Path) -> Result<Self, SymbolsError> {
         let io = |error| SymbolsError::Io { path: path.to_owned(), error };
-        // A trace names it, which may have come from anywhere.
+        // The path comes from a trace, which is untrusted.
         let bytes = open_plain(path).and_then(|file| read_at_most(&file)).map_err(io)?;
         let binary = Self { path: path.to_owned(), bytes };
         binary.file()?;
@@ -68,7 +68,7 @@ impl Binary {
         ElfFile64::<Endianness>::parse(&*self.bytes).map_err(|error| self.error(&error))
     }
 
-    /// What identifies its build, in hexadecimal digits; none if it does not say.
+    /// Its build id in hexadecimal; `None` if it has none.
     ///
     /// # Errors
     /// The file is damaged.
@@ -77,7 +77,7 @@ impl Binary {
         Ok(id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The file with its debug information that is installed apart from it; none if there is none.
+    /// The separately installed file with its debug information; `None` if there is none.
     ///
     /// # Errors
     /// A file is damaged, or cannot be read.
@@ -93,8 +93,8 @@ impl Binary {
         Ok((debug.build_id()? == id).then_some(debug))
     }
 
-    /// What must be added to its addresses to get those of a program that has it mapped so; none
-    /// if the mapping is of none of its segments.
+    /// What to add to addresses in the file to get those in a program with this mapping of it;
+    /// `None` if the mapping does not belong to any of its segments.
     ///
     /// # Errors
     /// The file is damaged.
@@ -109,7 +109,7 @@ impl Binary {
                 (segment.p_offset(endian), bytes, segment.p_vaddr(endian))
             })
             .collect();
-        // A page with the end of a segment and the start of the next is mapped for each.
+        // A page that contains the end of one segment and the start of the next is mapped for both.
         let begins = |offset: u64| offset & !0xfff;
         let of = loaded.iter().find(|&&(offset, ..)| begins(offset) == mapping.offset);
         let of = of.or_else(|| {
@@ -123,7 +123,7 @@ impl Binary {
         }))
     }
 
-    /// Its symbols at its own addresses plus `bias`, of object number `object`: functions,
+    /// Its symbols, with `bias` added to their addresses and `object` as object number: functions,
     /// variables, and the sections through which a program calls libraries (`.plt` and the like).
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Binary {
             let kind = match symbol.kind() {
                 object::SymbolKind::Text => SymbolKind::Function,
                 object::SymbolKind::Data => SymbolKind::Data,
-                // Without a type, as assembly leaves it.
+                // Symbols without a type, as from assembly.
                 object::SymbolKind::Label | object::SymbolKind::Unknown
                     if self.is_in_code(&file, &symbol) =>
                 {
@@ -171,7 +171,7 @@ impl Binary {
         Ok(self.file()?.section_by_name(name).is_some())
     }
 
-    /// The bytes of a section, empty if it has none.
+    /// The bytes of a section; empty if the file does not have it.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     pub(crate) fn section(&self, name: &str) -> Result<Section<'_>, SymbolsError> {
         let file = self.file()?;

@@ -1,4 +1,4 @@
-//! What keeps addresses from getting names.
+//! Why addresses cannot be given names.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub enum SymbolsError {
         "/proc/kallsyms has no addresses: read it as root, with `sysctl kernel.kptr_restrict=0`"
     )]
     NoAddresses,
-    /// Text that is not what it should be.
+    /// A line of text that cannot be parsed.
     #[error("line {line} of {what} is wrong: {text:?}")]
     Line {
         /// Which text.
@@ -30,7 +30,7 @@ pub enum SymbolsError {
         /// The line.
         text: String,
     },
-    /// BTF that is cut off, damaged, or not of the kernel that it is combined with.
+    /// BTF that is truncated, damaged, or not from the kernel that it is combined with.
     #[error("the types of {what} (BTF) are damaged: {why}")]
     Btf {
         /// `vmlinux` or the module.
@@ -49,7 +49,7 @@ pub enum SymbolsError {
         /// What is wrong.
         why: String,
     },
-    /// The guest's memory that cannot be read.
+    /// The guest's memory cannot be read.
     #[error(
         "/proc/kcore does not contain {what}, so the guest's slabs cannot be named: use a kernel \
          with CONFIG_PROC_KCORE, CONFIG_SPARSEMEM and SLUB"
@@ -58,7 +58,7 @@ pub enum SymbolsError {
         /// What was looked for.
         what: &'static str,
     },
-    /// A trace that cannot be read, or not be added to.
+    /// A trace that cannot be read, or cannot be added to.
     #[error(transparent)]
     Trace(#[from] footprint_trace::TraceError),
     /// A description in a trace that cannot be understood.

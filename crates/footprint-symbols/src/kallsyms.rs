@@ -1,11 +1,11 @@
-//! The kernel's symbols, as its `/proc/kallsyms` lists them (`kernel/kallsyms.c`).
+//! The kernel's symbols, from its `/proc/kallsyms` (`kernel/kallsyms.c`).
 
 use std::collections::HashMap;
 
 use crate::SymbolsError;
 use crate::symbol::{Symbol, SymbolKind, SymbolTable};
 
-/// What the symbols of the kernel itself are said to be in.
+/// The object of symbols that belong to the kernel itself.
 pub const VMLINUX: &str = "vmlinux";
 
 /// The symbols of a running kernel and its modules.
@@ -13,21 +13,21 @@ pub const VMLINUX: &str = "vmlinux";
 pub struct Kallsyms {
     /// Functions and variables at their addresses.
     pub symbols: SymbolTable,
-    /// Variables of which each processor has its own, at their offsets from its base.
+    /// Per-CPU variables, at their offsets from a processor's base.
     pub per_cpu: SymbolTable,
-    /// The least of those offsets.
+    /// The lowest of those offsets.
     pub per_cpu_begin: u64,
 }
 
-/// The address of a symbol of the kernel itself in the text of its `/proc/kallsyms`, of which
-/// nothing else is looked at; none if it is not there or hidden.
+/// Finds the address of one symbol of the kernel itself in the text of `/proc/kallsyms`, without
+/// parsing the rest. `None` if it is missing or hidden.
 pub fn find(text: &str, name: &str) -> Option<u64> {
     let is_of = |line: &&str| line.strip_suffix(name).is_some_and(|rest| rest.ends_with(' '));
     let line = text.lines().find(is_of)?;
     u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|&address| address > 0)
 }
 
-/// A line: an address, a letter as of nm(1), a name, and for a module its own in brackets.
+/// A line: an address, a letter as in nm(1), a name, and a module's own name in brackets.
 struct Line<'a> {
     address: u64,
     letter: u8,
@@ -36,10 +36,11 @@ struct Line<'a> {
 }
 
 impl Kallsyms {
-    /// Reads the text of `/proc/kallsyms`, or of a `System.map`, which has no modules.
+    /// Parses `/proc/kallsyms`, or a `System.map`, which has no modules.
     ///
     /// # Errors
-    /// A line is wrong, or all addresses are 0, as the kernel shows them to who may not know them.
+    /// A line is invalid, or all addresses are 0, which is what the kernel shows to unprivileged
+    /// readers.
     pub fn parse(text: &str) -> Result<Self, SymbolsError> {
         let lines = text
             .lines()
@@ -58,7 +59,7 @@ impl Kallsyms {
         }
         let place = |name| lines.iter().find(|line| line.name == name).map(|line| line.address);
         let per_cpu_end = place("__per_cpu_end").unwrap_or(0);
-        // From address 0 on, but for Linux 6.15 and newer, where its template is.
+        // Offsets begin at 0, except since Linux 6.15, where they begin at the template's address.
         let in_template = place("__per_cpu_start").unwrap_or(0)..per_cpu_end;
         let mut objects = vec![VMLINUX.to_owned()];
         let mut numbers = HashMap::from([(VMLINUX, 0)]);
@@ -98,7 +99,7 @@ impl<'a> Line<'a> {
         match self.letter.to_ascii_lowercase() {
             _ if is_per_cpu => Some(SymbolKind::Data),
             b't' | b'w' => Some(SymbolKind::Function),
-            // Numbers that are no addresses, and what is not there.
+            // Absolute numbers that are not addresses, and undefined symbols.
             b'a' | b'u' => None,
             _ => Some(SymbolKind::Data),
         }

@@ -1,14 +1,14 @@
-//! Names for the addresses of a trace.
+//! Names for the addresses in a trace.
 //!
-//! A trace has addresses. While the kernel, programs and libraries are at hand, this crate finds
-//! the names of these addresses and puts them into the trace.
+//! A trace contains only addresses. While the kernel, programs and libraries are still available,
+//! this crate looks up the names of these addresses and stores them in the trace.
 //!
 //! - [`touched::Touched`]: which addresses a trace touches.
 //! - Code: [`kallsyms`] of a kernel, [`elf`] symbols of programs and libraries, source files and
 //!   inlined functions from [`dwarf`].
 //! - Data: symbols, [`per_cpu`] variables, slabs and pages from a table of [`memory`] that the
 //!   guest makes ([`inside`]), the layouts of a kernel's types from its [`btf`].
-//! - [`describe`] combines all of this, and [`attach_description`] puts it into the trace.
+//! - [`describe`] combines all of this, and [`attach_description`] stores it in the trace.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! What a guest's pages are used for, as a table that the guest makes and hands over.
+//! What a guest's memory is used for, as a table that the guest makes and hands back.
 //!
-//! A line each: the first address in hexadecimal digits, bytes, and `memory`, `page_cache`,
-//! `page_descriptors`, `per_cpu` or `slab`; of a slab further the bytes from one object to the
-//! next, the bytes of an object, and the name of its cache.
+//! Each line is one range: the first address in hexadecimal, the size in bytes, and `memory`,
+//! `page_cache`, `page_descriptors`, `per_cpu` or `slab`. A slab is followed by the distance
+//! between objects in bytes, the size of an object in bytes, and the name of its cache.
 
 use std::fmt;
 
@@ -13,31 +13,31 @@ use crate::SymbolsError;
 pub struct Range {
     /// First address.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What for.
+    /// What it is used for.
     pub usage: Usage,
 }
 
 /// What a range of memory is used for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// Objects of one size.
+    /// Objects of one cache.
     Slab {
-        /// Bytes from one object to the next.
+        /// Distance between objects in bytes.
         element_bytes: u32,
-        /// Bytes of an object.
+        /// Size of an object in bytes.
         object_bytes: u32,
-        /// Name of the cache that they belong to.
+        /// Name of the cache.
         cache: String,
     },
     /// Pages of files.
     PageCache,
-    /// Descriptors of pages: `struct page`.
+    /// Page descriptors: `struct page`.
     PageDescriptors,
-    /// One processor's own variables, those of the kernel's file first.
+    /// One processor's per-CPU variables, those of `vmlinux` first.
     PerCpu,
-    /// Memory of any use, where it is mapped as a whole.
+    /// Memory for any use, in the direct mapping.
     Memory,
 }
 
@@ -56,10 +56,10 @@ impl fmt::Display for Range {
     }
 }
 
-/// Reads a table, and sorts it.
+/// Parses a table and sorts it.
 ///
 /// # Errors
-/// A line is wrong.
+/// A line is invalid.
 pub fn parse(text: &str) -> Result<Vec<Range>, SymbolsError> {
     let range = |(number, text): (usize, &str)| {
         let line = number + 1;
@@ -91,8 +91,8 @@ fn parse_line(text: &str) -> Option<Range> {
     Some(Range { address, bytes, usage })
 }
 
-/// Types of the objects in caches that are not named after their type. Names are those that file
-/// systems and the kernel give to `kmem_cache_create` in Linux 5.10 to 6.12.
+/// Types of the objects in caches that are not named after the type. The names are those passed to
+/// `kmem_cache_create` by file systems and the kernel in Linux 5.10 to 6.12.
 const TYPES: [(&str, &str); 55] = [
     ("anon_vma_chain", "anon_vma_chain"),
     ("bdev_cache", "bdev_inode"),
@@ -151,8 +151,8 @@ const TYPES: [(&str, &str); 55] = [
     ("xfs_log_ticket", "xlog_ticket"),
 ];
 
-/// The name of the type that the objects of a cache have, if it is known: by the table here, or as
-/// the cache's name says.
+/// The name of the type of a cache's objects, from the table above; or the cache's own name, which
+/// may be that of a type.
 pub(crate) fn type_of_cache(cache: &str) -> &str {
     let found = TYPES.binary_search_by_key(&cache, |&(name, _)| name);
     found.map_or(cache, |index| TYPES[index].1)

@@ -1,14 +1,16 @@
-//! Where each processor's own variables are.
+//! Where each processor's per-CPU variables are.
 //!
-//! The kernel addresses them by segment register GS, whose base is the processor's, plus the
-//! variable's offset (`arch/x86/include/asm/percpu.h`). QEMU tells no registers; but an
-//! instruction whose displacement alone is the offset gives the base with its access.
+//! The kernel addresses them relative to the segment register GS, which contains the processor's
+//! base, at the variable's offset (`arch/x86/include/asm/percpu.h`). QEMU does not report
+//! registers; but if an instruction's displacement alone is the offset, its access reveals the
+//! base.
 
-/// Bytes of modrm and what follows, up to the displacement.
+/// The SIB byte of an operand that is only a displacement.
 const SIB_WITHOUT_REGISTERS: u8 = 0x25;
 
-/// The base of GS that an access of the instruction `code` at `address` shows: the accessed
-/// address less the displacement; none of instructions without GS or with a base register.
+/// The base of GS, from an access to `accessed` by the instruction `code` at `address`: the
+/// accessed address minus the displacement. `None` if the instruction does not use GS, or has a
+/// base register.
 pub fn base(code: &[u8], address: u64, accessed: u64) -> Option<u64> {
     let is_prefix = |byte: &u8| matches!(byte, 0x65 | 0x66 | 0xf0 | 0xf2 | 0xf3 | 0x40..=0x4f);
     let prefixes = code.iter().take_while(|byte| is_prefix(byte)).count();
@@ -47,7 +49,8 @@ mod tests {
         // mov %gs:0x1fb80,%rax, by GNU as.
         let absolute = [0x65, 0x48, 0x8b, 0x04, 0x25, 0x80, 0xfb, 0x01, 0x00];
         assert_eq!(base(&absolute, 0x1000, gs + 0x1_fb80), Some(gs));
-        // decl %gs:0x7e001234(%rip) at 0xffffffff82000000: the next at ...07, to 0x123b.
+        // decl %gs:0x7e001234(%rip) at 0xffffffff82000000: relative to ...07, so the offset is
+        // 0x123b.
         let relative = [0x65, 0xff, 0x0d, 0x34, 0x12, 0x00, 0x7e];
         let offset = 0xffff_ffff_8200_0007_u64.wrapping_add(0x7e00_1234);
         assert_eq!(base(&relative, 0xffff_ffff_8200_0000, gs.wrapping_add(offset)), Some(gs));
@@ -61,7 +64,7 @@ mod tests {
 
     #[test]
     fn other_operands_do_not() {
-        // mov %gs:(%rax),%rax; mov %gs:0x10(,%rax,8),%rax; mov 0x1fb80,%rax; and cut-off ones.
+        // mov %gs:(%rax),%rax; mov %gs:0x10(,%rax,8),%rax; mov 0x1fb80,%rax; and truncated ones.
         for code in [
             &[0x65, 0x48, 0x8b, 0x00][..],
             &[0x65, 0x48, 0x8b, 0x04, 0xc5, 0x10, 0, 0, 0],

@@ -1,30 +1,30 @@
-//! Symbols in order of their addresses.
+//! Symbols, sorted by address.
 
-/// Whether a symbol is of code or of data.
+/// Whether a symbol names code or data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
-    /// A function, or other code with a name.
+    /// A function, or other named code.
     Function,
     /// A variable.
     Data,
 }
 
-/// A name for some addresses.
+/// A name for a range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Of its first byte.
+    /// Address of its first byte.
     pub address: u64,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub bytes: u64,
     /// Code or data.
     pub kind: SymbolKind,
     /// Its name.
     pub name: String,
-    /// Where it is, as an index into the table's objects.
+    /// The object it is in, as an index into the table's objects.
     pub object: u32,
 }
 
-/// Symbols sorted by address, of which no two begin at the same.
+/// Symbols sorted by address, with at most one beginning at each.
 #[derive(Clone, Debug, Default)]
 pub struct SymbolTable {
     symbols: Vec<Symbol>,
@@ -32,9 +32,10 @@ pub struct SymbolTable {
 }
 
 impl SymbolTable {
-    /// Sorts the symbols. Of several at one address, one is kept: not one that marks a section's
-    /// place, and with few underscores in front. A symbol without size reaches to the next of its
-    /// object, the last of an object to the end of its page; and none reaches into the next.
+    /// Sorts the symbols. Of several at one address, only one is kept, preferably not a section's
+    /// label, and one with few leading underscores. A symbol without a size extends to the next one
+    /// of its object; the last of an object extends to the end of its page. No symbol extends into
+    /// the next.
     pub fn new(mut symbols: Vec<Symbol>, objects: Vec<String>) -> Self {
         symbols
             .sort_by_cached_key(|symbol| (symbol.address, rank(&symbol.name), symbol.bytes == 0));
@@ -65,14 +66,14 @@ impl SymbolTable {
         Self { symbols, objects }
     }
 
-    /// The symbol that an address is in.
+    /// The symbol that contains an address.
     pub fn at(&self, address: u64) -> Option<&Symbol> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = &self.symbols[after.checked_sub(1)?];
         (address - symbol.address < symbol.bytes).then_some(symbol)
     }
 
-    /// All symbols, by address.
+    /// All symbols, sorted by address.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
@@ -82,13 +83,13 @@ impl SymbolTable {
         (self.symbols, self.objects)
     }
 
-    /// Where a symbol is: `vmlinux`, a module, the path of a program or library.
+    /// The object that contains a symbol: `vmlinux`, a module, or the path of a program or library.
     pub fn object(&self, symbol: &Symbol) -> &str {
         self.objects.get(symbol.object as usize).map_or("", String::as_str)
     }
 }
 
-/// Which of several names of one address to take: the least.
+/// Ranks the names of one address; the lowest wins.
 fn rank(name: &str) -> (bool, usize) {
     let is_place = ["_start", "_end", "_begin", "_text", "_stext", "_sdata", "_etext"]
         .iter()

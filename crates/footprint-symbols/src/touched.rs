@@ -1,4 +1,4 @@
-//! Which addresses a trace touches, so that no more than those get names.
+//! Which addresses a trace touches, so that only those are given names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -11,22 +11,22 @@ use footprint_trace::reader::TraceReader;
 
 use crate::{SymbolsError, per_cpu};
 
-/// The lower half of the addresses is that of programs.
+/// The lower half of the address space belongs to programs.
 pub(crate) const KERNEL_BEGIN: u64 = 1 << 63;
 
-/// How often the base of a processor's variables is looked at before it is believed.
+/// How many times a per-CPU base must be seen before it is trusted.
 const BASES_SEEN: u32 = 64;
 
 const LINE_BYTES: u64 = 64;
 
-/// The addresses that a trace touches, in memory bounded by them.
+/// The addresses that a trace touches, in memory proportional to their number.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
-    /// Each executed instruction's bytes, by address.
+    /// The length of each executed instruction, by address.
     instructions: BTreeMap<u64, u8>,
-    /// Of each accessed line, by its first address, which bytes.
+    /// Which bytes of each line were accessed, by the line's first address.
     data: BTreeMap<u64, u64>,
-    /// The base of each processor's own variables, by number of the processor.
+    /// The distinct bases of the processors' per-CPU variables, sorted.
     per_cpu_bases: Vec<u64>,
 }
 
@@ -76,23 +76,23 @@ impl Touched {
         Ok(Self { instructions, data: lines.into_iter().collect(), per_cpu_bases: bases.agreed() })
     }
 
-    /// Address and bytes of each executed instruction, by address.
+    /// Address and length of each executed instruction, by address.
     pub fn instructions(&self) -> impl Iterator<Item = (u64, u8)> {
         self.instructions.iter().map(|(&address, &bytes)| (address, bytes))
     }
 
-    /// Those that begin from `first` to `last`.
+    /// The instructions that begin between `first` and `last`, inclusive.
     pub fn instructions_within(&self, first: u64, last: u64) -> impl Iterator<Item = (u64, u8)> {
         let last = last.max(first);
         self.instructions.range(first..=last).map(|(&address, &bytes)| (address, bytes))
     }
 
-    /// Whether an instruction that begins within was executed; `last` counts as within.
+    /// Whether an instruction was executed that begins between `first` and `last`, inclusive.
     pub(crate) fn is_executed(&self, first: u64, last: u64) -> bool {
         first <= last && self.instructions.range(first..=last).next().is_some()
     }
 
-    /// Whether a byte within was accessed; `last` counts as within.
+    /// Whether a byte between `first` and `last`, inclusive, was accessed.
     pub(crate) fn is_accessed(&self, first: u64, last: u64) -> bool {
         if first > last {
             return false;
@@ -105,22 +105,22 @@ impl Touched {
         })
     }
 
-    /// The first address of each accessed line, of 64 bytes.
+    /// The first address of each accessed line of 64 bytes.
     pub fn lines(&self) -> impl Iterator<Item = u64> {
         self.data.keys().copied()
     }
 
-    /// The base of each processor's own variables, where the trace shows it.
+    /// The bases of the processors' per-CPU variables, as far as the trace reveals them.
     pub fn per_cpu_bases(&self) -> &[u64] {
         &self.per_cpu_bases
     }
 }
 
-/// Bytes accessed, by line.
+/// Accessed bytes by line, one bit each.
 type Lines = HashMap<u64, u64, BuildHasherDefault<LineHasher>>;
 
-/// Spreads addresses of lines, of which nobody chooses any to make a table slow: multiplication,
-/// and its high bits folded onto the low ones.
+/// Hashes line addresses, which are not chosen by an attacker: a multiplication, with the high bits
+/// folded into the low ones.
 #[derive(Debug, Default)]
 struct LineHasher(u64);
 
@@ -141,7 +141,7 @@ impl Hasher for LineHasher {
     }
 }
 
-/// Notes the bytes of an access.
+/// Records the bytes of an access.
 fn touch(lines: &mut Lines, address: u64, bytes: u32) {
     let (mut address, mut bytes) = (address, u64::from(bytes));
     while bytes > 0 {
@@ -154,7 +154,7 @@ fn touch(lines: &mut Lines, address: u64, bytes: u32) {
     }
 }
 
-/// The bases that accesses have shown, by processor.
+/// The bases that accesses have revealed, by processor.
 #[derive(Debug, Default)]
 struct Bases {
     seen: HashMap<u32, HashMap<u64, u32>>,
@@ -175,7 +175,7 @@ impl Bases {
         }
     }
 
-    /// Of each processor the base seen most often.
+    /// The base seen most often on each processor.
     fn agreed(&self) -> Vec<u64> {
         let most = |bases: &HashMap<u64, u32>| {
             bases.iter().max_by_key(|&(base, count)| (*count, *base)).map(|(&base, _)| base)

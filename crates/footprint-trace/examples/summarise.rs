@@ -1,4 +1,4 @@
-//! Prints what a trace holds: `summarise FILE [events]`. For developers of the plugin.
+//! Prints what a trace contains: `summarise FILE [events]`. For developers of the plugin.
 
 use std::error::Error;
 use std::fs::File;

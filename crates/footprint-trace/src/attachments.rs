@@ -1,8 +1,8 @@
-//! Attachments: named bytes that a trace carries along, such as the names of its addresses.
+//! Attachments: named bytes that travel with a trace, such as the names of its addresses.
 //!
-//! A whole trace is only ever added to: attachments and another end behind its end. Until that end
-//! is written, readers take the file for the trace that it was. So a process killed at any moment
-//! leaves a whole trace, with all of the attachments or none of them.
+//! A whole trace is only ever appended to: attachments and a new end follow the existing end. Until
+//! the new end is written, readers see the trace as it was before. So a process killed at any
+//! moment leaves a whole trace, with all of the attachments or none of them.
 
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom, Write};
@@ -10,28 +10,28 @@ use std::path::Path;
 
 use crate::TraceError;
 use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
+use crate::ending::{Cut, Ending};
 use crate::header::{Header, VERSION_ATTACHMENTS};
-use crate::reader::{Cut, Ending};
 use crate::trace_file::{open_plain, open_to_write};
 use crate::varint;
 
-/// Name of what the addresses are called and what was traced: JSON, deflated with zlib's header.
+/// Attachment that describes what was traced and names the addresses: JSON, compressed with zlib.
 pub const DESCRIPTION: &str = "description";
 
-/// Name of the files that were mapped into a program: lines of `/proc/self/maps`, with the guest's
+/// Attachment with the files mapped into a program: lines of `/proc/self/maps`, with the guest's
 /// addresses. Lines of later mappings follow those of earlier ones.
 pub const MAPS: &str = "maps";
 
-/// Bytes of the longest name.
+/// Length of the longest attachment name, in bytes.
 pub const NAME_BYTES_MAX: usize = 255;
 
-/// Bytes of the largest attachment that is read.
+/// Size of the largest attachment that is read, in bytes.
 const BYTES_MAX: usize = 1 << 28;
 
-/// Bytes of an attachment in one chunk.
+/// How many bytes of an attachment go into one chunk.
 const PART_BYTES: usize = 1 << 19;
 
-/// Writes an attachment as chunks, and says how many there are.
+/// Writes an attachment as chunks and returns how many there are.
 pub(crate) fn write(sink: &mut impl Write, name: &str, bytes: &[u8]) -> std::io::Result<u64> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         let what = format!("the attachment's name {name:?} must have 1 to {NAME_BYTES_MAX} bytes");
@@ -48,7 +48,7 @@ pub(crate) fn write(sink: &mut impl Write, name: &str, bytes: &[u8]) -> std::io:
     Ok(parts as u64)
 }
 
-/// The name and the bytes of a chunk's part of an attachment.
+/// Splits a chunk's payload into the attachment's name and this part of its bytes.
 pub(crate) fn decode(payload: &[u8]) -> Option<(&str, &[u8])> {
     let mut rest = payload;
     let length = usize::try_from(varint::take(&mut rest)?).ok()?;
@@ -57,22 +57,22 @@ pub(crate) fn decode(payload: &[u8]) -> Option<(&str, &[u8])> {
     Some((str::from_utf8(name).ok().filter(|_| is_sound)?, bytes))
 }
 
-/// The attachment `name` of the trace in a file; none if it has none of that name. Events are
-/// neither read nor checked.
+/// Reads the attachment `name` of the trace in a file, or `None` if it has no such attachment.
+/// Events are neither read nor checked.
 ///
 /// # Errors
-/// The file is no trace, a newer or damaged one, or stops before its end.
+/// The file is not a trace, has a newer format, is damaged, or stops before its end.
 pub fn read(path: &Path, name: &str) -> Result<Option<Vec<u8>>, TraceError> {
     let mut file = open_plain(path).map_err(TraceError::Io)?;
     Ok(scan(&mut file, Some(name))?.attachment)
 }
 
-/// Adds attachments to a whole trace. One of a name that it already has takes the other's place.
-/// They do not count towards the trace's limit of size.
+/// Adds attachments to a whole trace. An attachment replaces an earlier one of the same name. They
+/// do not count towards the trace's size limit.
 ///
 /// # Errors
-/// The file is no trace, an older, newer or damaged one, stops before its end, or cannot be
-/// written. It is a whole trace without the attachments then, if it was one before.
+/// The file is not a trace, has an older or newer format, is damaged, stops before its end, or
+/// cannot be written. If it was a whole trace before, it still is, without the attachments.
 pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceError> {
     let mut file = open_to_write(path, false).map_err(TraceError::Io)?;
     file.lock().map_err(TraceError::Io)?;
@@ -82,18 +82,18 @@ pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceErr
     }
     let written = add(&mut file, ending, end_bytes, attachments);
     if written.is_err() {
-        // The trace ends here anyway; this only gives the space back.
+        // The old end is still valid; this only frees the space.
         let _ = file.set_len(end_bytes);
     }
     written.map_err(TraceError::Io)
 }
 
-/// Ends a trace that stops without an end, because its writer could not write any: behind its last
-/// whole chunk, with an end that says [`Cut::Killed`]. Says whether that had to be done. How many
-/// processes were forked is not known then, and is told as 0.
+/// Ends a trace whose writer could not write an end: cuts the file after its last whole chunk and
+/// appends an end that says [`Cut::Killed`]. Returns whether that was necessary. The number of
+/// forked processes is unknown in this case and recorded as 0.
 ///
 /// # Errors
-/// The file is no trace, a newer one, damaged, or cannot be written.
+/// The file is not a trace, has a newer format, is damaged, or cannot be written.
 pub fn end_early(path: &Path) -> Result<bool, TraceError> {
     let mut file = open_to_write(path, false).map_err(TraceError::Io)?;
     file.lock().map_err(TraceError::Io)?;
@@ -113,7 +113,7 @@ pub fn end_early(path: &Path) -> Result<bool, TraceError> {
     Ok(true)
 }
 
-/// Bytes up to the first chunk that is not whole, and how many chunks there are before.
+/// Offset of the first chunk that is not whole, and the number of chunks before it.
 fn whole_chunks(file: &mut File) -> Result<(u64, u64), TraceError> {
     file.rewind().map_err(TraceError::Io)?;
     let mut source = BufReader::new(file);
@@ -123,7 +123,7 @@ fn whole_chunks(file: &mut File) -> Result<(u64, u64), TraceError> {
     loop {
         match chunk::read(&mut source, at_bytes, &mut payload) {
             Ok(_) => {}
-            // What was written over an end, but not whole, can look like anything.
+            // A partial write over an old end can look like anything.
             Err(TraceError::Truncated { .. } | TraceError::Damaged { .. }) => {
                 return Ok((at_bytes, chunks));
             }
@@ -140,24 +140,25 @@ fn add(
     end_bytes: u64,
     attachments: &[(&str, &[u8])],
 ) -> std::io::Result<()> {
-    // What a killed process left behind the end goes first: it must not become part of this.
+    // First drop what a killed process left after the end, so that it does not become part of this
+    // addition.
     file.set_len(end_bytes)?;
     file.seek(SeekFrom::Start(end_bytes))?;
     let mut chunks = ending.chunks + 1;
     for (name, bytes) in attachments {
         chunks += write(file, name, bytes)?;
     }
-    // The end must not reach the disk before what it stands for.
+    // The end must not reach the disk before the attachments that it covers.
     file.sync_data()?;
     chunk::write(file, Kind::End, &Ending { chunks, ..ending }.encode())?;
     file.sync_data()
 }
 
-/// What is found in a trace without reading its events.
+/// What a scan finds without reading the events.
 struct Scan {
     version: u32,
     ending: Ending,
-    /// Bytes up to and with the last end.
+    /// Bytes up to and including the last end.
     end_bytes: u64,
     attachment: Option<Vec<u8>>,
 }
@@ -176,7 +177,7 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
         let step = read_unless_events(file, at_bytes, length, &mut payload);
         let frame = match step {
             Err(TraceError::Truncated { .. }) if version >= VERSION_ATTACHMENTS => {
-                // Behind an end, it is an addition that was not finished.
+                // After an end, this is an unfinished addition.
                 return found.ok_or(TraceError::Truncated { at_bytes });
             }
             step => step?,
@@ -212,7 +213,7 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
     found.ok_or(TraceError::Truncated { at_bytes })
 }
 
-/// Reads a chunk, or leaves it out if it is of blocks or events.
+/// Reads a chunk, or skips its payload if it contains blocks or events.
 fn read_unless_events(
     file: &mut File,
     at_bytes: u64,

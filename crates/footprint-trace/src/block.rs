@@ -1,18 +1,18 @@
-//! Blocks: sequences of instructions that are executed as a whole once they are begun.
+//! Blocks: sequences of instructions that always execute as a whole once they have started.
 
 use crate::varint;
 
-/// The number of a block: its place among the trace's descriptions, from 0.
+/// The number of a block: its position among the trace's block descriptions, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
-/// A sequence of instructions at successive addresses. Only the last can fail or access memory, so
-/// an execution of the block is one of each of them.
+/// A sequence of instructions at consecutive addresses. Only the last can fail or access memory, so
+/// executing the block executes each of them once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedBlock<'a> {
     /// Address of the first instruction.
     pub address: u64,
-    /// Length of each instruction, in bytes; at least one, none of them 0.
+    /// Length of each instruction in bytes; never empty, and no length is 0.
     pub lengths: &'a [u8],
     /// The instructions' bytes, one after the other.
     pub code: &'a [u8],
@@ -31,13 +31,15 @@ impl<'a> TracedBlock<'a> {
         })
     }
 
-    /// Whether it has instructions, each of some bytes, and as many bytes as they have.
+    /// Whether there is at least one instruction, none has length 0, and the lengths add up to the
+    /// number of code bytes.
     pub(crate) fn is_sound(&self) -> bool {
         let bytes: usize = self.lengths.iter().map(|&length| usize::from(length)).sum();
         !self.lengths.is_empty() && !self.lengths.contains(&0) && bytes == self.code.len()
     }
 
-    /// Appends the description; `previous` is the address of the block before, or 0.
+    /// Appends the description; `previous` is the address of the preceding block in the chunk, or
+    /// 0.
     pub(crate) fn encode(&self, previous: u64, bytes: &mut Vec<u8>) {
         varint::put(bytes, varint::zigzag(previous, self.address));
         varint::put(bytes, self.lengths.len() as u64);
@@ -73,7 +75,7 @@ impl BlockTable {
         Some(TracedBlock { address: entry.address, lengths, code })
     }
 
-    /// Adds the descriptions of a chunk; none if it holds anything else.
+    /// Adds the descriptions in a chunk, or returns `None` if it contains anything else.
     pub(crate) fn decode(&mut self, mut payload: &[u8]) -> Option<()> {
         let mut previous = 0;
         while !payload.is_empty() {

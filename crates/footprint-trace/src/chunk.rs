@@ -1,17 +1,17 @@
-//! Chunks: what a trace consists of after its header. Each has its length and a checksum, so that
-//! a torn or damaged one is noticed before anything in it is believed.
+//! Chunks: everything in a trace after its header. Each has a length and a checksum, so that a torn
+//! or damaged chunk is detected before any of its content is used.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 use crate::TraceError;
 
-/// Payload of the largest chunk, in bytes: so much memory a foreign length can ask for.
+/// Largest payload of a chunk in bytes, which bounds the memory that an untrusted length can claim.
 pub(crate) const PAYLOAD_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes around a payload: kind, length, checksum.
+/// Bytes of a chunk besides its payload: kind, length, checksum.
 pub(crate) const FRAME_BYTES: usize = 1 + 4 + 8;
 
-/// What a chunk holds.
+/// What a chunk contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Attachment = 4,
 }
 
-/// What stands before a payload.
+/// What precedes a payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
@@ -33,8 +33,8 @@ pub(crate) struct Frame {
     pub(crate) length: usize,
 }
 
-/// A sum over bytes that differs where any byte does, with near certainty: words of eight bytes,
-/// each mixed in by xor, multiplication with an odd number and rotation.
+/// A checksum that almost certainly changes if any byte does: words of eight bytes, each mixed in
+/// by xor, multiplication by an odd number, and rotation.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);

@@ -6,16 +6,16 @@ use std::{error, fmt, io};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// The bytes are something else.
+    /// The bytes are not a trace.
     Foreign,
-    /// A later version of the format.
+    /// The trace has a newer version of the format.
     Newer {
         /// Version in the header.
         found: u32,
-        /// The newest that this reader knows.
+        /// The newest version that this reader knows.
         known: u32,
     },
-    /// A version of the format that cannot hold what was to be added.
+    /// The trace has an older version of the format, which cannot contain attachments.
     Older {
         /// Version in the header.
         found: u32,
@@ -24,10 +24,10 @@ pub enum TraceError {
     },
     /// The bytes stop before the trace's end.
     Truncated {
-        /// Bytes from the start up to which the trace is whole.
+        /// Up to which byte the trace is whole.
         at_bytes: u64,
     },
-    /// The bytes are no trace from here on.
+    /// The bytes from here on are not valid.
     Damaged {
         /// Where the damaged part begins, in bytes from the start.
         at_bytes: u64,

@@ -1,10 +1,10 @@
-//! Events: what one vCPU did, in its order. The codings of both directions stand side by side.
+//! Events: what one vCPU did, in order. Encoder and decoder are side by side.
 
 use crate::BlockId;
 use crate::mark::{Edge, Mark};
 use crate::varint;
 
-/// A chunk of events is written when it has so many bytes.
+/// A chunk of events is written once it reaches this size in bytes.
 pub const CHUNK_BYTES: usize = 1 << 16;
 
 /// Direction of an access.
@@ -16,31 +16,31 @@ pub enum AccessKind {
     Store,
 }
 
-/// A data access, of the last instruction of the block that its vCPU executed before it (in an
-/// earlier chunk, if it comes first in one). An instruction that
-/// changes memory makes a load and a store.
+/// A data access by the last instruction of the block that the vCPU executed before it, which is in
+/// an earlier chunk if the access comes first in its chunk. An instruction that modifies memory
+/// makes a load and a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Load or store.
     pub kind: AccessKind,
     /// Virtual address of the first byte.
     pub address: u64,
-    /// How many bytes, from 1.
+    /// Size in bytes, at least 1.
     pub bytes: u32,
 }
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A block was executed: each of its instructions was begun once.
+    /// A block was executed: each of its instructions was started once.
     Execute(BlockId),
     /// The block's last instruction accessed memory.
     Access(Access),
-    /// A mark was executed. It is in no block.
+    /// A mark was executed. Marks are not part of any block.
     Mark {
         /// The mark.
         mark: Mark,
-        /// How often this vCPU had executed the same mark before, from 0.
+        /// How many times this vCPU had executed the same mark before, from 0.
         repetition: u32,
     },
 }
@@ -50,15 +50,15 @@ const TAG_LOAD: u8 = 1;
 const TAG_STORE: u8 = 2;
 const TAG_MARK: u8 = 3;
 const MORE: u8 = 0x80;
-/// Class of sizes that are no power of two, or above 64.
+/// Size class of accesses whose size is not a power of two, or is above 64.
 const CLASS_EXPLICIT: u8 = 7;
 
-/// What addresses and numbers are differences to. Begun anew in every chunk.
+/// The values that addresses and block numbers are encoded relative to. Reset for every chunk.
 #[derive(Clone, Debug)]
 struct Context {
-    /// The block executed before.
+    /// The last executed block.
     block: u32,
-    /// Address of the latest access per block, by the low byte of its number.
+    /// Address of the latest access of each block, indexed by the low byte of the block's number.
     addresses: [u64; 256],
 }
 
@@ -73,7 +73,7 @@ impl Context {
     }
 }
 
-/// Codes the events of one vCPU, a chunk at a time.
+/// Encodes the events of one vCPU, a chunk at a time.
 #[derive(Debug)]
 pub struct EventEncoder {
     bytes: Vec<u8>,
@@ -87,7 +87,7 @@ impl Default for EventEncoder {
 }
 
 impl EventEncoder {
-    /// No events. Allocates what a chunk needs, once.
+    /// An encoder without events. Allocates the memory for a whole chunk up front.
     pub fn new() -> Self {
         Self { bytes: Vec::with_capacity(CHUNK_BYTES + 64), context: Context::new() }
     }
@@ -98,7 +98,7 @@ impl EventEncoder {
         self.bytes.len() >= CHUNK_BYTES
     }
 
-    /// Whether the events must be written now, in the middle of an instruction.
+    /// Whether the events must be written now, even in the middle of an instruction.
     #[inline]
     pub fn is_overdue(&self) -> bool {
         self.bytes.len() >= 4 * CHUNK_BYTES
@@ -119,7 +119,7 @@ impl EventEncoder {
         self.put_head(head, coded >> 5);
     }
 
-    /// Appends an access of the last block's last instruction.
+    /// Appends an access by the last instruction of the last block.
     #[inline]
     pub fn access(&mut self, access: Access) {
         let latest = self.context.address();
@@ -159,12 +159,12 @@ impl EventEncoder {
         }
     }
 
-    /// The coded events.
+    /// The encoded events.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Forgets all events: the next is the first of a chunk.
+    /// Discards all events; the next one starts a new chunk.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.context = Context::new();
@@ -175,14 +175,15 @@ impl EventEncoder {
 #[derive(Debug)]
 pub(crate) struct EventDecoder {
     context: Context,
-    /// Blocks described so far: no event may name another.
+    /// Number of blocks described so far: events may only refer to these.
     blocks: u32,
-    /// Whether there is one that an access can belong to.
+    /// Whether a block has been executed that an access can belong to.
     has_block: bool,
 }
 
 impl EventDecoder {
-    /// A decoder of a chunk of a vCPU that has executed a block before, or has not.
+    /// A decoder for one chunk. `has_block` says whether its vCPU executed a block in an earlier
+    /// chunk.
     pub(crate) fn new(blocks: u32, has_block: bool) -> Self {
         Self { context: Context::new(), blocks, has_block }
     }
@@ -191,7 +192,7 @@ impl EventDecoder {
         self.has_block
     }
 
-    /// Takes one event off the front; none if there is none of the format.
+    /// Takes one event off the front, or returns `None` if the bytes are not a valid event.
     #[inline]
     pub(crate) fn take(&mut self, bytes: &mut &[u8]) -> Option<Event> {
         let (&head, rest) = bytes.split_first()?;
@@ -242,7 +243,7 @@ impl EventDecoder {
     }
 }
 
-/// The high bits of a number whose low `bits` stand in `head`.
+/// The high bits of a number whose low `bits` bits are in `head`.
 #[inline]
 fn take_rest(head: u8, bytes: &mut &[u8], bits: u32) -> Option<u64> {
     if head & MORE == 0 {

@@ -8,13 +8,13 @@ use crate::chunk::read_whole;
 /// The first bytes of every trace.
 pub const MAGIC: [u8; 8] = *b"\x89FPTRAC\n";
 
-/// The version of the format that is written, and the newest that is read.
+/// The format version that is written, which is also the newest that can be read.
 pub const VERSION: u32 = 2;
 
-/// The first version that knows attachments.
+/// The first version with attachments.
 pub(crate) const VERSION_ATTACHMENTS: u32 = 2;
 
-/// The oldest version that is read.
+/// The oldest version that can be read.
 const VERSION_OLDEST: u32 = 1;
 
 const LENGTH_AFTER_VERSION: usize = 2 + 1 + 1 + 8 + 8;
@@ -22,31 +22,31 @@ const LENGTH_AFTER_VERSION: usize = 2 + 1 + 1 + 8 + 8;
 /// Whether one program was traced, or a whole machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The user side of one program: each of its threads is a vCPU.
+    /// One program in user mode: each of its threads is a vCPU.
     Program,
     /// A machine with its kernel.
     Machine,
 }
 
-/// Which executions are in the trace.
+/// How much of the execution is in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// All.
+    /// All of it.
     Whole,
-    /// Those between a begin mark and an end mark of the same vCPU.
+    /// Only what each vCPU executed between a begin mark and an end mark.
     Marked,
 }
 
-/// What was traced, and up to which size.
+/// What was traced, and how large the trace may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The guest's architecture, as in the field `e_machine` of ELF files: 62 for x86-64.
+    /// The guest's architecture, as in `e_machine` of ELF files: 62 for x86-64.
     pub architecture: u16,
     /// A program or a machine.
     pub scope: Scope,
     /// Everything, or marked regions.
     pub coverage: Coverage,
-    /// No trace of this run becomes larger, in bytes; its attachments do not count.
+    /// Size limit of the trace in bytes, not counting attachments.
     pub limit_bytes: u64,
 }
 
@@ -63,10 +63,10 @@ impl Header {
         sink.write_all(&bytes)
     }
 
-    /// Bytes of a header.
+    /// Size of a header in bytes.
     pub(crate) const BYTES: usize = 12 + LENGTH_AFTER_VERSION;
 
-    /// Reads a header and the version of the format.
+    /// Reads a header and the format version.
     pub(crate) fn read(source: &mut impl Read) -> Result<(Self, u32), TraceError> {
         let mut bytes = [0; Self::BYTES];
         let got = read_whole(source, &mut bytes)?;
@@ -86,7 +86,7 @@ impl Header {
         header.map(|header| (header, version)).ok_or(damaged)
     }
 
-    /// The fields after the magic bytes, of which the version is known not to be newer.
+    /// Decodes the fields. The magic bytes have been checked, and the version is not too new.
     fn decode(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let (fields, sum) = bytes.split_last_chunk::<8>()?;
         let version = u32::from_le_bytes([fields[8], fields[9], fields[10], fields[11]]);

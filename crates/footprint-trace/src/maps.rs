@@ -1,20 +1,20 @@
-//! Files that are mapped into a program: lines of `/proc/PID/maps` (proc(5)).
+//! Files mapped into a program: lines of `/proc/PID/maps` (proc(5)).
 
-/// A part of a file that is mapped.
+/// A mapped part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// First address.
     pub start: u64,
-    /// Address behind the last.
+    /// First address after the mapping.
     pub end: u64,
-    /// Where the part begins in the file, in bytes.
+    /// Offset of the part in the file, in bytes.
     pub offset: u64,
     /// The file's path.
     pub path: String,
 }
 
 impl Mapping {
-    /// What a line says; none if it is of no file.
+    /// Parses a line; `None` if it does not describe a mapped file.
     pub fn parse(line: &str) -> Option<Self> {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
@@ -28,9 +28,9 @@ impl Mapping {
     }
 }
 
-/// The lines of a program that QEMU runs, out of those of QEMU, which has the program's address 0
-/// at `guest_base`: the lines of files, with the program's addresses. QEMU's own files are among
-/// them, at addresses that the program does not use.
+/// Converts QEMU's own maps to those of the program it runs, whose address 0 is at `guest_base`:
+/// keeps the lines with files and subtracts the base. QEMU's own files remain among them, at
+/// addresses that the program does not use.
 pub fn lines_of_guest(text: &str, guest_base: u64) -> impl Iterator<Item = String> {
     text.lines().filter_map(move |line| {
         let mapping = Mapping::parse(line)?;

@@ -1,11 +1,11 @@
-//! Marks: instructions that do nothing and say where a region begins and ends.
+//! Marks: instructions without effect that say where a region begins or ends.
 //!
-//! A mark is `nopl disp32(%rax,%rax,1)`, eight bytes `0F 1F 84 00` and a displacement: bits 31-20
-//! are the magic number, bit 19 is 0, bit 18 is 1 for an end, bits 17-12 are the region, bits 11-0
-//! the operation. Compilers pad with displacement 0. A program that executes it natively does
-//! nothing.
+//! A mark is `nopl disp32(%rax,%rax,1)`: the eight bytes `0F 1F 84 00` and a displacement, whose
+//! bits 31-20 are the magic number, bit 19 is 0, bit 18 is 1 for an end, bits 17-12 are the region,
+//! and bits 11-0 the operation. Compilers, which pad code with the same instruction, use
+//! displacement 0. Executed natively, a mark is a NOP.
 
-/// Where a mark stands.
+/// Which end of a region a mark is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edge {
     /// Recording begins with the next instruction.
@@ -14,7 +14,7 @@ pub enum Edge {
     End,
 }
 
-/// A mark as it stands in code.
+/// A mark, as encoded in an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// Begin or end.
@@ -25,18 +25,18 @@ pub struct Mark {
     pub operation: u16,
 }
 
-/// Numbers of regions that a mark can hold.
+/// How many region numbers a mark can encode.
 pub const REGIONS: u8 = 64;
 
-/// Numbers of operations that a mark can hold.
+/// How many operation numbers a mark can encode.
 pub const OPERATIONS: u16 = 4096;
 
 const OPCODE: [u8; 4] = [0x0f, 0x1f, 0x84, 0x00];
 const MAGIC: u32 = 0x5f5;
 
 impl Mark {
-    /// The instruction. A constant, so that it can stand in assembly. Numbers too large for it are
-    /// cut to their low bits.
+    /// The instruction. `const`, so that it can be used in assembly. Numbers that are too large are
+    /// truncated to their low bits.
     pub const fn code(self) -> [u8; 8] {
         let edge = match self.edge {
             Edge::Begin => 0,
@@ -49,7 +49,7 @@ impl Mark {
         [o, p, q, r, a, b, c, d]
     }
 
-    /// The mark that an instruction is, if it is one.
+    /// Decodes an instruction, or returns `None` if it is not a mark.
     pub(crate) fn of_code(code: &[u8]) -> Option<Self> {
         let (opcode, displacement) = <&[u8; 8]>::try_from(code).ok()?.split_first_chunk()?;
         let displacement = u32::from_le_bytes(displacement.try_into().ok()?);

@@ -1,19 +1,19 @@
-//! Code that marks itself: for benchmarks whose phases are to be told apart in a trace.
+//! Code that marks itself, for benchmarks whose phases must be told apart in a trace.
 //!
-//! A sequence of phases has two kinds of regions: its first phase, and each that follows. So a
-//! trace of several executions can be divided, however many phases there are.
+//! A sequence of phases has two kinds of regions: its first phase, and each later one. So a trace
+//! of several executions can be divided into them, however many phases there are.
 
-/// Where in a sequence a phase is.
+/// The position of a phase in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It is the first.
     First,
-    /// Another comes before it.
+    /// Another phase comes before it.
     Later,
 }
 
 impl Place {
-    /// The number of its operation in marks.
+    /// The operation number that marks of this place carry.
     #[must_use]
     pub const fn operation(self) -> u16 {
         match self {
@@ -23,7 +23,7 @@ impl Place {
     }
 }
 
-/// Does something between marks.
+/// Calls `act` between two marks.
 pub fn around<T>(place: Place, act: impl FnOnce() -> T) -> T {
     match place {
         Place::First => edge::around_first(act),
@@ -42,15 +42,15 @@ mod edge {
     use super::Place;
     use crate::mark::{Edge, Mark};
 
-    /// A mark's instruction as a number.
+    /// A mark's instruction as an integer.
     const fn code(edge: Edge, place: Place) -> u64 {
         u64::from_le_bytes(Mark { edge, region: 0, operation: place.operation() }.code())
     }
 
-    /// Executes it.
+    /// Executes a mark.
     macro_rules! mark {
         ($edge:ident, $place:ident) => {
-            // SAFETY: it is a NOP, which changes neither registers nor memory.
+            // SAFETY: a mark is a NOP, which changes neither registers nor memory.
             unsafe {
                 asm!(
                     ".quad {code}",
@@ -77,8 +77,9 @@ mod edge {
         done
     }
 
-    /// Under QEMU's emulation, CPUID is where the plugin lets code be translated without callbacks
-    /// again. Elsewhere it may take a trap to a hypervisor, so it is not executed there.
+    /// Executes CPUID if QEMU emulates this processor: the plugin treats it as the point from which
+    /// code can be translated without callbacks again. Under a real hypervisor it would cause a VM
+    /// exit, so it is not executed elsewhere.
     fn settle() {
         static IS_EMULATED: OnceLock<bool> = OnceLock::new();
         if *IS_EMULATED.get_or_init(is_emulated) {
@@ -91,10 +92,10 @@ mod edge {
         vendor(HYPERVISOR) == *b"TCGTCGTCGTCG"
     }
 
-    /// The name that a leaf of CPUID has in EBX, ECX and EDX.
+    /// The name that a CPUID leaf returns in EBX, ECX and EDX.
     #[allow(unused_unsafe, reason = "`__cpuid` is unsafe in the oldest supported compiler only")]
     fn vendor(leaf: u32) -> [u8; 12] {
-        // SAFETY: every x86-64 processor has `cpuid`, and it touches no memory.
+        // SAFETY: every x86-64 processor has `cpuid`, and it does not touch memory.
         let found = unsafe { __cpuid(leaf) };
         let mut name = [0; 12];
         for (bytes, register) in name.chunks_mut(4).zip([found.ebx, found.ecx, found.edx]) {

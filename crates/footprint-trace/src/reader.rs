@@ -1,7 +1,6 @@
-//! Reading a trace as a stream, in memory bounded by a chunk and the traced code.
+//! Reads a trace as a stream, in memory bounded by one chunk and the size of the traced code.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::io::Read;
 
 use crate::TraceError;
@@ -12,80 +11,10 @@ use crate::event::{Event, EventDecoder};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::varint;
 
-/// Why a trace does not hold all that was executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// It reached its limit of size.
-    Limit,
-    /// There were more vCPUs than the plugin can record.
-    Vcpus,
-    /// The program ended without QEMU telling the plugin: a signal killed it, or it replaced
-    /// itself by `exec`; or QEMU itself was killed. What was not written by then is missing: of
-    /// each vCPU, what it did last, up to about 64 KiB of events.
-    Killed,
-}
+pub use crate::ending::{Cut, Ending};
 
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Limit => "the trace has reached its size limit and stops there",
-            Self::Vcpus => "the trace stops where there were too many threads to record",
-            Self::Killed => {
-                "the trace is incomplete and lacks what each vCPU did last: the program or QEMU \
-                 was killed, the program replaced itself by exec, or the disk was full"
-            }
-        })
-    }
-}
-
-/// What a trace says of itself at its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// Why it was cut off; none if it is whole.
-    pub cut: Option<Cut>,
-    /// Processes that the traced one forked; nothing of them is in the trace.
-    pub forks: u64,
-    /// Chunks before the end.
-    pub chunks: u64,
-}
-
-impl Ending {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let cut = match self.cut {
-            None => 0,
-            Some(Cut::Limit) => 1,
-            Some(Cut::Vcpus) => 2,
-            Some(Cut::Killed) => 3,
-        };
-        let mut bytes = vec![cut];
-        varint::put(&mut bytes, self.forks);
-        varint::put(&mut bytes, self.chunks);
-        bytes
-    }
-
-    pub(crate) fn decode(payload: &[u8]) -> Option<Self> {
-        let (&cut, mut rest) = payload.split_first()?;
-        let cut = match cut {
-            0 => None,
-            1 => Some(Cut::Limit),
-            2 => Some(Cut::Vcpus),
-            3 => Some(Cut::Killed),
-            _ => return None,
-        };
-        let forks = varint::take(&mut rest)?;
-        let chunks = varint::take(&mut rest)?;
-        rest.is_empty().then_some(Self { cut, forks, chunks })
-    }
-
-    /// Whether it can stand behind `chunks` chunks and the end before, if there is one.
-    pub(crate) fn follows(&self, before: Option<&Self>, chunks: u64) -> bool {
-        let repeats = before.is_none_or(|one| (one.cut, one.forks) == (self.cut, self.forks));
-        repeats && self.chunks == chunks
-    }
-}
-
-/// Reads a trace, event by event. Give it a buffered source. Attachments are checked and left out:
-/// [`attachments::read`] gives them.
+/// Reads a trace, event by event. The source should be buffered. Attachments are checked and
+/// skipped; use [`attachments::read`] to read one.
 #[derive(Debug)]
 pub struct TraceReader<R: Read> {
     source: R,
@@ -96,7 +25,7 @@ pub struct TraceReader<R: Read> {
     at_bytes: u64,
     chunks: u64,
     payload: Vec<u8>,
-    /// Bytes of the payload that are decoded.
+    /// How many bytes of the payload have been decoded.
     taken: usize,
     decoder: EventDecoder,
     vcpu: u32,
@@ -109,7 +38,7 @@ impl<R: Read> TraceReader<R> {
     /// Reads and checks the header.
     ///
     /// # Errors
-    /// The bytes are no trace, a newer one, or stop.
+    /// The bytes are not a trace, have a newer format, or end too early.
     pub fn new(mut source: R) -> Result<Self, TraceError> {
         let (header, version) = Header::read(&mut source)?;
         Ok(Self {
@@ -133,26 +62,26 @@ impl<R: Read> TraceReader<R> {
         &self.header
     }
 
-    /// The vCPU of the event returned last. Events of one vCPU are in its order; those of several
-    /// are ordered among each other only by the chunk.
+    /// The vCPU of the event returned last. The events of one vCPU are in order; those of different
+    /// vCPUs are ordered relative to each other only by chunk.
     pub fn vcpu(&self) -> u32 {
         self.vcpu
     }
 
-    /// The block of an [`Event::Execute`] returned before.
+    /// The block of an [`Event::Execute`] that was returned earlier.
     pub fn block(&self, id: BlockId) -> Option<TracedBlock<'_>> {
         self.blocks.get(id)
     }
 
-    /// What the trace says of itself; none before all events were returned.
+    /// What the trace's end says; `None` until all events have been returned.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// The next event; none after the last.
+    /// The next event, or `None` after the last.
     ///
     /// # Errors
-    /// The trace stops before its end, or is damaged. Events returned before are as recorded.
+    /// The trace stops before its end, or is damaged. Events returned earlier are valid.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         while self.taken == self.payload.len() {
@@ -173,7 +102,7 @@ impl<R: Read> TraceReader<R> {
         TraceError::Damaged { at_bytes: self.at_bytes, what }
     }
 
-    /// Reads one chunk; of events it becomes the payload, of anything else it is taken in.
+    /// Reads one chunk. Events become the payload; anything else is processed here.
     fn read_chunk(&mut self) -> Result<(), TraceError> {
         if self.decoder.has_block() {
             self.begun.insert(self.vcpu);
@@ -225,8 +154,8 @@ impl<R: Read> TraceReader<R> {
         attachments::decode(payload).map(|_| ()).ok_or_else(|| self.damaged("an attachment"))
     }
 
-    /// Reads what follows the first end: attachments, each time with another end. What stops
-    /// before that was not finished, and counts as not there.
+    /// Reads what follows the first end: attachments, each addition with another end. An addition
+    /// that stops before its end was not finished and is ignored.
     fn read_additions(&mut self, payload: &mut Vec<u8>) -> Result<(), TraceError> {
         if self.version < VERSION_ATTACHMENTS {
             let is_last = chunk::read_whole(&mut self.source, &mut [0])? == 0;

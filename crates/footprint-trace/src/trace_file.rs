@@ -1,4 +1,4 @@
-//! A file that holds a whole trace whenever its writer may be killed, and how traces are opened.
+//! A file that contains a whole trace whenever its writer may be killed; and how traces are opened.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,11 +11,11 @@ const WITHOUT_WAITING: i32 = 0o4000;
 const NO_LINK: i32 =
     if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o100_000 } else { 0o400_000 };
 
-/// Opens a file that may have come from anywhere: a pipe in its place is not waited for, and a
-/// device is not read.
+/// Opens an untrusted path for reading, which may not be a regular file: does not block on a pipe,
+/// and refuses devices.
 ///
 /// # Errors
-/// The system's, or that it is no regular file.
+/// The system's, or that it is not a regular file.
 pub fn open_plain(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
     if file.metadata()?.is_file() {
@@ -25,8 +25,9 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a trace to read and write, made if it is not there and `is_new`. In a directory that
-/// others may write to, no link of either kind that they put in its place is followed.
+/// Opens a trace for reading and writing, and creates it if `is_new`. Refuses symbolic links and
+/// files with several hard links, which others may have placed in a directory that they can write
+/// to.
 pub(crate) fn open_to_write(path: &Path, is_new: bool) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(is_new).custom_flags(WITHOUT_WAITING | NO_LINK);
@@ -38,31 +39,31 @@ pub(crate) fn open_to_write(path: &Path, is_new: bool) -> io::Result<File> {
     }
 }
 
-/// Bytes after which those written go to the file without waiting for a commit.
+/// Once this many bytes are pending, they are written without waiting for a commit.
 const PENDING_BYTES: usize = 1 << 20;
 
-/// Collects what is written and puts it into the file together with an end, over the end before.
+/// Buffers what is written, and writes it to the file together with an end, over the previous end.
 #[derive(Debug)]
 pub struct TraceFile {
     file: File,
-    /// Bytes of the file before its end.
+    /// Where the end begins in the file.
     at_bytes: u64,
     pending: Vec<u8>,
 }
 
 impl TraceFile {
-    /// Creates the file, or empties it.
+    /// Creates the file, or truncates it.
     ///
     /// # Errors
-    /// The system's, or that something else than a regular file with one name is there.
+    /// The system's, or that the path is not a regular file with a single name.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = open_to_write(path, true)?;
         file.set_len(0)?;
         Ok(Self { file, at_bytes: 0, pending: Vec::new() })
     }
 
-    /// Writes what is pending and the end behind it, over which the next bytes go. It is one call,
-    /// which a signal does not divide.
+    /// Writes the pending bytes followed by the end, which the next commit overwrites. This is a
+    /// single write, which a signal does not split.
     pub(crate) fn commit(&mut self, end: &[u8]) -> io::Result<()> {
         let bytes = self.pending.len() as u64;
         self.pending.extend(end);
@@ -82,7 +83,7 @@ impl Write for TraceFile {
         Ok(bytes.len())
     }
 
-    /// Writes what is pending, behind which the file ends.
+    /// Writes the pending bytes and truncates the file after them.
     fn flush(&mut self) -> io::Result<()> {
         self.commit(&[])?;
         self.file.set_len(self.at_bytes)

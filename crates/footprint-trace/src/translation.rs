@@ -1,9 +1,9 @@
-//! Cutting translated code into blocks.
+//! Cuts translated code into blocks.
 
 use crate::mark::{Edge, Mark};
 use crate::x86;
 
-/// One instruction, as QEMU translated it.
+/// One instruction that QEMU translated.
 #[derive(Debug)]
 pub struct Instruction {
     /// Its virtual address.
@@ -12,14 +12,14 @@ pub struct Instruction {
     pub code: Vec<u8>,
 }
 
-/// A part of translated code, as indices of its instructions.
+/// A part of translated code, by the indices of its instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// A mark.
     Mark {
-        /// The instruction.
+        /// Index of the instruction.
         at: usize,
-        /// The mark that it is.
+        /// The decoded mark.
         mark: Mark,
     },
     /// A block.
@@ -31,7 +31,7 @@ pub enum Part {
     },
 }
 
-/// The parts of translated code in their order.
+/// The parts of translated code, in order.
 pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut first = 0;
@@ -52,18 +52,18 @@ pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
     parts
 }
 
-/// What of translated code calls back.
+/// Which parts of translated code get callbacks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Callbacks {
     /// The marks, and the blocks that may have to be recorded.
     pub recorded: Vec<Part>,
-    /// The last instruction that has a callback for accesses, if QEMU disarms that (see
-    /// `on_safe_point` of the plugin).
+    /// The last instruction with an access callback, if QEMU disarms the callback there (see
+    /// `on_safe_point` in the plugin).
     pub safe_point: Option<usize>,
 }
 
-/// What of translated code calls back where blocks are needed at its start, or are not. After an
-/// end mark they are not, but with coverage of the whole.
+/// Decides which parts of translated code get callbacks. `is_needed` says whether blocks at its
+/// start do. After an end mark they no longer do, unless the whole execution is covered.
 pub fn callbacks(
     parts: &[Part],
     instructions: &[Instruction],

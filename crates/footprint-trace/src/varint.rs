@@ -1,7 +1,7 @@
-//! Numbers of few bytes: little-endian groups of seven bits (LEB128), and signed differences as
-//! unsigned numbers (zigzag), so that small differences of either sign are short.
+//! Variable-length integers: little-endian groups of seven bits (LEB128), with signed differences
+//! mapped to unsigned numbers (zigzag), so that small differences of either sign are short.
 
-/// Bytes of the longest number.
+/// Bytes of the longest encoding.
 pub(crate) const BYTES_MAX: usize = 10;
 
 /// Appends `value`.
@@ -14,7 +14,7 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push((value & 0x7f) as u8);
 }
 
-/// Takes a number off the front of `bytes`; none if they end within it or it exceeds 64 bits.
+/// Takes a number off the front of `bytes`; `None` if it is incomplete or exceeds 64 bits.
 #[inline]
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
@@ -31,14 +31,14 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The difference `to - from`, modulo 2^64, as a number that is small where they are near.
+/// The difference `to - from`, modulo 2^64, as a number that is small if they are close.
 #[inline]
 pub(crate) fn zigzag(from: u64, to: u64) -> u64 {
     let difference = to.wrapping_sub(from);
     (difference << 1) ^ (0_u64.wrapping_sub(difference >> 63))
 }
 
-/// The `to` of which [`zigzag`] made `coded`.
+/// The `to` that [`zigzag`] encoded as `coded`.
 #[inline]
 pub(crate) fn unzigzag(from: u64, coded: u64) -> u64 {
     from.wrapping_add((coded >> 1) ^ 0_u64.wrapping_sub(coded & 1))

@@ -1,27 +1,27 @@
-//! Writing a trace as a stream, in bounded memory and up to a stated size.
+//! Writes a trace as a stream, in bounded memory and up to a given size.
 
 use std::io::{self, Write};
 
 use crate::attachments;
 use crate::block::{BlockId, TracedBlock};
 use crate::chunk::{self, FRAME_BYTES, Kind};
+use crate::ending::{Cut, Ending};
 use crate::event::EventEncoder;
 use crate::header::Header;
-use crate::reader::{Cut, Ending};
 use crate::trace_file::TraceFile;
 use crate::varint;
 
-/// Descriptions of blocks are written when they have so many bytes, or before events.
+/// Block descriptions are written once they reach this size, or before the next events.
 const BLOCKS_BYTES: usize = 1 << 16;
 
-/// Bytes that the largest end chunk needs.
+/// Size of the largest end chunk in bytes.
 const END_BYTES: u64 = FRAME_BYTES as u64 + 1 + 2 * varint::BYTES_MAX as u64;
 
-/// The least limit: a header, an end and something between.
+/// The smallest size limit that is accepted: a header, an end and something in between.
 pub const LIMIT_BYTES_MIN: u64 = 1 << 20;
 
-/// Writes a trace. Once it would exceed its limit, or the sink fails, nothing more is written but
-/// the end, which says so.
+/// Writes a trace. Once its limit would be exceeded, nothing more is written except the end, which
+/// says so.
 #[derive(Debug)]
 pub struct TraceWriter<W: Write> {
     sink: W,
@@ -62,11 +62,11 @@ impl<W: Write> TraceWriter<W> {
         self.is_full
     }
 
-    /// Describes a block: the number is what events name it by.
+    /// Describes a block and returns the number by which events refer to it.
     ///
     /// # Errors
-    /// The sink's, and `InvalidInput` for a block that has no instruction, an instruction without
-    /// bytes, or other bytes than its instructions have.
+    /// The sink's, and `InvalidInput` for a block that has no instructions, has an instruction of
+    /// length 0, or whose lengths do not add up to its code bytes.
     pub fn describe(&mut self, block: &TracedBlock<'_>) -> io::Result<BlockId> {
         let invalid = |what| io::Error::new(io::ErrorKind::InvalidInput, what);
         if !block.is_sound() || block.code.len() > BLOCKS_BYTES {
@@ -82,11 +82,11 @@ impl<W: Write> TraceWriter<W> {
         Ok(id)
     }
 
-    /// Writes the events of a vCPU and clears the encoder. Blocks that they name must have been
-    /// described.
+    /// Writes the events of a vCPU and clears the encoder. The blocks that they refer to must have
+    /// been described.
     ///
     /// # Errors
-    /// The sink's; the trace is useless then.
+    /// The sink's, after which the trace is useless.
     pub fn write_events(&mut self, vcpu: u32, events: &mut EventEncoder) -> io::Result<()> {
         if !events.is_empty() && !self.is_full {
             self.write_descriptions()?;
@@ -99,18 +99,19 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// Attaches bytes under a name of 1 to 255 bytes; those of one name follow each other. They do
-    /// not count towards the limit.
+    /// Attaches bytes under a name of 1 to 255 bytes; repeated calls with the same name append.
+    /// Attachments do not count towards the limit.
     ///
     /// # Errors
-    /// The sink's, and `InvalidInput` for another name.
+    /// The sink's, and `InvalidInput` for an invalid name.
     pub fn attach(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.chunks += attachments::write(&mut self.sink, name, bytes)?;
         Ok(())
     }
 
-    /// Ends the trace and gives the sink back. `cut` says why it does not hold everything, unless
-    /// the limit already does; `forks` counts processes that were left out.
+    /// Ends the trace and returns the sink. `cut` says why the trace is incomplete, if it is;
+    /// reaching the limit takes precedence. `forks` counts the forked processes, which are not
+    /// traced.
     ///
     /// # Errors
     /// The sink's.
@@ -149,8 +150,8 @@ impl<W: Write> TraceWriter<W> {
 }
 
 impl TraceWriter<TraceFile> {
-    /// Has the file hold all that was written, and an end that says [`Cut::Killed`] until there is
-    /// more.
+    /// Puts all that was written into the file, with an end that says [`Cut::Killed`] until more
+    /// follows.
     ///
     /// # Errors
     /// The file's.

@@ -1,13 +1,14 @@
-//! What must be known of an x86-64 instruction to cut blocks and to read QEMU's callbacks.
+//! The properties of x86-64 instructions that matter for cutting blocks and interpreting QEMU's
+//! callbacks.
 //!
-//! Opcodes are those of the Intel manual, volume 2, appendix A. Everything not known here to be
-//! harmless counts as able to fail, which costs speed and nothing else.
+//! Opcodes are from the Intel manual, volume 2, appendix A. An instruction that is not known to be
+//! harmless is assumed to be able to fail, which only costs speed.
 
 /// `e_machine` of x86-64.
 pub const ARCHITECTURE: u16 = 62;
 
 /// Whether the instruction can neither fail nor access memory: moves, arithmetic and jumps between
-/// registers and constants. Any other ends a block.
+/// registers and constants. Any other instruction ends a block.
 pub(crate) fn is_harmless(code: &[u8]) -> bool {
     if code == [0xf3, 0x0f, 0x1e, 0xfa] {
         return true;
@@ -48,7 +49,7 @@ fn is_harmless_two_byte(opcode: u8, rest: &[u8]) -> bool {
         return matches!(opcode, 0xc8..=0xcf);
     };
     match opcode {
-        // A NOP with an operand in memory does not access it.
+        // A NOP with a memory operand does not access it.
         0x1f | 0x80..=0x8f => true,
         0x40..=0x4f
         | 0x90..=0x9f
@@ -64,8 +65,8 @@ fn is_harmless_two_byte(opcode: u8, rest: &[u8]) -> bool {
     }
 }
 
-/// Whether the instruction may access memory: it is not harmless, and no SYSCALL, SYSRET, SYSENTER
-/// or SYSEXIT, which fail but access nothing.
+/// Whether the instruction may access memory: any that is not harmless, except SYSCALL, SYSRET,
+/// SYSENTER and SYSEXIT, which can fail but access nothing.
 pub fn may_access(code: &[u8]) -> bool {
     let opcode = match code {
         [0x40..=0x4f, rest @ ..] => rest,
@@ -74,8 +75,8 @@ pub fn may_access(code: &[u8]) -> bool {
     !is_harmless(code) && !matches!(opcode, [0x0f, 0x05 | 0x07 | 0x34 | 0x35])
 }
 
-/// Whether it is CPUID, or a division of registers. QEMU has functions of its own for them, from
-/// which the translated code goes on with the next instruction.
+/// Whether it is CPUID or a division of registers. QEMU implements these by helper functions, after
+/// which the translated code continues with the next instruction.
 pub(crate) fn is_helped(code: &[u8]) -> bool {
     let code = match code {
         [0x40..=0x4f, rest @ ..] => rest,
@@ -84,7 +85,8 @@ pub(crate) fn is_helped(code: &[u8]) -> bool {
     matches!(code, [0x0f, 0xa2] | [0xf7, 0xf0..=0xff])
 }
 
-/// Whether it is a string instruction under REP: one instruction, however often it iterates.
+/// Whether it is a string instruction with a REP prefix, which counts as one instruction however
+/// often it iterates.
 pub fn is_repeated(code: &[u8]) -> bool {
     let mut has_rep = false;
     for &byte in code {
@@ -98,16 +100,16 @@ pub fn is_repeated(code: &[u8]) -> bool {
     false
 }
 
-/// Bytes of the widest vector access that the instruction can make, 16 or 32; none of others.
-/// QEMU reports accesses of more than 8 bytes in parts of 8.
+/// Size of the widest vector access that the instruction can make: 16 or 32 bytes, or `None` if it
+/// makes none. QEMU reports accesses of more than 8 bytes in parts of 8.
 pub fn vector_bytes(code: &[u8]) -> Option<u32> {
     let prefixes = code.iter().take_while(|&&byte| {
         matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3)
     });
     match code.get(prefixes.count()..)? {
-        // VEX: bit 2 of its last byte says 256 bits.
+        // VEX: bit 2 of the last prefix byte selects 256 bits.
         [0xc5, last, ..] | [0xc4, _, last, ..] => Some(if last & 4 == 0 { 16 } else { 32 }),
-        // Two- and three-byte opcodes of SSE, and CMPXCHG16B.
+        // Two- and three-byte SSE opcodes, and CMPXCHG16B.
         [0x0f, 0x10..=0x17 | 0x28..=0x2f | 0x38 | 0x3a | 0x50..=0x7f | 0xc2..=0xc7, ..]
         | [0x0f, 0xd0..=0xff, ..] => Some(16),
         _ => None,

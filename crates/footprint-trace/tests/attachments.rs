@@ -1,4 +1,4 @@
-//! Attachments come back, replace each other, and leave a whole trace wherever they stop.
+//! Attachments round-trip, replace each other, and leave a whole trace wherever writing stops.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Write};
@@ -19,7 +19,7 @@ const HEADER: Header = Header {
     limit_bytes: LIMIT_BYTES_MIN,
 };
 
-/// A trace of one event with an attachment `maps` of its own, in a directory of its own.
+/// A trace of one event that already has an attachment `maps`, in a temporary directory.
 fn trace() -> (TempDir, PathBuf) {
     trace_with_forks(2)
 }
@@ -108,7 +108,7 @@ fn a_changed_byte_is_noticed() {
         let mut changed = whole.clone();
         changed[at] ^= 0x10;
         fs::write(&path, &changed).unwrap();
-        // A changed length behind the first end can say that the addition was not finished.
+        // A changed length after the first end can make the addition look unfinished.
         let result = read(&path);
         assert!(result.is_err() || at >= before, "{at}: {result:?}");
         assert!(result.is_err() || attached(&path, "description").is_none(), "{at}");
@@ -137,7 +137,7 @@ fn additions_of_other_traces_are_noticed() {
 
 #[test]
 fn a_trace_of_version_1_is_read_and_takes_no_attachment() {
-    // One block of `nop`, executed once, and two forks: by hand, after the format's first version.
+    // One block of `nop`, executed once, and two forks; written by hand in version 1 of the format.
     let bytes = include_bytes!("fixtures/version_1.trace");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace");
@@ -153,7 +153,7 @@ fn a_trace_of_version_1_is_read_and_takes_no_attachment() {
     assert!(matches!(read(&path), Err(TraceError::Damaged { what: "its end", .. })));
 }
 
-/// What both kinds of writers do here.
+/// What the tests need of both kinds of writers.
 trait Written {
     fn write(&mut self, encoder: &mut EventEncoder);
 }
@@ -185,7 +185,7 @@ fn a_file_holds_a_whole_trace_after_each_commit() {
         assert_eq!((events.len(), ending.cut), (round, Some(Cut::Killed)));
         assert_eq!(attached(&path, "maps").unwrap().len(), round);
     }
-    // The last end is shorter than the one before.
+    // The last end is shorter than the previous one.
     writer.finish(None, 1).unwrap();
     assert_eq!(fs::read(&path).unwrap(), plain.finish(None, 1).unwrap());
     let (events, ending) = read(&path).unwrap();

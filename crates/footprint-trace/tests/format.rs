@@ -1,4 +1,4 @@
-//! Traces come back as they were written; what is cut, damaged, foreign or newer is noticed.
+//! Traces round-trip; truncated, damaged, foreign and newer ones are detected.
 
 use std::io;
 
@@ -24,7 +24,7 @@ fn described(block: &TracedBlock<'_>) -> Description {
     (block.address, block.instructions().map(|(_, code)| code.to_vec()).collect())
 }
 
-/// Writes chunks of events, each preceded by the description of a block.
+/// A trace that describes these blocks and contains these chunks of events.
 fn written(blocks: &[Description], chunks: &[(u32, Vec<Event>)]) -> Vec<u8> {
     let mut writer = TraceWriter::new(Vec::new(), &HEADER).unwrap();
     for (address, instructions) in blocks {
@@ -49,7 +49,7 @@ fn written(blocks: &[Description], chunks: &[(u32, Vec<Event>)]) -> Vec<u8> {
     writer.finish(None, 3).unwrap()
 }
 
-/// All events with their vCPU, and the blocks they name.
+/// All events with their vCPUs, the blocks they refer to, and the end.
 type Contents = (Vec<(u32, Event)>, Vec<Description>, Ending);
 
 fn read(bytes: &[u8]) -> Result<Contents, TraceError> {
@@ -86,7 +86,7 @@ fn any_event(blocks: u32) -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Blocks, and chunks that begin with an execution, for accesses belong to one.
+/// Blocks, and chunks that begin with an execution, which accesses must belong to.
 fn any_trace() -> impl Strategy<Value = (Vec<Description>, Vec<(u32, Vec<Event>)>)> {
     proptest::collection::vec(any_block(), 1..300).prop_flat_map(|blocks| {
         let count = u32::try_from(blocks.len()).unwrap();
@@ -153,7 +153,7 @@ fn every_truncation_is_noticed() {
 #[test]
 fn a_chunk_left_out_is_noticed() {
     let whole = small_trace();
-    // The second chunk of events is as long as the first and stands before the end's 16 bytes.
+    // The second chunk of events is as long as the first and precedes the end's 16 bytes.
     let length = whole.len() - 16 - 32;
     let (start, rest) = whole.split_at(32);
     assert_eq!(start.len() + rest.len(), whole.len());

@@ -1,5 +1,5 @@
 //! Prints the figures of a trace's regions: `figures TRACE [NAMES [stacks]]`. For developers of the
-//! analysis. NAMES is a description as JSON, or what `nm -nS` prints.
+//! analysis. NAMES is a description as JSON, or the output of `nm -nS`.
 
 use std::error::Error;
 use std::fs::{self, File};

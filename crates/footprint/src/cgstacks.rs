@@ -1,9 +1,9 @@
-//! Stack traces as trees: of functions, or condensed to categories as coarse-grained stacks.
+//! Call stacks as trees: of functions, or condensed to categories as coarse-grained stacks.
 //!
-//! "DenseFS" (section 2) condenses a stack of calls from the outermost frame on: each frame stands
-//! for the category of the file that defines its function, and a category that the stack has
-//! already is left out. What remains says in whose service an instruction runs; instructions are
-//! added up by their sizes.
+//! "DenseFS" (section 2) condenses a call stack from the outermost frame inwards: each frame is
+//! replaced by the category of the file that defines its function, and categories that are already
+//! in the stack are dropped. The result says on whose behalf an instruction runs; instructions are
+//! weighted by their sizes.
 //!
 //! The paper does not say how often an instruction counts that is executed several times. Its
 //! figure shows "code footprints", so [`Weight::CodeBytes`] counts an instruction once in each
@@ -23,10 +23,10 @@ use crate::touched::{Footprint, LINE_BYTES};
 use crate::trace::{Code, FunctionId, Names, StackId, StackTree};
 use crate::tree::{FlameTree, TreeBuilder};
 
-/// A trace that was walked through, and what its addresses are called.
+/// A trace that has been walked, and the names of its addresses.
 #[derive(Clone, Copy)]
 pub struct Walked<'a> {
-    /// A program or a machine: which contexts count.
+    /// A program or a machine, which decides which contexts count.
     pub scope: Scope,
     /// The blocks.
     pub code: &'a Code,
@@ -41,7 +41,7 @@ pub struct Walked<'a> {
 /// What frames of a tree stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// Functions, inlined ones among them.
+    /// Functions, including inlined ones.
     Functions,
     /// Categories: coarse-grained stacks.
     Categories,
@@ -52,13 +52,13 @@ pub enum Frames {
 pub enum Weight {
     /// Bytes of instructions, each counted once per node.
     CodeBytes,
-    /// Bytes of instructions, as often as they were executed.
+    /// Bytes of instructions, counted each time they were executed.
     ExecutedBytes,
     /// Instructions executed.
     Instructions,
-    /// Lines of 64 bytes with bytes of executed instructions, each counted once per node.
+    /// Lines of 64 bytes that contain executed instructions, each counted once per node.
     InstructionLines,
-    /// Lines of 64 bytes with bytes that were accessed, each counted once per node.
+    /// Lines of 64 bytes that were accessed, each counted once per node.
     DataLines,
 }
 
@@ -67,10 +67,10 @@ struct Grower<'a> {
     walked: Walked<'a>,
     frames: Frames,
     builder: TreeBuilder,
-    /// The node and the categories of each stack up to the function on top, without those inlined
-    /// in it.
+    /// The node and the categories of each stack up to the function on top, not including functions
+    /// inlined into it.
     known: HashMap<StackId, Place<'a>, BuildMix>,
-    /// The categories of functions and of files of inlined ones, as finding them takes long.
+    /// Cached categories of functions, and of the files of inlined ones.
     of_function: HashMap<FunctionId, Option<&'a str>, BuildMix>,
     of_file: HashMap<&'a str, Option<&'a str>>,
 }
@@ -78,7 +78,7 @@ struct Grower<'a> {
 #[derive(Clone, Debug)]
 struct Place<'a> {
     node: u32,
-    /// The categories on the way, outermost first.
+    /// The categories on the path to this node, outermost first.
     seen: Vec<&'a str>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Walked<'a> {
         grower.builder.build()
     }
 
-    /// The tree of simulated misses of one level, by its place among the levels.
+    /// The tree of simulated misses in the level with this index.
     #[must_use]
     pub fn tree_of_misses(&self, missed: &[Missed], frames: Frames, level: usize) -> FlameTree {
         let mut grower = Grower::new(*self, frames);
@@ -111,7 +111,7 @@ impl<'a> Walked<'a> {
         grower.builder.build()
     }
 
-    /// The category of a function by itself; none where it belongs to what called it.
+    /// The category of a function alone; `None` if it belongs to its caller.
     #[must_use]
     pub fn category(&self, function: FunctionId) -> Option<&'a str> {
         let names = self.names;
@@ -187,7 +187,7 @@ impl<'a> Grower<'a> {
         self.inline(place, instruction).node
     }
 
-    /// The place of a stack, found from the outermost frame that is not known yet.
+    /// The place of a stack, and of all frames below it that are not known yet.
     fn place(&mut self, stack: StackId) -> Place<'a> {
         let stacks = self.walked.stacks;
         let unknown = stacks.frames(stack).take_while(|frame| !self.known.contains_key(frame));
@@ -215,7 +215,7 @@ impl<'a> Grower<'a> {
         self.known[&stack].clone()
     }
 
-    /// Goes on through the functions that are inlined at an address.
+    /// Descends through the functions that are inlined at an address.
     fn inline(&mut self, mut place: Place<'a>, address: u64) -> Place<'a> {
         for (name, file) in self.walked.names.inlined(address) {
             place = match (self.frames, file) {
@@ -237,7 +237,7 @@ impl<'a> Grower<'a> {
         Place { node: self.builder.child(place.node, name), ..place }
     }
 
-    /// Adds a category to the top, unless it was seen on the way.
+    /// Adds a category on top, unless it is already on the path.
     fn condense(&mut self, mut place: Place<'a>, category: Option<&'a str>) -> Place<'a> {
         match category {
             Some(category) if !place.seen.contains(&category) => {

@@ -1,8 +1,9 @@
-//! What a trace is about and what its addresses are called, kept inside the trace as JSON.
+//! What a trace is about and what its addresses are called, stored inside the trace as JSON.
 //!
-//! A trace alone has addresses. This is what makes it readable elsewhere, without the kernel, the
-//! programs and the libraries it was made of. Only what the trace touches is kept. All lists are
-//! sorted by address, so that a reader can search them; [`Description::sort`] brings them there.
+//! A trace alone contains only addresses. The description makes it readable elsewhere, without the
+//! kernel, the programs and the libraries that were traced. It only covers what the trace touches.
+//! All lists are sorted by address, so that a reader can search them; [`Description::sort`] sorts
+//! them.
 
 use std::borrow::Cow;
 
@@ -14,21 +15,21 @@ use textual::plain_text;
 pub struct Description {
     /// What was traced.
     pub subject: Subject,
-    /// What the numbers of regions in marks stand for: the labels of the targets.
+    /// What the region numbers in marks stand for: labels of targets.
     pub regions: Vec<Named>,
-    /// What the numbers of operations in marks stand for.
+    /// What the operation numbers in marks stand for.
     pub operations: Vec<Named>,
-    /// How often each operation of each region was executed.
+    /// How many times each operation of each region was executed.
     pub repetitions: Repetitions,
-    /// The functions executed, sorted by address, not overlapping.
+    /// The executed functions, sorted by address, not overlapping.
     pub functions: Vec<Function>,
-    /// The inlined functions executed, sorted by address, then by depth.
+    /// The executed inlined functions, sorted by address, then by depth.
     pub inlined: Vec<Inlined>,
-    /// The data accessed that has a name, sorted by address. One within another follows it.
+    /// The accessed data that has a name, sorted by address. An object inside another follows it.
     pub data: Vec<DataObject>,
-    /// The layouts of the types that [`DataObject::type_name`] names, sorted by name.
+    /// The layouts of the types referred to by [`DataObject::type_name`], sorted by name.
     pub types: Vec<TypeLayout>,
-    /// Which names are missing that a trace has otherwise, and why, as the end of a sentence.
+    /// Which names are missing that a trace usually has, and why, as the end of a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -38,20 +39,20 @@ pub struct Description {
 pub struct Subject {
     /// In one line: a kernel's release, or a program's command line.
     pub title: String,
-    /// The kernel's release as `uname -r` says it, where the trace is of a machine.
+    /// The kernel's release as in `uname -r`, if a machine was traced.
     pub kernel: Option<String>,
-    /// The program and its arguments, where the trace is of a program.
+    /// The program and its arguments, if a program was traced.
     pub command: Vec<String>,
-    /// The release of QEMU that made the trace, as it says it.
+    /// The version of the QEMU that made the trace, as it reports it.
     pub qemu: Option<String>,
-    /// The processor that QEMU was told to be, for instance `max`.
+    /// The CPU model that QEMU emulated, for instance `max`.
     pub processor: Option<String>,
-    /// Names with values that identify what was traced: a build id, the hash of a recipe.
+    /// Named values that identify what was traced: a build id, the hash of a recipe.
     #[serde(default)]
     pub identities: Vec<Identity>,
 }
 
-/// One name with its value.
+/// A named value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// What the value is, for instance `build_id of vmlinux`.
@@ -60,59 +61,59 @@ pub struct Identity {
     pub value: String,
 }
 
-/// What one number in a mark stands for.
+/// What a number in marks stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// The number in the mark: a region below 64, an operation below 4096.
+    /// The number in marks: a region below 64, or an operation below 4096.
     pub number: u16,
     /// What it is called: the label of a target, or the name of an operation.
     pub name: String,
 }
 
-/// How often each operation of each region was executed.
+/// How many times each operation of each region was executed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetitions {
-    /// The repetitions before those to study: repetitions 0 to `warm_up - 1` of a mark.
+    /// Repetitions not to be studied, at the start: repetitions 0 to `warm_up - 1` of a mark.
     pub warm_up: u32,
-    /// The repetitions to study, after them.
+    /// Repetitions to be studied, after the warm-up.
     pub traced: u32,
 }
 
 /// One function that was executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Function {
-    /// Of its first byte, as the trace has it (after relocation).
+    /// Address of its first byte in the trace, that is, after relocation.
     pub address: u64,
-    /// How many bytes of code it has from there.
+    /// Size of its code in bytes.
     pub bytes: u64,
-    /// Its name as its symbol has it.
+    /// Its symbol's name.
     pub name: String,
-    /// Where it is: `vmlinux`, a kernel module's name, a program's or library's path.
+    /// Where it is: `vmlinux`, a kernel module's name, or a program's or library's path.
     pub object: String,
-    /// The source file that defines it, relative to the tree, where it is known.
+    /// The source file that defines it, relative to the source tree, if known.
     pub file: Option<String>,
-    /// The line there, from 1, where it is known.
+    /// The line in that file, from 1, if known.
     pub line: Option<u32>,
 }
 
-/// Code of one function that stands within another, as DWARF knows.
+/// Code of one function inlined into another, according to DWARF.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inlined {
-    /// Of the first byte of this range. A function inlined in several ranges has several entries.
+    /// Address of the range's first byte. A function inlined in several ranges has several entries.
     pub address: u64,
-    /// How many bytes of code the range has.
+    /// Size of the range in bytes.
     pub bytes: u64,
-    /// How many inlined functions this one is within: 0 directly within the [`Function`].
+    /// How many inlined functions contain this one: 0 if it is directly in the [`Function`].
     pub depth: u16,
     /// The name of the inlined function.
     pub name: String,
-    /// The source file that defines the inlined function, relative to the tree, where known.
+    /// The source file that defines the inlined function, relative to the source tree, if known.
     pub file: Option<String>,
-    /// The line of the call, from 1, in the file of the function around it, where known.
+    /// The line of the call, from 1, in the file of the surrounding function, if known.
     pub call_line: Option<u32>,
 }
 
-/// What kind of thing some data is.
+/// What kind of data an object is.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -120,25 +121,25 @@ pub struct Inlined {
 pub enum DataKind {
     /// A symbol of the kernel, a program or a library.
     Symbol,
-    /// A variable of one processor.
+    /// A per-CPU variable.
     PerCpu,
-    /// A slab: pages of objects of one size.
+    /// A slab: pages that contain objects of one size.
     Slab,
-    /// A page or pages of the page cache.
+    /// Pages of the page cache.
     PageCache,
-    /// The descriptor of a page (`struct page`).
+    /// Page descriptors (`struct page`).
     PageDescriptor,
-    /// Another page.
+    /// Any other page.
     Page,
-    /// A stack of a task or of interrupts.
+    /// A stack of a task or for interrupts.
     Stack,
     /// A program's heap.
     Heap,
-    /// Memory that a driver maps to a device.
+    /// Device memory mapped by a driver.
     Device,
-    /// The user side of a machine.
+    /// User space of a machine.
     User,
-    /// Known by address alone.
+    /// None of these.
     #[default]
     Other,
 }
@@ -146,44 +147,44 @@ pub enum DataKind {
 /// Data that has a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataObject {
-    /// Of its first byte, as the trace has it.
+    /// Address of its first byte in the trace.
     pub address: u64,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What kind of thing it is.
+    /// What kind of data it is.
     pub kind: DataKind,
-    /// What it is called: a symbol, a slab cache, a mapping.
+    /// Its name: of a symbol, a slab cache, or a mapping.
     pub name: String,
-    /// The bytes from one object of a slab to the next, where the data is a sequence of equals.
+    /// The distance between elements in bytes, if the data is a sequence of elements, as in a slab.
     pub element_bytes: Option<u32>,
-    /// The name of its type, or its elements', among [`Description::types`], where known.
+    /// The name of its type, or of its elements' type, in [`Description::types`], if known.
     pub type_name: Option<String>,
 }
 
 /// The layout of a type.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeLayout {
-    /// As DWARF has it, for instance `inode` or `xfs_inode`.
+    /// Its name in DWARF or BTF, for instance `inode` or `xfs_inode`.
     pub name: String,
-    /// How many bytes a value has.
+    /// Size of a value in bytes.
     pub bytes: u32,
-    /// Its fields, sorted by offset. Those of nested types are named by path: `i_data.host`.
+    /// Its fields, sorted by offset. Fields of nested types are named by path: `i_data.host`.
     pub fields: Vec<Field>,
 }
 
 /// One field of a type.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// Its first byte's distance from the type's.
+    /// Offset of its first byte in the type.
     pub offset: u32,
-    /// How many bytes it has; several fields of a union or of bits may share bytes.
+    /// Size in bytes; fields of a union and bit fields may share bytes.
     pub bytes: u32,
-    /// What it is called.
+    /// Its name.
     pub name: String,
 }
 
 impl Description {
-    /// Sorts all lists as this module says.
+    /// Sorts all lists as described in the module documentation.
     pub fn sort(&mut self) {
         self.regions.sort_by_key(|named| named.number);
         self.operations.sort_by_key(|named| named.number);
@@ -196,8 +197,8 @@ impl Description {
         }
     }
 
-    /// Makes what a terminal would obey plain in all texts: whoever wrote them may have been
-    /// anybody, and the paths of a program's files can hold anything.
+    /// Removes terminal control sequences from all texts, which are untrusted: a trace may come
+    /// from anyone, and paths of a program's files can contain anything.
     pub fn make_plain(&mut self) {
         let Self { subject, regions, operations, functions, inlined, data, types, missing, .. } =
             self;
@@ -224,13 +225,13 @@ impl Description {
         }
     }
 
-    /// The function that an address is in.
+    /// The function that contains an address.
     #[must_use]
     pub fn function(&self, address: u64) -> Option<&Function> {
         self.function_number(address).map(|number| &self.functions[number])
     }
 
-    /// The number, in [`functions`](Self::functions), of the function that an address is in.
+    /// The index in [`functions`](Self::functions) of the function that contains an address.
     #[must_use]
     pub(crate) fn function_number(&self, address: u64) -> Option<usize> {
         let after = self.functions.partition_point(|function| function.address <= address);
@@ -243,7 +244,7 @@ impl Description {
     #[must_use]
     pub fn inlined(&self, address: u64) -> Vec<&Inlined> {
         let after = self.inlined.partition_point(|inlined| inlined.address <= address);
-        // Nothing before the function's start is around an address in it.
+        // Nothing before the function's start can contain an address in it.
         let start = self.function(address).map_or(0, |function| function.address);
         let before = self.inlined[..after].iter().rev();
         let near = before.take_while(|inlined| inlined.address >= start);

@@ -1,7 +1,7 @@
-//! Two footprints beside each other: what was gained and lost, by category and by function.
+//! Two footprints side by side: what was gained and lost, by category and by function.
 //!
-//! Addresses of two kernels have nothing in common, so functions are compared by name and object,
-//! and lines by their number. A line counts for each function and category that executes or
+//! Addresses in two kernels are unrelated, so functions are compared by name and object, and only
+//! numbers of lines are compared. A line counts for each function and category that executes or
 //! accesses bytes of it, so sums over rows can exceed the footprint's lines.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

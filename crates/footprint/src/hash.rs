@@ -1,12 +1,12 @@
-//! A hash of small keys that are looked up for every event: quick, and the same in every run.
+//! A hash for small keys that are looked up for every event: fast, and the same in every run.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Builds [`Mix`].
 pub(crate) type BuildMix = BuildHasherDefault<Mix>;
 
-/// Mixes words by xor and multiplication with an odd number, as the checksum of traces does. Keys
-/// come from a trace whose maker gains nothing by collisions but a slow analysis.
+/// Mixes words by xor and multiplication by an odd number, like the checksum of traces. Keys come
+/// from a trace, whose author could at most cause collisions that slow down the analysis.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mix(u64);
 

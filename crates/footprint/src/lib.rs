@@ -1,11 +1,11 @@
 //! Where the cache lines go: what an execution touches, line by line.
 //!
-//! A trace of execution is read once: [`trace`] finds stacks and contexts, [`touched`] the lines
-//! and bytes of each region, and [`simulated`] the misses of caches. [`cgstacks`] makes trees of
+//! An execution trace is read once: [`trace`] finds stacks and contexts, [`touched`] the lines and
+//! bytes of each region, and [`simulated`] the misses of caches. [`cgstacks`] makes trees of
 //! stacks, condensed by [`categories`], and [`diff`] compares two footprints. [`description`] is
 //! what a trace says about itself: its subject, and the names of code and data.
 //!
-//! This crate uses no clock and no threads: the same trace gives the same answer.
+//! This crate uses neither clocks nor threads: the same trace always gives the same result.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! A trace region by region: each is done with before the next begins, so that memory is bounded
-//! by what one touches, however many there are.
+//! Processes a trace region by region. Each is finished before the next begins, so memory is
+//! bounded by what one region touches, however many there are.
 
 use std::io::Read;
 
@@ -11,20 +11,21 @@ use crate::touched::{Collector, Footprint, Repeated, Selection};
 use crate::trace::{Names, Only, Region, Walk};
 use caches::Hierarchy;
 
-/// What is wanted of a trace: of each region by itself.
+/// What to find out about each region of a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// These regions alone; all where none are named.
+    /// Only these regions, or all if `None`.
     pub regions: Option<&'a [Region]>,
-    /// The caches to simulate, and what they hold when a region begins.
+    /// The caches to simulate, and what they contain when a region begins.
     pub caches: Option<(&'a Hierarchy, Warmth)>,
 }
 
-/// Walks to the trace's end and gives `each` the footprint of each region as the region ends, and
-/// what caches made of it where any are simulated. What is outside of all marks comes last.
+/// Walks to the trace's end. When a region ends, passes its footprint to `each`, with the results
+/// of the simulated caches if there are any. Everything outside of marks comes last.
 ///
 /// # Errors
-/// The trace stops or is damaged. What was there before was given; what had begun, as cut.
+/// The trace stops or is damaged. Everything before that has been passed on; regions that had begun
+/// have been passed on as cut.
 pub fn for_each_region<N: Names, R: Read>(
     walk: &mut Walk<N>,
     reader: &mut TraceReader<R>,

@@ -1,10 +1,10 @@
-//! Caches simulated along a walk: what each region misses, and which code and stacks do.
+//! Simulates caches along a walk: the misses of each region, and which code and stacks cause them.
 //!
-//! Every instruction executed is fetched once, and every access is looked up. What does not count
-//! in footprints ([`Context::counts`](crate::trace::Context::counts)) stays outside of the caches,
-//! so that the figures of a region are about the same accesses as its footprint. There is one set
-//! of caches for all vCPUs; a region that begins while another runs on another vCPU ends that
-//! one's counting.
+//! Every executed instruction is fetched once, and every access is looked up. What does not count
+//! in footprints ([`Context::counts`](crate::trace::Context::counts)) bypasses the caches, so that
+//! a region's cache figures cover the same accesses as its footprint. All vCPUs share one set of
+//! caches; a region that begins while another is running on another vCPU ends the counting of that
+//! other one.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ use caches::{Access, Hierarchy, Purpose, Report, Simulation};
 
 use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
 
-/// What the caches hold when a region begins.
+/// What the caches contain when a region begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Warmth {
-    /// What the regions before left there.
+    /// Whatever earlier regions left in them.
     #[default]
     Warm,
     /// Nothing.
@@ -30,7 +30,7 @@ pub enum Warmth {
 /// Misses of one block on top of one stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missed {
-    /// What ran on top of what.
+    /// The stack.
     pub stack: StackId,
     /// The block.
     pub block: BlockId,
@@ -38,16 +38,16 @@ pub struct Missed {
     pub misses: Vec<u64>,
 }
 
-/// What the caches did in one region.
+/// The results of the caches in one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheOutcome {
     /// The region.
     pub region: Region,
-    /// Whether the trace has all of it.
+    /// Whether the trace contains all of it.
     pub completeness: Completeness,
     /// All counters.
     pub report: Report,
-    /// Who missed, in the order of the first misses.
+    /// Misses by block and stack, in the order of the first misses.
     pub missed: Vec<Missed>,
 }
 
@@ -57,38 +57,38 @@ pub struct Simulated {
     scope: Scope,
     warmth: Warmth,
     simulation: Simulation,
-    /// The vCPUs in the region that counts, and the region.
+    /// The region being counted, and the vCPUs that are in it.
     region: Option<Region>,
     vcpus: Vec<u32>,
     missed: Vec<Missed>,
-    /// The misses of each level that are in `missed`.
+    /// The misses of each level that are already included in `missed`.
     noted: Vec<u64>,
     places: HashMap<(StackId, BlockId), usize, BuildMix>,
     runs: Runs,
     outcomes: Vec<CacheOutcome>,
-    /// The latest stack, and whether its context counts.
+    /// The last stack, and whether its context counts.
     latest: (StackId, bool),
 }
 
-/// Fetches of a block, cut at the lines of the cache.
+/// The instruction fetches of each block, split at cache line boundaries.
 #[derive(Clone, Debug, Default)]
 struct Runs {
     all: Vec<LineRun>,
-    /// By block: where its runs are in `all`.
+    /// Range of each block's runs in `all`.
     of_block: Vec<Option<(u32, u32)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LineRun {
     address: u64,
-    /// Instructions within the line; 0 for one that straddles lines.
+    /// Number of instructions within the line; 0 for one that straddles two lines.
     fetches: u32,
-    /// The bytes of the one that straddles.
+    /// Size of the straddling instruction.
     bytes: u32,
 }
 
 impl Simulated {
-    /// Empty caches, for traces of a program or a machine.
+    /// Starts with empty caches, for traces of a program or a machine.
     #[must_use]
     pub fn new(scope: Scope, caches: &Hierarchy, warmth: Warmth) -> Self {
         Self {
@@ -106,13 +106,13 @@ impl Simulated {
         }
     }
 
-    /// What the caches did in each region, in the order in which the regions ended.
+    /// The results for each region, in the order in which the regions ended.
     #[must_use]
     pub fn into_outcomes(self) -> Vec<CacheOutcome> {
         self.outcomes
     }
 
-    /// Takes what is known of the regions that have ended.
+    /// Takes the results for the regions that have ended.
     pub(crate) fn take_outcomes(&mut self) -> Vec<CacheOutcome> {
         std::mem::take(&mut self.outcomes)
     }
@@ -125,7 +125,7 @@ impl Simulated {
         self.latest.1
     }
 
-    /// Does what looks up, and counts what misses for the step.
+    /// Calls `look_up`, and attributes any misses to the step.
     #[inline]
     fn watch(&mut self, step: &Step<'_>, look_up: impl FnOnce(&mut Simulation, &Runs)) {
         let before = self.simulation.missed();
@@ -135,7 +135,7 @@ impl Simulated {
         }
     }
 
-    /// Adds what is missing from the sum of what was noted to the step's.
+    /// Attributes the misses since the last call to the step.
     #[cold]
     fn note_misses(&mut self, step: &Step<'_>) {
         let missed = &mut self.missed;
@@ -161,7 +161,7 @@ impl Simulated {
 }
 
 impl Runs {
-    /// The runs of a block, of which `None` is known yet, for lines of so many bytes.
+    /// Splits a new block into runs, for cache lines of this size.
     fn cut(&mut self, code: &Code, step: &Step<'_>, line_bytes: u64) {
         let at = step.id.0 as usize;
         if self.of_block.len() <= at {

@@ -1,17 +1,17 @@
-//! Trees of frames with weights: what flame graphs are drawn from.
+//! Trees of weighted frames, from which flame graphs are drawn.
 
 use std::collections::HashMap;
 
-/// A tree of frames. The root is node 0 and its own parent; parents stand before their children.
+/// A tree of frames. The root is node 0 and its own parent; parents precede their children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlameTree {
-    /// Names of frames, each once.
+    /// The distinct names of frames.
     pub names: Vec<String>,
-    /// Of each node, the node that it was called from.
+    /// For each node, the node that called it.
     pub parent: Vec<u32>,
-    /// Of each node, its place in `names`.
+    /// For each node, its index in `names`.
     pub name: Vec<u32>,
-    /// Of each node, its weight without those that it called. Of differences it may be negative.
+    /// For each node, its weight without its callees. May be negative in a difference.
     pub own: Vec<f64>,
 }
 
@@ -24,7 +24,7 @@ pub struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    /// A root of this name.
+    /// A tree that consists of a root with this name.
     #[must_use]
     pub fn new(root: &str) -> Self {
         let tree = FlameTree {
@@ -36,7 +36,7 @@ impl TreeBuilder {
         Self { tree, names: HashMap::from([(root.to_owned(), 0)]), nodes: HashMap::new() }
     }
 
-    /// The node of a frame called from another's; the root is 0.
+    /// The node of a frame called from `parent`; the root is 0.
     pub fn child(&mut self, parent: u32, name: &str) -> u32 {
         let name = self.name(name);
         let tree = &mut self.tree;
@@ -82,8 +82,8 @@ impl TreeBuilder {
 }
 
 impl FlameTree {
-    /// What there is more of in `after` than in `before`, node by node, of the same path by name.
-    /// What there is less of is negative.
+    /// The weights in `after` minus those in `before`, node by node. Nodes are matched by the names
+    /// on their path.
     #[must_use]
     pub fn difference(before: &Self, after: &Self) -> Self {
         let mut builder = TreeBuilder::new(&after.names[after.name[0] as usize]);
@@ -92,13 +92,13 @@ impl FlameTree {
         builder.build()
     }
 
-    /// The weight of all nodes.
+    /// The sum of all weights.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.own.iter().sum()
     }
 
-    /// A node's names from below the root, joined by `;`, as folded stacks are written.
+    /// A node's path of names from below the root, joined by `;` as in folded stacks.
     #[must_use]
     pub fn path(&self, node: u32) -> String {
         let mut names = Vec::new();

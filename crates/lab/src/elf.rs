@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! The parts of ELF that the lab needs: the loadable part of a program, and sections of a kernel
 //! module. 64-bit, little-endian; offsets and sizes as in the System V ABI, chapters 4 and 5.
 
@@ -14,18 +15,34 @@ const LOAD: u32 = 1;
 const INTERPRETER: u32 = 3;
 
 /// A file with an ELF header.
+=======
+//! The parts of ELF that the lab needs: what is loaded of a program, and sections of a kernel
+//! module. 64-bit, little-endian files only.
+
+use object::elf::{FileHeader64, PT_INTERP, PT_LOAD, ProgramHeader64, ProgramType};
+use object::read::elf::{FileHeader, SectionHeader};
+use object::{LittleEndian, from_bytes_mut};
+
+/// A 64-bit little-endian ELF file, of which only the start of the header has been checked.
+>>>>>>> h-trace
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elf<'a> {
     bytes: &'a [u8],
+    header: &'a FileHeader64<LittleEndian>,
 }
 
 impl<'a> Elf<'a> {
+<<<<<<< HEAD
     /// The file, if it is 64-bit little-endian ELF.
+=======
+    /// The file, or `None` if it is not ELF of this kind.
+>>>>>>> h-trace
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
-        let is_elf = bytes.starts_with(b"\x7fELF\x02\x01") && bytes.len() >= FILE_HEADER_BYTES;
-        is_elf.then_some(Self { bytes })
+        let header = FileHeader64::parse(bytes).ok()?;
+        header.is_little_endian().then_some(Self { bytes, header })
     }
 
+<<<<<<< HEAD
     fn array<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.bytes.get(at..at.checked_add(N)?)?.try_into().ok()
     }
@@ -50,13 +67,23 @@ impl<'a> Elf<'a> {
             let at = start.checked_add(index * PROGRAM_HEADER_BYTES)?;
             Some((self.u32(at)?, self.u64(at.checked_add(8)?)?, self.u64(at.checked_add(32)?)?))
         })
+=======
+    /// The segments of one type; none if the table is damaged.
+    fn segments(
+        self,
+        wanted: ProgramType,
+    ) -> impl Iterator<Item = &'a ProgramHeader64<LittleEndian>> {
+        let segments = self.header.program_headers(LittleEndian, self.bytes).unwrap_or_default();
+        segments.iter().filter(move |segment| segment.p_type.get(LittleEndian) == wanted)
+>>>>>>> h-trace
     }
 
     /// Whether the program needs a dynamic loader, that is, is not static.
     pub(crate) fn has_interpreter(self) -> bool {
-        self.segments().any(|(kind, ..)| kind == INTERPRETER)
+        self.segments(PT_INTERP).next().is_some()
     }
 
+<<<<<<< HEAD
     /// The file up to the end of its loadable segments; debug information and symbols come after
     /// them.
     pub(crate) fn loaded(self) -> Option<Vec<u8>> {
@@ -78,16 +105,28 @@ impl<'a> Elf<'a> {
     }
 
     /// The content of the section with this name.
+=======
+    /// The file up to the end of its last loaded segment, without the debug information and
+    /// symbols that follow.
+    pub(crate) fn loaded(self) -> Option<Vec<u8>> {
+        let ends = self.segments(PT_LOAD).filter_map(|segment| {
+            segment.p_offset.get(LittleEndian).checked_add(segment.p_filesz.get(LittleEndian))
+        });
+        let mut bytes = self.bytes.get(..usize::try_from(ends.max()?).ok()?)?.to_vec();
+        // The section headers have been cut off, so the header must not point to any.
+        let (header, _) = from_bytes_mut::<FileHeader64<LittleEndian>>(&mut bytes).ok()?;
+        header.e_shoff = Default::default();
+        header.e_shnum = Default::default();
+        header.e_shstrndx = Default::default();
+        Some(bytes)
+    }
+
+    /// The content of the section with a name.
+>>>>>>> h-trace
     pub(crate) fn section(self, name: &str) -> Option<&'a [u8]> {
-        let (_, names) = self.section_at(self.u16(SECTION_OF_NAMES)?)?;
-        let sections = 0..self.u16(SECTION_HEADER_COUNT)?;
-        let mut sections = sections.filter_map(|index| self.section_at(index));
-        let is_named = |at: u32| {
-            let tail = usize::try_from(at).ok().and_then(|at| names.get(at..));
-            tail.and_then(|tail| tail.strip_prefix(name.as_bytes()))
-                .is_some_and(|after| after.first() == Some(&0))
-        };
-        sections.find(|&(at, _)| is_named(at)).map(|(_, content)| content)
+        let sections = self.header.sections(LittleEndian, self.bytes).ok()?;
+        let (_, section) = sections.section_by_name(LittleEndian, name.as_bytes())?;
+        section.data(LittleEndian, self.bytes).ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The run's replicates by cell.
+//! A run's replicates, grouped by cell.
 
 use record::{Cell, Line, Replicate, Run};
 use serde::Serialize;
@@ -12,17 +12,17 @@ const LEVEL: f64 = 0.95;
 pub struct Estimate {
     /// Median over the runs.
     pub median: f64,
-    /// Lower end of its interval; none with fewer than six runs.
+    /// Lower end of its interval; `None` with fewer than six runs.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
 }
 
-/// What the figures are made of.
+/// The data from which figures are computed.
 pub(crate) struct Gathered<'a> {
     /// A run's cells with their replicates.
     pub(crate) cells: Vec<(&'a Cell, Vec<&'a Replicate>)>,
-    /// The limit of memory, which all targets share; 0 without one.
+    /// The memory limit, which is the same for all targets; 0 without one.
     pub(crate) memory_bytes: u64,
 }
 
@@ -52,9 +52,9 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// What the run says it did not measure, and cells that failed.
+/// What the run says it did not measure, and the cells that failed.
 pub(crate) fn missing(run: &Run) -> Vec<String> {
-    // That the other figures are of one file system only is the paper's choice.
+    // It is the paper's choice that some figures show only one file system, so that is not missing.
     let own = run.manifest.skipped.iter().filter(|one| !one.why.contains("the paper shows"));
     let skipped = own.map(|one| format!("{}: {}", one.target, one.why));
     let failed = run.lines.iter().filter_map(|line| {
@@ -68,14 +68,14 @@ pub(crate) fn missing(run: &Run) -> Vec<String> {
     skipped.chain(failed).collect()
 }
 
-/// Values of the metric called `name`.
+/// Values of the metric with this name.
 pub(crate) fn values(cell: &Cell, replicates: &[&Replicate], name: &str) -> Vec<f64> {
     let position = cell.metrics.iter().position(|metric| metric.name == name);
     let value = |one: &&Replicate| one.metrics.get(position?).copied();
     replicates.iter().filter_map(value).collect()
 }
 
-/// The median with its interval; none of no values.
+/// The median with its interval; `None` if there are no values.
 pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     let sample = Sample::new(values).ok()?;
     let interval = order::median_interval(&sample, LEVEL).ok();

@@ -1,9 +1,9 @@
-//! One number of a paper beside what comes out when it is computed again.
+//! One number in a paper, beside the same number recomputed.
 
 use serde::Serialize;
 
-/// How many units of the last printed digit a recomputed value may be off where the paper went on
-/// computing with rounded numbers.
+/// By how many units of the last printed digit a recomputed value may differ because the paper
+/// continued with rounded numbers.
 const ROUNDED_UNITS: f64 = 2.0;
 
 /// A number as printed.
@@ -11,7 +11,7 @@ const ROUNDED_UNITS: f64 = 2.0;
 pub struct Printed {
     /// Its value.
     pub value: f64,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     pub decimals: u32,
 }
 
@@ -22,15 +22,15 @@ impl Printed {
     }
 }
 
-/// How a recomputed number stands to the printed one.
+/// How a recomputed number compares with the printed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// Rounded alike, it is the same.
+    /// It is the same when rounded to the printed digits.
     Same,
-    /// It is off by at most two units of the last printed digit: rounding on the way.
+    /// It differs by at most two units of the last printed digit: the paper rounded in between.
     Rounding,
-    /// It is another number.
+    /// It is a different number.
     Different,
 }
 
@@ -41,15 +41,15 @@ pub struct Item {
     pub row: String,
     /// The column's name.
     pub column: String,
-    /// What the paper prints.
+    /// The number in the paper.
     pub published: f64,
-    /// What comes out here.
+    /// The number computed here.
     pub recomputed: f64,
-    /// Recomputed less published.
+    /// Recomputed minus published.
     pub difference: f64,
     /// Whether that matters.
     pub agreement: Agreement,
-    /// Digits after the point that the paper prints.
+    /// Digits after the decimal point in the paper.
     #[serde(skip)]
     pub decimals: u32,
 }
@@ -63,7 +63,7 @@ impl Item {
     ) -> Self {
         let difference = recomputed - published.value;
         let units = difference.abs() / published.unit();
-        // A little more than a half, for the value itself was computed in binary.
+        // A little more than a half, because the value was computed in binary.
         let agreement = if units <= 0.5 + 1e-6 {
             Agreement::Same
         } else if units <= ROUNDED_UNITS + 1e-6 {

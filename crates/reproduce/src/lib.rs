@@ -1,11 +1,11 @@
 //! Reproduces papers: puts published numbers next to ours.
 //!
 //! [`bonnie_anova`] recomputes an analysis of variance of three file systems and five workloads
-//! from the paper's numbers, and sets that of a run beside it. [`rocket_science`] is a case study,
-//! measured again by a run. [`memory_rich`] holds its tables and figures beside those of a run, and
-//! judges its statements.
-//! [`fscache`] holds a network file system's cache beside what its author measured.
-//! [`densefs`] shows what file systems touch of the processor's caches, traced again.
+//! from the paper's numbers, and compares it with that of a run. [`rocket_science`] is a case
+//! study, measured again by a run. [`memory_rich`] compares the paper's tables and figures with
+//! those of a run, and judges its statements. [`fscache`] compares a network file system's cache
+//! with what its author measured. [`densefs`] shows what file systems touch in the processor's
+//! caches, traced again.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Intervals as a picture of characters: one line each, on a common scale.
+//! Intervals drawn with characters: one line each, on a common scale.
 
 use textual::Layout;
 
@@ -11,10 +11,10 @@ pub(crate) struct Bar {
     pub(crate) high: f64,
 }
 
-/// Columns for the scale.
+/// Width of the scale in columns.
 const COLUMNS: usize = 58;
 
-/// The bars, with a line of dots at 0 where that is on the scale.
+/// Draws the bars, with a line of colons at 0.
 pub(crate) fn render(bars: &[Bar]) -> String {
     let least = bars.iter().map(|bar| bar.low).fold(f64::INFINITY, f64::min).min(0.0);
     let most = bars.iter().map(|bar| bar.high).fold(f64::NEG_INFINITY, f64::max).max(0.0);

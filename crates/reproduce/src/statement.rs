@@ -1,22 +1,23 @@
-//! What a paper says, and whether it came out here.
+//! What a paper says, and whether it holds here.
 
 use serde::Serialize;
 use textual::paragraph;
 
-/// Whether what the paper says came out here.
+/// Whether what the paper says holds here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It did.
+    /// It does.
     Holds,
-    /// It did not.
+    /// It does not.
     DoesNotHold,
-    /// What was measured does not suffice to say.
+    /// What was measured is not enough to decide.
     Unknown,
 }
 
 impl Outcome {
-    /// Of an interval: whether all of it agrees with the paper, and whether all of it disagrees.
+    /// The outcome, given whether all of an interval agrees with the paper and whether all of it
+    /// disagrees.
     pub(crate) fn of_interval(agrees: bool, disagrees: bool) -> Self {
         match (agrees, disagrees) {
             (true, _) => Self::Holds,
@@ -29,22 +30,22 @@ impl Outcome {
 /// Something that the paper says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statement {
-    /// Where.
+    /// The section, table or figure that says it.
     pub source: &'static str,
-    /// What, in our words.
+    /// What it says, in our words.
     pub claim: &'static str,
     /// The paper's number.
     pub published: &'static str,
-    /// The number here.
+    /// The number measured here.
     pub measured: String,
     /// Whether it holds.
     pub outcome: Outcome,
 }
 
-/// What is measured of a statement: the number in words, and whether it holds.
+/// What was measured for a statement: the number in words, and whether the statement holds.
 pub(crate) type Found = Option<(String, bool)>;
 
-/// The statement with what was found of it.
+/// Combines a statement with what was measured for it.
 pub(crate) fn statement(
     source: &'static str,
     claim: &'static str,
@@ -59,7 +60,8 @@ pub(crate) fn statement(
     Statement { source, claim, published, measured, outcome }
 }
 
-/// The statements for people, and how many of them hold; `how` says how that was found.
+/// Renders the statements for people, and counts those that hold; `how` says how the numbers were
+/// obtained.
 pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String {
     let mut text = format!("\nWhat the paper says, and what was {how}\n");
     for statement in statements {
@@ -84,12 +86,12 @@ pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String 
     text
 }
 
-/// A line of what the paper has.
+/// A paragraph with what the paper says.
 pub(crate) fn published(text: &str, width: usize) -> String {
     paragraph("    published: ", "               ", text, width)
 }
 
-/// A line of what was measured.
+/// A paragraph with what was measured.
 pub(crate) fn measured(text: &str, width: usize) -> String {
     paragraph("    measured:  ", "               ", text, width)
 }

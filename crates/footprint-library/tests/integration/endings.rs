@@ -1,4 +1,5 @@
-//! However a program ends, its trace is whole or says what it lacks; and it names mapped files.
+//! However a program ends, its trace is whole or says what is missing, and it lists the mapped
+//! files.
 
 use footprint_trace::maps::Mapping;
 use footprint_trace::reader::Cut;
@@ -14,7 +15,7 @@ fn mapped_files_are_attached_with_the_programs_addresses() {
         let traced = program.trace_with(arguments, "");
         let path = program.path().display().to_string();
         let has = |mapping: &Mapping| {
-            // Where linkers put code that is linked at fixed addresses.
+            // Where linkers place code with fixed addresses.
             mapping.path == path && mapping.start <= 0x40_1000 && 0x40_1000 < mapping.end
         };
         assert!(traced.maps.iter().any(has), "{arguments:?}: {:x?}", traced.maps);
@@ -48,7 +49,7 @@ fn a_program_that_replaces_itself_leaves_all_of_its_own() {
     let Some(program) = Program::assemble(&format!("{code}{EXIT}{path}")) else { return };
     let traced = program.trace("");
     assert_eq!((traced.ending.cut, traced.count('I')), (Some(Cut::Killed), 5));
-    // One that tries to and cannot goes on, and so does its trace.
+    // A program whose exec fails continues, and so does its trace.
     let path = "path: .asciz \"/no/such/program\"";
     let Some(program) = Program::assemble(&format!("{code}{EXIT}{path}")) else { return };
     let traced = program.trace("");

@@ -1,4 +1,4 @@
-//! The plugin in a real QEMU: traces of small programs agree with what was computed by hand.
+//! The plugin in a real QEMU: traces of small programs match what was computed by hand.
 
 mod endings;
 mod programs;

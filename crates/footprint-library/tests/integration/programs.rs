@@ -29,7 +29,7 @@ fn loads_stores_and_a_loop_are_exact() {
     let is_stack = |event: &String| event.starts_with("S8@") && !event.ends_with("@10");
     let push = traced.events.iter().position(is_stack).unwrap();
     let mut events = traced.events;
-    // The stack lies somewhere else each time, but a push and its pop at the same place.
+    // The stack's address varies, but a push and its pop access the same place.
     assert_eq!(events[push][1..], events[push + 2][1..]);
     events[push].truncate(2);
     events[push + 2].truncate(2);
@@ -37,10 +37,10 @@ fn loads_stores_and_a_loop_are_exact() {
     assert_eq!((traced.ending.cut, traced.ending.forks), (None, 0));
 }
 
-/// Traces `code` up to its fault, whose handler ends the region and the program.
+/// Traces `code` until it faults; the signal handler ends the region and the program.
 fn traced_up_to_fault(signal: u32, code: &str) -> Option<Vec<String>> {
     let (begin, end) = (mark(Edge::Begin, 0), mark(Edge::End, 0));
-    // rt_sigaction, with flag SA_RESTORER, which the kernel asks for.
+    // rt_sigaction, with the flag SA_RESTORER, which the kernel requires.
     let install = format!(
         "mov $13, %eax\nmov ${signal}, %edi\nlea action(%rip), %rsi\nxor %edx, %edx\n\
          mov $8, %r10d\nsyscall\n"
@@ -92,7 +92,7 @@ fn only_marked_regions_are_recorded() {
     let Some(program) = Program::assemble(&code) else { return };
     let expected = "B3.300.0 I0 L4@0 I2 E3.300.0 B3.300.1 I0 L4@0 I2 E3.300.1";
     assert_eq!(program.trace(",regions=marked").events, words(expected));
-    // Of everything, marks end nothing: two before the loop, two rounds of six, three to exit.
+    // With full coverage, marks end nothing: two before the loop, two rounds of six, three to exit.
     let whole = program.trace("");
     assert_eq!((whole.count('B'), whole.count('I')), (2, 2 + 2 * 6 + 3));
 }

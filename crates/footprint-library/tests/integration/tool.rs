@@ -1,4 +1,4 @@
-//! Assembling a program, tracing it, and reading the trace.
+//! Assembles a program, traces it, and reads the trace.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -12,7 +12,7 @@ use footprint_trace::mark::Edge;
 use footprint_trace::reader::{Ending, TraceReader};
 use tempfile::TempDir;
 
-/// Whether `program` can be started here; prints the reason for skipping a test if not.
+/// Whether `program` can be started; if not, prints why the test is skipped.
 pub(crate) fn has(program: &str) -> bool {
     let mut command = Command::new(program);
     let started = command.arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -22,7 +22,7 @@ pub(crate) fn has(program: &str) -> bool {
     started
 }
 
-/// Whether there is a QEMU which takes plugins; prints the reason for skipping a test if not.
+/// Whether there is a QEMU with plugin support; if not, prints why the test is skipped.
 fn has_qemu() -> bool {
     let output = Command::new("qemu-x86_64").arg("-h").output();
     let takes_plugins = |help: &[u8]| String::from_utf8_lossy(help).contains("-plugin");
@@ -33,18 +33,19 @@ fn has_qemu() -> bool {
     is_able
 }
 
-/// A program in a directory of its own.
+/// A program in a temporary directory.
 pub(crate) struct Program {
     directory: TempDir,
 }
 
-/// What a trace holds: per instruction `offset` from the first, per access `L` or `S` with size.
+/// What a trace contains. An instruction is shown by its offset from the first, an access as `L` or
+/// `S` with its size.
 pub(crate) struct Traced {
     /// One word per event.
     pub(crate) events: Vec<String>,
     /// The trace's end.
     pub(crate) ending: Ending,
-    /// What files were mapped.
+    /// The mapped files.
     pub(crate) maps: Vec<Mapping>,
 }
 
@@ -56,8 +57,8 @@ impl Traced {
 }
 
 impl Program {
-    /// Assembles a program without libraries; none, with the reason printed, where that or
-    /// tracing is impossible.
+    /// Assembles a program without libraries. If that or tracing is impossible, prints the reason
+    /// and returns `None`.
     pub(crate) fn assemble(source: &str) -> Option<Self> {
         if !has("gcc") || !has_qemu() || !cfg!(target_arch = "x86_64") {
             return None;
@@ -76,12 +77,12 @@ impl Program {
         self.directory.path().join("program")
     }
 
-    /// Runs it under QEMU with the plugin's further options.
+    /// Runs it under QEMU with additional plugin options.
     pub(crate) fn trace(&self, options: &str) -> Traced {
         self.trace_with(&[], options)
     }
 
-    /// Runs it under QEMU, which is given arguments, with the plugin's further options.
+    /// Runs it under QEMU with these QEMU arguments and additional plugin options.
     pub(crate) fn trace_with(&self, arguments: &[&str], options: &str) -> Traced {
         let library = footprint_library::write_into(self.directory.path()).unwrap();
         let out = self.directory.path().join("trace");

@@ -1,4 +1,4 @@
-//! Functions that were executed, their source, and what is inlined in them.
+//! Functions that were executed, their source locations, and what is inlined into them.
 
 use footprint::description::{Description, Function, Inlined};
 
@@ -8,7 +8,7 @@ use crate::elf::Binary;
 use crate::symbol::SymbolTable;
 use crate::touched::Touched;
 
-/// The functions that were executed, each with the number of its object.
+/// The functions that were executed, each with its object's number.
 pub(super) fn functions(touched: &Touched, table: &SymbolTable) -> Vec<(Function, u32)> {
     let mut functions = Vec::<(Function, u32)>::new();
     for (address, _) in touched.instructions() {
@@ -30,7 +30,7 @@ pub(super) fn functions(touched: &Touched, table: &SymbolTable) -> Vec<(Function
     functions
 }
 
-/// Adds the source of the functions of one object, and what is inlined in them.
+/// Adds the source locations of one object's functions, and what is inlined into them.
 pub(super) fn sources(
     touched: &Touched,
     binary: &Binary,
@@ -61,7 +61,7 @@ fn inlined(
     inlined: &mut Vec<Inlined>,
 ) {
     let last = function.address + (function.bytes - 1);
-    // By depth: what the instruction before is in.
+    // The inlined frames around the previous instruction, by depth.
     let mut open = Vec::<(InlinedFrame, u64)>::new();
     let mut end = function.address;
     for (address, bytes) in touched.instructions_within(function.address, last) {
@@ -75,7 +75,7 @@ fn inlined(
     close(&mut open, 0, end, inlined);
 }
 
-/// Adds the ranges that end here: those deeper than `depth`.
+/// Adds the ranges that end here: those from `depth` on.
 fn close(open: &mut Vec<(InlinedFrame, u64)>, depth: usize, end: u64, inlined: &mut Vec<Inlined>) {
     for (depth, (frame, address)) in (depth..).zip(open.drain(depth..)) {
         let InlinedFrame { name, file, call_line } = frame;

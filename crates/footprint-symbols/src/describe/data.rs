@@ -1,4 +1,4 @@
-//! Names for data: a processor's own, slabs, pages, stacks, and variables.
+//! Names for data: per-CPU variables, slabs, pages, stacks, and other variables.
 
 use std::sync::Arc;
 
@@ -15,23 +15,22 @@ const PAGE_BYTES: u64 = 4096;
 
 const LINE_BYTES: u64 = 64;
 
-/// Of a type and the objects of a cache that is said to hold it, the most that the objects can be
-/// larger by, for their alignment.
+/// By how much a cache's objects can at most exceed the size of their type, due to alignment.
 const PADDING_BYTES_MAX: u32 = 64;
 
-/// Where processors have what they need on entry to the kernel, as stacks and tables of
-/// interrupts: first address and bytes (`Documentation/arch/x86/x86_64/mm.rst`).
+/// What processors need on entry to the kernel, such as stacks and interrupt tables: first address
+/// and size (`Documentation/arch/x86/x86_64/mm.rst`).
 const CPU_ENTRY_AREA: (u64, u64) = (0xffff_fe00_0000_0000, 1 << 39);
 
-/// Variables with this in their name are stacks.
+/// Variables whose names contain one of these are stacks.
 const STACKS: [&str; 3] = ["init_stack", "init_thread_union", "stack_backing_store"];
 
-/// Functions that map stacks of tasks, as the kernel names who mapped something.
+/// Functions that map task stacks, by the names in `/proc/vmallocinfo`.
 const STACK_MAKERS: [&str; 4] =
     ["kernel_clone", "copy_process", "dup_task_struct", "alloc_thread_stack_node"];
 
-/// Adds the variables of each processor that were accessed. Where they are, the table of memory
-/// says, or else the trace.
+/// Adds the per-CPU variables that were accessed. Their location is taken from the memory table, or
+/// else from the trace.
 pub(super) fn per_cpu(
     touched: &Touched,
     kallsyms: &Kallsyms,
@@ -61,7 +60,7 @@ pub(super) fn per_cpu(
 pub(super) fn symbols(touched: &Touched, table: &SymbolTable, data: &mut Vec<DataObject>) {
     for symbol in table.symbols().iter().filter(|symbol| symbol.bytes > 0) {
         let (address, bytes) = (symbol.address, symbol.bytes);
-        // Functions too: code is data where it is read as such.
+        // Includes functions, whose code may be read as data.
         if touched.is_accessed(address, address + (bytes - 1)) {
             let is_stack = STACKS.iter().any(|stack| symbol.name.contains(stack));
             let kind = if is_stack { DataKind::Stack } else { DataKind::Symbol };
@@ -71,7 +70,7 @@ pub(super) fn symbols(touched: &Touched, table: &SymbolTable, data: &mut Vec<Dat
     }
 }
 
-/// Adds the slabs, pages of files and descriptors of pages that were accessed, with the layouts of
+/// Adds the slabs, page cache pages and page descriptors that were accessed, with the layouts of
 /// their types.
 pub(super) fn ranges(
     touched: &Touched,
@@ -112,7 +111,7 @@ pub(super) fn ranges(
                 name: "page cache".to_owned(),
                 ..object
             }),
-            // Of modules and of what is allocated for each processor, nothing more is known.
+            // Per-CPU data of modules and from dynamic allocation has no more specific name.
             Usage::PerCpu => description.data.push(DataObject {
                 kind: DataKind::PerCpu,
                 name: "per-CPU area".to_owned(),
@@ -124,7 +123,7 @@ pub(super) fn ranges(
     other_pages(touched, ranges, &mut description.data);
 }
 
-/// Adds what was accessed of memory and is nothing else, a page or what is left of it each time.
+/// Adds accessed memory that nothing else names, in pieces of at most a page.
 fn other_pages(touched: &Touched, ranges: &[Range], data: &mut Vec<DataObject>) {
     let is_memory = |range: &&Range| range.usage == Usage::Memory;
     let (memory, others): (Vec<&Range>, Vec<&Range>) = ranges.iter().partition(is_memory);
@@ -150,7 +149,7 @@ fn other_pages(touched: &Touched, ranges: &[Range], data: &mut Vec<DataObject>) 
     }
 }
 
-/// The layout of a cache's objects among those kept, where its type is known and fits.
+/// The layout of a cache's objects, if their type is known and its size fits. Adds it to `kept`.
 fn layout_of<'a>(
     cache: &str,
     object_bytes: u32,
@@ -159,7 +158,7 @@ fn layout_of<'a>(
 ) -> Option<&'a TypeLayout> {
     let name = memory::type_of_cache(cache);
     let fits = |bytes: u32| {
-        // Both end in an array that is as long as the machine needs.
+        // Both end in an array whose length depends on the machine.
         matches!(name, "task_struct" | "kmem_cache")
             || (bytes <= object_bytes && object_bytes - bytes < PADDING_BYTES_MAX)
     };
@@ -179,8 +178,8 @@ fn keep(layout: TypeLayout, kept: &mut Vec<TypeLayout>) -> &TypeLayout {
     &kept[index]
 }
 
-/// Adds what was accessed of memory that is mapped piece by piece: stacks of tasks, devices, and
-/// others by who mapped them.
+/// Adds accessed vmalloc memory: task stacks, devices, and other mappings named after the function
+/// that made them.
 pub(super) fn mappings(
     touched: &Touched,
     text: &str,
@@ -210,7 +209,7 @@ pub(super) fn mappings(
     Ok(())
 }
 
-/// Address, bytes, and the rest of a line: `0xADDRESS-0xEND   BYTES MAKER+0x1/0x2 pages=4 ...`.
+/// Splits a line into address, size and rest: `0xADDRESS-0xEND   BYTES MAKER+0x1/0x2 pages=4 ...`.
 fn mapping(line: &str) -> Option<(u64, u64, &str)> {
     let (range, rest) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
@@ -220,7 +219,7 @@ fn mapping(line: &str) -> Option<(u64, u64, &str)> {
     (start >= KERNEL_BEGIN && start < end).then(|| (start, end - start, rest.trim_start()))
 }
 
-/// Adds the user side and what is always at the same address, if it was accessed.
+/// Adds user space and areas at fixed addresses, if they were accessed.
 pub(super) fn fixed(touched: &Touched, data: &mut Vec<DataObject>) {
     if touched.is_accessed(0, KERNEL_BEGIN - 1) {
         let (kind, name) = (DataKind::User, "user side".to_owned());

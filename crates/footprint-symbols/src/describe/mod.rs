@@ -1,4 +1,4 @@
-//! From a trace's addresses and what is known of them to its description.
+//! Turns a trace's addresses, and what is known about them, into its description.
 
 mod code;
 mod data;
@@ -18,24 +18,25 @@ use crate::{SymbolsError, memory};
 
 pub use program::{images, program};
 
-/// What is known of a kernel and of what it was doing.
+/// What is known about a kernel and its memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelSources<'a> {
     /// Text of its `/proc/kallsyms`, read when all modules were loaded.
     pub kallsyms: &'a str,
-    /// Its file with symbols and DWARF, where it was built from source.
+    /// Its file with symbols and DWARF, if it was built from source.
     pub vmlinux: Option<&'a Path>,
     /// Its types: the bytes of `/sys/kernel/btf/vmlinux`.
     pub types: Option<&'a [u8]>,
-    /// The types of its modules by the module's name: `/sys/kernel/btf/NAME`.
+    /// The types of its modules, by module name: `/sys/kernel/btf/NAME`.
     pub module_types: &'a [(&'a str, &'a [u8])],
     /// What its memory was used for: see [`crate::inside::memory_table`].
     pub memory: Option<&'a str>,
-    /// Text of its `/proc/vmallocinfo`; addresses need the kernel's argument `no_hash_pointers`.
+    /// Text of its `/proc/vmallocinfo`, which only shows addresses with the kernel argument
+    /// `no_hash_pointers`.
     pub mappings: Option<&'a str>,
 }
 
-/// A program or library, and where it was.
+/// A program or library, and where it was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// Its file.
@@ -44,20 +45,20 @@ pub struct Image {
     pub bias: u64,
 }
 
-/// All that can give names to addresses.
+/// Everything that can give names to addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
-    /// The kernel, where the trace is of a machine.
+    /// The kernel, if a machine was traced.
     pub kernel: Option<KernelSources<'a>>,
     /// Programs and libraries (see [`images`] for those of a program's trace).
     pub images: Vec<Image>,
 }
 
-/// Names what a trace touches. What was traced, and what the numbers in its marks stand for, is
-/// left to the caller.
+/// Names what a trace touches. The caller fills in what was traced, and what the numbers in its
+/// marks stand for.
 ///
 /// # Errors
-/// A source cannot be read or is damaged, or does not belong to the others.
+/// A source cannot be read, is damaged, or does not belong to the others.
 pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description, SymbolsError> {
     let mut description = Description::default();
     let mut symbols = Vec::new();
@@ -95,7 +96,7 @@ pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description,
     {
         let binary = Binary::read(path)?;
         let bias = vmlinux_bias(&binary, kernel.kallsyms)?;
-        // Its symbols are those of kallsyms, with sizes.
+        // The same symbols as in kallsyms, but with sizes.
         symbols.extend(binary.symbols(bias, 0)?.into_iter().filter(is_placed));
         binaries.push((binary, bias, 0));
     }
@@ -110,12 +111,12 @@ pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description,
     Ok(description)
 }
 
-/// Whether a symbol of `vmlinux` is at an address, and not at a processor's offset.
+/// Whether a symbol of `vmlinux` has an address, rather than a per-CPU offset.
 fn is_placed(symbol: &Symbol) -> bool {
     symbol.address >= crate::touched::KERNEL_BEGIN
 }
 
-/// What must be added to the addresses in `vmlinux` to get those of the kernel that ran.
+/// What to add to the addresses in `vmlinux` to get those of the kernel that ran.
 fn vmlinux_bias(binary: &Binary, kallsyms: &str) -> Result<u64, SymbolsError> {
     let other = || SymbolsError::Elf {
         path: binary.path().to_owned(),

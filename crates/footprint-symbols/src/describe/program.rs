@@ -16,11 +16,11 @@ use crate::describe::{Image, Sources, describe};
 use crate::elf::Binary;
 use crate::touched::Touched;
 
-/// Bytes that are read at once.
+/// Size of the read buffer.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Names what a program's trace touches, by the files that it had mapped, with what the trace says
-/// of its end. Where these files are gone, the description says so and has no names.
+/// Names what a program's trace touches, from the files that the program had mapped. Also returns
+/// the trace's ending. If these files are gone, the description says so and has no names.
 ///
 /// # Errors
 /// The trace cannot be read to its end.
@@ -39,10 +39,10 @@ pub fn program(trace: &Path) -> Result<(Description, Option<Ending>), SymbolsErr
     Ok((description, reader.ending().copied()))
 }
 
-/// The files that a traced program executed code of, from its attachment `maps`.
+/// The files from which a traced program executed code, according to its attachment `maps`.
 ///
 /// # Errors
-/// Such a file is no longer there, or is no ELF file.
+/// Such a file no longer exists, or is not an ELF file.
 pub fn images(maps: &[u8], touched: &Touched) -> Result<Vec<Image>, SymbolsError> {
     let text = String::from_utf8_lossy(maps);
     let mut executed = BTreeMap::<String, Mapping>::new();

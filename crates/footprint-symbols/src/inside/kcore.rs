@@ -11,7 +11,7 @@ use crate::SymbolsError;
 #[derive(Debug)]
 pub(crate) struct Kcore {
     file: File,
-    /// First address, bytes, and where they are in the file.
+    /// First address, size, and offset in the file.
     segments: Vec<(u64, u64, u64)>,
 }
 
@@ -36,12 +36,12 @@ impl Kcore {
         Ok(Self { file, segments })
     }
 
-    /// First address and bytes of each range of memory that can be read.
+    /// First address and size of each readable range of memory.
     pub(crate) fn segments(&self) -> impl Iterator<Item = (u64, u64)> {
         self.segments.iter().map(|&(address, bytes, _)| (address, bytes))
     }
 
-    /// Reads memory, all of it in one segment.
+    /// Reads memory, which must be within one segment.
     pub(crate) fn read(&self, address: u64, bytes: &mut [u8]) -> io::Result<()> {
         let length = bytes.len() as u64;
         let segment = self.segments.iter().find(|&&(start, size, _)| {
@@ -60,11 +60,11 @@ impl Kcore {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// Reads text up to its null byte, 64 bytes of it at most.
+    /// Reads a null-terminated string, at most about 64 bytes of it.
     pub(crate) fn text(&self, address: u64) -> io::Result<String> {
         let mut text = Vec::new();
         while text.len() < 64 {
-            // Words do not reach across pages, behind which there may be nothing.
+            // Aligned words do not cross pages, and the next page may not exist.
             let at = address + text.len() as u64;
             let word = self.word(at & !7)?.to_le_bytes();
             for &byte in &word[(at & 7) as usize..] {

@@ -1,4 +1,4 @@
-//! What runs inside the guest, at the end of its job: the table of what its memory is used for.
+//! Runs inside the guest, at the end of its job: makes the table of what its memory is used for.
 
 mod kcore;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The walk over the pages of a kernel of which a file holds what matters.
+//! The walk over a kernel's pages, tested on a small core file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -48,34 +48,34 @@ impl Core {
         // The first root's first section is present and has descriptors.
         put(&mut mapped, 0, MAPPED + 0x1000);
         put(&mut mapped, 0x1000, DESCRIPTORS | 3);
-        // A cache of objects of 192 bytes, of which 184 are used, and its name across two words.
+        // A cache of objects with 192 bytes, 184 of them used, and its name, which spans two words.
         put(&mut mapped, 0x2008, 184 << 32 | 192);
         put(&mut mapped, 0x2010, MAPPED + 0x2105);
         mapped[0x2105..0x210c].copy_from_slice(b"dentry\0");
         let mut core = Self { data, mapped, descriptors: vec![0; PAGES * 64] };
         core.page(4, [1 << 9, MAPPED + 0x2000, 21 << 16 | 7]);
-        // What follows a slab's first page has other words where mappings are, since Linux 6.7.
+        // Since Linux 6.7, tail pages of a slab have other data in place of the mapping.
         core.tail(5, 4, DESCRIPTORS + 5 * 64 + 16);
         core.page(6, [1, MAPPED + 0x8000, 0]);
         core.page(7, [1, MAPPED + 0x8000, 0]);
-        // Memory of a program, whose mapping has its lowest bit set.
+        // A program's memory, whose mapping has its lowest bit set.
         core.page(8, [1, MAPPED + 0x8001, 0]);
-        // A slab that is just being made, without a cache.
+        // A slab under construction, which has no cache yet.
         core.page(9, [1 << 9, 0, 0]);
-        // Two pages of a file as one.
+        // Two pages of a file, allocated as one.
         core.page(10, [1, MAPPED + 0x8000, 0]);
         core.tail(11, 10, TAIL_MAPPING);
         core
     }
 
-    /// Sets a page's flags, its mapping or cache, and the counters.
+    /// Sets a page's flags, its mapping or cache, and its counters.
     fn page(&mut self, number: u64, [flags, owner, counters]: [u64; 3]) {
         put(&mut self.descriptors, number * 64, flags);
         put(&mut self.descriptors, number * 64 + 24, owner);
         put(&mut self.descriptors, number * 64 + 40, counters);
     }
 
-    /// Makes a page one of those behind a first one.
+    /// Turns a page into a tail page.
     fn tail(&mut self, number: u64, head: u64, mapping: u64) {
         self.page(number, [0, mapping, 0]);
         put(&mut self.descriptors, number * 64 + 8, DESCRIPTORS + head * 64 + 1);

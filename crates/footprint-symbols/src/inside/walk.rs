@@ -1,9 +1,9 @@
-//! The walk over the descriptors of all pages: which are slabs, and which hold files.
+//! Walks the descriptors of all pages to find out which are slabs and which belong to files.
 //!
-//! Each page of memory has a `struct page`, and a slab's first is a `struct slab` besides. They
-//! are found through `mem_section`, the table of the sparse memory model
-//! (`include/linux/mmzone.h`), so that it makes no difference whether they are mapped as one
-//! array. Offsets come from the kernel's BTF.
+//! Each page of memory has a `struct page`; for the first page of a slab, that is also a `struct
+//! slab`. Descriptors are found through `mem_section`, the table of the sparse memory model
+//! (`include/linux/mmzone.h`), so it does not matter whether they are mapped as one array. Offsets
+//! come from the kernel's BTF.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,27 +15,27 @@ use crate::inside::kcore::{Kcore, field};
 use crate::memory::{Range, Usage};
 use crate::{SymbolsError, kallsyms};
 
-/// Where memory is mapped if the kernel has no variable for it: `__PAGE_OFFSET_BASE_L4`.
+/// Start of the direct mapping if the kernel has no variable for it: `__PAGE_OFFSET_BASE_L4`.
 const PAGE_OFFSET: u64 = 0xffff_8880_0000_0000;
 
-/// No address of the kernel is less, with page tables of four or five levels.
+/// The lowest address of a kernel, with four or five levels of page tables.
 const KERNEL_BEGIN: u64 = 0xff00_0000_0000_0000;
 
-/// Processors that a kernel can have at most: `NR_CPUS`.
+/// Maximum number of processors of a kernel: `NR_CPUS`.
 const PROCESSORS_MAX: u64 = 8192;
 
-/// Bytes of memory that the largest kernel maps there.
+/// Maximum size of the direct mapping.
 const MAPPED_BYTES: u64 = 1 << 46;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Pages of a section of memory: `SECTION_SIZE_BITS` is 27.
+/// Pages per section of memory: `SECTION_SIZE_BITS` is 27.
 const SECTION_PAGES: u64 = (1 << 27) / PAGE_BYTES;
 
-/// Descriptors that are read at once: 1 MiB of them.
+/// How many descriptors are read at once: 1 MiB of them.
 const PAGES_AT_ONCE: u64 = 1 << 14;
 
-/// Where things are in the kernel's structures.
+/// Sizes and offsets of the kernel's structures.
 #[derive(Debug)]
 struct Layout {
     page_bytes: u64,
@@ -50,7 +50,7 @@ struct Layout {
     cache_object_size: u64,
 }
 
-/// How a slab's descriptor is told from others.
+/// How to recognise a slab's descriptor.
 #[derive(Clone, Copy, Debug)]
 enum SlabMark {
     /// A bit of the flags, up to Linux 6.9.
@@ -74,7 +74,7 @@ impl Layout {
             let offset = bits("page", "page_type", "page.page_type")? / 8;
             SlabMark::Type(value.to_le_bytes()[0], offset)
         };
-        // Linux 7.2 names it so, as it holds no mere address any more.
+        // The name since Linux 7.2, where it no longer contains a plain address.
         let head = bits("page", "compound_head", "page.compound_head");
         let head = head.or_else(|_| bits("page", "compound_info", "page.compound_info"))?;
         let cache = |member, what| bits("kmem_cache", member, what).map(|bit| bit as u64 / 8);
@@ -99,13 +99,13 @@ impl Layout {
         }
     }
 
-    /// Whether it belongs to the pages before it, with which it was allocated: it has no mapping of
-    /// its own, and other words may lie there.
+    /// Whether it is a tail page: it was allocated with the pages before it, has no mapping, and
+    /// may have other data in that place.
     fn is_tail(&self, page: &[u8]) -> bool {
         field(page, self.head) & 1 == 1
     }
 
-    /// Whether it is a page of a file: `mapping` is an address, whose low bits mark others.
+    /// Whether it is a page of a file: `mapping` is an address; its low bits mark other uses.
     fn is_page_cache(&self, page: &[u8]) -> bool {
         let mapping = field(page, self.mapping);
         mapping >= KERNEL_BEGIN && mapping & 7 == 0
@@ -117,7 +117,7 @@ impl Layout {
     }
 }
 
-/// What a slab's cache says of its objects.
+/// What a slab's cache says about its objects.
 #[derive(Clone, Debug)]
 struct Cache {
     element_bytes: u32,
@@ -125,11 +125,12 @@ struct Cache {
     name: String,
 }
 
-/// Makes the table of what this machine's memory is used for (see [`crate::memory`]), from the
-/// texts of `/proc/kallsyms` and `/sys/kernel/btf/vmlinux`. Needs the capability `CAP_SYS_RAWIO`.
+/// Makes the table of what this machine's memory is used for (see [`crate::memory`]), given the
+/// contents of `/proc/kallsyms` and `/sys/kernel/btf/vmlinux`. Needs the capability
+/// `CAP_SYS_RAWIO`.
 ///
 /// # Errors
-/// `/proc/kcore` cannot be read, or the kernel is not one of those whose slabs are known here.
+/// `/proc/kcore` cannot be read, or slabs of this kernel version are not understood.
 pub fn memory_table(symbols: &str, btf: &[u8]) -> Result<String, SymbolsError> {
     memory_table_of(Path::new("/proc/kcore"), symbols, btf)
 }
@@ -173,7 +174,8 @@ pub(crate) fn memory_table_of(
     Ok(text)
 }
 
-/// Where each processor has its own variables (`mm/percpu.c`); nowhere in a kernel for one.
+/// Each processor's area of per-CPU variables (`mm/percpu.c`); none if the kernel supports only one
+/// processor.
 fn per_cpu(kcore: &Kcore, symbols: &str) -> io::Result<Vec<Range>> {
     let find = |name| kallsyms::find(symbols, name);
     let places = (find("__per_cpu_offset"), find("nr_cpu_ids"), find("pcpu_unit_size"));
@@ -197,7 +199,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Walks over pages by their numbers.
+    /// Walks over a range of page numbers.
     fn pages(&mut self, pages: std::ops::Range<u64>, ranges: &mut Vec<Range>) -> io::Result<()> {
         let mut number = pages.start;
         let mut descriptors = Vec::new();
@@ -217,7 +219,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Where the descriptor of page 0 would be if all were where this section's are.
+    /// Where the descriptor of page 0 would be if all descriptors continued this section's array.
     fn map_of_section(&self, section: u64) -> io::Result<Option<u64>> {
         let per_root = PAGE_BYTES / self.layout.section_bytes;
         let root = self.kcore.word(self.roots + section / per_root * 8)?;
@@ -225,11 +227,11 @@ impl Walk {
             return Ok(None);
         }
         let coded = self.kcore.word(root + section % per_root * self.layout.section_bytes)?;
-        // Low bits say that it is present, has descriptors, and the like.
+        // The low bits are flags, such as whether the section is present and has descriptors.
         Ok((coded & 2 != 0).then_some(coded & !(PAGE_BYTES - 1)))
     }
 
-    /// Takes in the descriptors of pages from a number on.
+    /// Processes the descriptors of consecutive pages, of which `first` is the first page's number.
     fn take(&mut self, first: u64, pages: &[u8], ranges: &mut Vec<Range>) -> io::Result<()> {
         let page_bytes = usize::try_from(self.layout.page_bytes).unwrap_or(64);
         for (number, page) in (first..).zip(pages.chunks_exact(page_bytes)) {
@@ -259,7 +261,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What is at the address of a cache; none if that is no address.
+    /// Reads the cache at an address; `None` if that is not an address.
     fn cache(&mut self, address: u64) -> io::Result<Option<Cache>> {
         if address < KERNEL_BEGIN {
             return Ok(None);

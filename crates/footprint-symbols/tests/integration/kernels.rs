@@ -1,4 +1,4 @@
-//! Names in a machine's trace, from a real kernel's symbols and a table of memory.
+//! Names in a machine's trace, from a real kernel's symbols and a memory table.
 
 use footprint::description::{DataKind, DataObject, Description};
 use footprint_symbols::SymbolsError;
@@ -30,7 +30,7 @@ const MAPPINGS: &str = "\
 0xffa0000000010000-0xffa0000000012000    8192 hpet_enable+0xef/0x46d phys=0x00000000fed00000 ioremap
 ";
 
-/// What executes one instruction of each function and accesses the addresses.
+/// A trace that executes one instruction of each function and accesses the addresses.
 fn touched(functions: &[u64], accesses: &[u64]) -> Touched {
     let limit_bytes = 1 << 20;
     let (scope, coverage) = (Scope::Machine, Coverage::Whole);
@@ -127,7 +127,7 @@ fn a_kernels_functions_and_data_are_named() {
             (dentry.element_bytes, dentry.type_name.as_deref()),
             (Some(192), Some("dentry"))
         );
-        // The type is too small for its cache to hold nothing else.
+        // The type is too small for the cache's objects.
         assert_eq!(data_at(&description, accesses[1]).unwrap().type_name, None);
         let named: Vec<&str> = description.types.iter().map(|one| &*one.name).collect();
         assert_eq!(named, ["dentry", "page"]);
@@ -166,7 +166,7 @@ fn sources_that_are_wrong_say_so() {
     assert!(matches!(found, SymbolsError::Btf { .. }), "{found}");
     let found = error(KernelSources { memory: Some("ff 12 slabs"), ..kernel });
     assert!(matches!(found, SymbolsError::Line { line: 1, .. }), "{found}");
-    // A program is no kernel, and what is no program is none either.
+    // Neither a program nor another file is a kernel.
     let program = std::env::current_exe().unwrap();
     let found = error(KernelSources { vmlinux: Some(&program), ..kernel });
     assert!(found.to_string().contains("a different kernel"), "{found}");

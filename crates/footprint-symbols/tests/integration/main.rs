@@ -1,4 +1,4 @@
-//! Names of real programs, types and kernels.
+//! Names from real programs, types and kernels.
 
 mod kernels;
 mod programs;

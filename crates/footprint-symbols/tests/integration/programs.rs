@@ -1,4 +1,4 @@
-//! Names in a program's trace, from what QEMU ran to the description inside the trace.
+//! Names in a program's trace: from running it in QEMU to the description inside the trace.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) long once_more(long n) {
 }
 "#;
 
-/// Whether the programs are here; prints the reason for skipping a test if not.
+/// Whether the programs are installed; if not, prints why the test is skipped.
 fn has_all(programs: &[&str]) -> bool {
     programs.iter().all(|program| {
         let mut command = Command::new(program);
@@ -103,7 +103,7 @@ fn check(description: &Description, touched: &Touched) {
         let around = description.inlined(one.address);
         assert_eq!((around[0].name.as_str(), around[0].call_line), ("once_more", Some(7)));
     }
-    // Ranges hold executed instructions without gaps, though the branch in them was not taken.
+    // Ranges contain executed instructions without gaps, though a branch in them was not taken.
     for one in &description.inlined {
         let executed = touched.instructions_within(one.address, one.address + one.bytes - 1);
         assert_eq!(executed.map(|(_, bytes)| u64::from(bytes)).sum::<u64>(), one.bytes);
@@ -122,7 +122,7 @@ fn a_static_program_is_described() {
     assert_eq!(footprint_symbols::read_description(&trace).unwrap(), None);
     footprint_symbols::attach_description(&trace, &description).unwrap();
     assert_eq!(footprint_symbols::read_description(&trace).unwrap(), Some(description));
-    // The trace itself is as it was.
+    // The trace itself has not changed.
     assert!(touched(&trace).instructions().count() > 100);
     attachments::append(&trace, &[(attachments::DESCRIPTION, b"nonsense")]).unwrap();
     let error = footprint_symbols::read_description(&trace).unwrap_err();

@@ -1,4 +1,4 @@
-//! How long names take. Run by hand: `cargo test --release ... -- --ignored --nocapture`.
+//! How long naming takes. Run by hand: `cargo test --release ... -- --ignored --nocapture`.
 
 use std::fs::File;
 use std::io::BufReader;

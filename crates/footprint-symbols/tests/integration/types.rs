@@ -1,4 +1,5 @@
-//! Layouts of types: of a kernel that runs here, and of ones that compilers and pahole made.
+//! Layouts of types: of the running kernel, and of programs compiled by gcc and converted by
+//! pahole.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +9,8 @@ use footprint::description::TypeLayout;
 use footprint_symbols::SymbolsError;
 use footprint_symbols::btf::Btf;
 
-/// The BTF of a C file, by gcc and pahole; none, with the reason printed, where there are none.
+/// The BTF of a C file, from gcc and pahole. If they are missing, prints the reason and returns
+/// `None`.
 pub(crate) fn compile(source: &str) -> Option<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
@@ -94,7 +96,7 @@ fn cut_off_and_damaged_types_are_refused_or_read() {
         let error = Btf::parse("test", &bytes[..length]).unwrap_err();
         assert!(matches!(error, SymbolsError::Btf { .. }), "{length}: {error}");
     }
-    // Whatever is changed, nothing goes out of bounds or on for ever.
+    // Whatever is changed, nothing goes out of bounds or loops forever.
     for at in 0..bytes.len() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut changed = bytes.clone();
@@ -136,6 +138,6 @@ fn types_of_the_kernel_here_agree_with_pahole() {
         }
         _ => eprintln!("skipped: there is no pahole here"),
     }
-    // The kernel's own types go on for modules, whose types refer to them.
+    // A module's types continue the kernel's and refer to them.
     assert!(Btf::parse_module("m", &bytes[..10], &btf).is_err());
 }

@@ -1,9 +1,9 @@
-//! Cachemaps: a row for each line that was touched, a cell for each of its bytes, and what lies
-//! there.
+//! Cachemaps: a row for each line that was touched, a cell for each of its bytes, and the name of
+//! what is there.
 //!
-//! The paper on DenseFS draws the lines in the order of their addresses, and colours a byte by the
-//! logarithm of how often it was touched, white for never (section 2, Figure 1). [`Cachemap`] holds
-//! what such a picture needs and what a reader asks of it: the name of what lies in each line, and
+//! The paper on DenseFS draws the lines in address order, and colours each byte by the logarithm of
+//! how often it was touched, with white for never (section 2, Figure 1). [`Cachemap`] contains the
+//! data of such a picture and what a reader may ask about it: the name of what is in each line, and
 //! the stacks that touched each byte. [`picture`] draws it as PNG, [`text`] for the terminal.
 
 mod naming;

@@ -1,15 +1,15 @@
-//! What bytes of data are called: the object, where in it, and the fields.
+//! Names for bytes of data: the object, the offset in it, and the fields.
 
 use crate::description::{DataKind, DataObject, Description, Field};
 
-/// Fields named of one object in one line; of further ones it is said that there are some.
+/// How many fields of one object are named per line; any more are shown as dots.
 const FIELDS_MAX: usize = 3;
 
 /// Looks data up by address.
 #[derive(Clone, Debug)]
 pub(super) struct DataNames<'a> {
     description: &'a Description,
-    /// For each object, the largest end of it and those before it: where to stop looking.
+    /// The largest end among each object and those before it, which says when a search can stop.
     reach: Vec<u64>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> DataNames<'a> {
         Self { description, reach: ends.collect() }
     }
 
-    /// The name of some bytes of one line, given in order: `dentry+0x38 d_lockref`.
+    /// The name of some bytes of one line, given in address order: `dentry+0x38 d_lockref`.
     pub(super) fn of_bytes(&self, addresses: impl Iterator<Item = u64>) -> String {
         let mut parts: Vec<Part<'_>> = Vec::new();
         for address in addresses {
@@ -51,7 +51,7 @@ impl<'a> DataNames<'a> {
         names.join(", ")
     }
 
-    /// The innermost object around a byte.
+    /// The innermost object that contains a byte.
     fn element(&self, address: u64) -> Option<Element<'a>> {
         let data = &self.description.data;
         let after = data.partition_point(|object| object.address <= address);
@@ -63,7 +63,7 @@ impl<'a> DataNames<'a> {
         Some(Element { object, address: object.address + within })
     }
 
-    /// The field at an offset of an element, the smallest where several overlap.
+    /// The field at an offset of an element, or the smallest if several overlap.
     fn field(&self, element: Element<'_>, offset: u64) -> Option<&'a str> {
         let name = element.object.type_name.as_deref()?;
         let types = &self.description.types;
@@ -90,7 +90,7 @@ impl Part<'_> {
     fn name(&self) -> String {
         let DataObject { kind, name, .. } = self.element.object;
         let name = match kind {
-            // Where in a stack or a page something lies says nothing.
+            // Offsets in a stack or a page are meaningless.
             DataKind::Stack => return "stack".to_owned(),
             DataKind::Page | DataKind::PageCache | DataKind::User | DataKind::Heap => {
                 return name.clone();

@@ -1,4 +1,4 @@
-//! A cachemap as a picture: a square of pixels per byte, as the paper draws it (densefs, Figure 1).
+//! A cachemap as a picture, with a square of pixels per byte, as in the paper (densefs, Figure 1).
 
 use png::{BitDepth, ColorType, Encoder, EncodingError};
 
@@ -7,18 +7,18 @@ use super::{Cachemap, MappedLine};
 
 /// The colour of bytes that were never touched.
 const NEVER: [u8; 3] = [255; 3];
-/// The colour of the thin line between lines whose addresses do not follow each other.
+/// The colour of the thin line between lines whose addresses are not consecutive.
 const GAP: [u8; 3] = [226, 226, 226];
-/// The colour around the columns.
+/// The background colour around the columns.
 const GROUND: [u8; 3] = [246; 3];
-/// Bytes of a line, and so cells of a row.
+/// Bytes per line, which is the number of cells per row.
 const CELLS: usize = 64;
-/// The widest side of a byte, in pixels.
+/// The largest side of a byte, in pixels.
 const SIDE_MAX: u32 = 16;
-/// Rows per column up to which a map has one column.
+/// Half of the largest number of lines in a column.
 const ROWS_OF_ONE_COLUMN: usize = 128;
 
-/// How large a picture is.
+/// The size of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
     /// The side of a byte, in pixels, from 1 to 16.
@@ -31,12 +31,12 @@ impl Default for Scale {
     }
 }
 
-/// Draws a map as PNG: columns of lines, from top to bottom and left to right in the order of their
-/// addresses. Colours are viridis by the logarithm of the count, from 1 to the map's largest; white
-/// is never. A faint line stands where addresses do not follow each other.
+/// Draws a map as PNG: lines in columns, top to bottom and left to right in address order. Colours
+/// are viridis by the logarithm of the count, from 1 to the map's largest; white means never. A
+/// faint line separates lines whose addresses are not consecutive.
 ///
 /// # Errors
-/// Memory for the picture cannot be had, or the map is too large for one.
+/// There is not enough memory for the picture, or the map is too large for one.
 pub fn png(map: &Cachemap, title: &str, scale: Scale) -> Result<Vec<u8>, EncodingError> {
     let pixels = Pixels::draw(map, scale);
     let mut bytes = Vec::new();
@@ -47,7 +47,7 @@ pub fn png(map: &Cachemap, title: &str, scale: Scale) -> Result<Vec<u8>, Encodin
     let most = map.lines.iter().map(MappedLine::count_max).max().unwrap_or(0);
     let colours =
         format!("viridis by the logarithm of the count, from 1 to {most}; white means never");
-    // Text chunks are Latin-1; what a label has besides is left out.
+    // Plain text chunks are limited to Latin-1, but a title can contain any characters.
     encoder.add_itxt_chunk("Title".to_owned(), title.to_owned())?;
     encoder.add_text_chunk("Description".to_owned(), colours)?;
     encoder.write_header()?.write_image_data(&pixels.rgb)?;
@@ -112,13 +112,13 @@ impl Pixels {
     }
 }
 
-/// About as high as wide, however many lines there are.
+/// Divides the lines evenly among as few columns as possible.
 fn rows_per_column(lines: usize) -> usize {
     let columns = lines.div_ceil(ROWS_OF_ONE_COLUMN * 2).max(1);
     lines.div_ceil(columns).max(1)
 }
 
-/// Places in a column where addresses do not follow each other.
+/// Number of places in a column where addresses are not consecutive.
 fn gaps(lines: &[MappedLine]) -> usize {
     let follows = |pair: &&[MappedLine]| pair[0].address.wrapping_add(64) != pair[1].address;
     lines.windows(2).filter(follows).count()

@@ -1,26 +1,26 @@
-//! A cachemap in 80 columns: a row per line, a character for two of its bytes.
+//! A cachemap in 80 columns: a row per line, and a character for every two bytes.
 
 use std::fmt::Write as _;
 
 use super::{Cachemap, MappedLine};
 
-/// Bytes that one character stands for: the one touched more often is shown.
+/// Bytes per character, which shows the one touched most often.
 const BYTES_PER_CHARACTER: usize = 2;
-/// What stands for 0, 1, 2 to 9, 10 to 99, 100 to 999 and more.
+/// Characters for 0, 1, 2 to 9, 10 to 99, 100 to 999 and more.
 const RAMP: [char; 6] = ['.', '-', '+', '*', '#', '@'];
-/// Columns before the name: the address, the bytes, and blanks between.
+/// Columns before the name: the address, the bytes, and spaces after each.
 const BEFORE_NAME: usize = 16 + 1 + 32 + 1;
 
 /// Which lines are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// All, in the order of addresses.
+    /// All, in address order.
     All,
-    /// So many of those that bring the most bytes for nothing, the worst first.
+    /// At most this many, with the fewest bytes used first.
     Wasteful(usize),
 }
 
-/// The picture, a legend before it, lines cut off at `width` columns.
+/// The map as text, preceded by a legend, with lines cut off at `width` columns.
 #[must_use]
 pub fn text(map: &Cachemap, rows: Rows, width: usize) -> String {
     let lines: Vec<&MappedLine> = match rows {

@@ -1,4 +1,4 @@
-//! The colour table of cachemaps, the one of the page.
+//! The colour table of cachemaps, which the HTML page uses too.
 //!
 //! Stefan van der Walt and Nathaniel Smith, "A Better Default Colormap for Matplotlib", 2015; data
 //! in the public domain (CC0).
@@ -27,7 +27,7 @@ const TABLE: [&str; 18] = [
     "fde725",
 ];
 
-/// The colour, red, green and blue, of a share of the scale from 0 to 1.
+/// The colour (red, green, blue) at a position on the scale from 0 to 1.
 pub(super) fn colour(share: f64) -> [u8; 3] {
     let last = (ENTRIES - 1) as f64;
     let at = (share.clamp(0.0, 1.0) * last).round();

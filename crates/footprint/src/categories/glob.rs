@@ -1,10 +1,10 @@
-//! Patterns of names.
+//! Glob patterns for names.
 
-/// Whether all of a text matches: `*` stands for any characters, `?` for one.
+/// Whether a pattern matches the whole text: `*` stands for any characters, `?` for exactly one.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
-    // Where the latest star stands, and where the text goes on behind what it stands for.
+    // The position of the latest star, and where the text continues after what it matches.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         if pattern.get(p) == Some(&b'*') {

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use super::OTHER;
 use super::glob::matches;
 
-/// The table that fsprism brings along, for Linux 6.1 and near it.
+/// fsprism's own table, for Linux 6.1 and similar versions.
 const DEFAULT: &str = include_str!("../../assets/categories.txt");
 
 /// Rules that give functions their categories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Categories {
     rules: Vec<Rule>,
-    /// The first rule of each pattern without a star or question mark.
+    /// The first rule of each pattern without wildcards.
     exact: HashMap<(What, String), usize>,
     /// The other rules.
     globs: Vec<usize>,
@@ -22,7 +22,7 @@ pub struct Categories {
 struct Rule {
     what: What,
     pattern: String,
-    /// None: the function belongs to what called it.
+    /// `None` if the function belongs to its caller.
     category: Option<String>,
 }
 
@@ -33,28 +33,28 @@ enum What {
     Module,
 }
 
-/// What is known of a function.
+/// What is known about a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subject<'a> {
-    /// Its source file, relative to its tree.
+    /// Its source file, relative to the source tree.
     pub file: Option<&'a str>,
     /// Its symbol.
     pub name: Option<&'a str>,
-    /// Where it is: `vmlinux`, a module's name, a path.
+    /// Where it is: `vmlinux`, a module's name, or a path.
     pub object: Option<&'a str>,
 }
 
-/// Why a text is no table.
+/// Why a text is not a table of categories.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CategoryError {
-    /// A line that is no rule.
+    /// A line is not a rule.
     #[error(
         "line {line} of the categories is not a rule: write `path`, `symbol` or `module`, a \
          pattern and a category, such as `path fs/ext4/* file system`"
     )]
     Rule {
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
     },
 }
@@ -66,11 +66,11 @@ impl Default for Categories {
 }
 
 impl Categories {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
     ///
-    /// A sentence that names the first line that is no rule.
+    /// A message about the first line that is not a rule.
     pub fn parse(text: &str) -> Result<Self, CategoryError> {
         let lines = text.lines().map(str::trim).enumerate();
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -87,7 +87,7 @@ impl Categories {
         Ok(Self { rules, exact, globs })
     }
 
-    /// A function's category; none where it belongs to what called it.
+    /// A function's category; `None` if it belongs to its caller.
     #[must_use]
     pub fn category(&self, subject: Subject<'_>) -> Option<&str> {
         let exact = [What::Path, What::Symbol, What::Module].into_iter().filter_map(|what| {
@@ -100,7 +100,7 @@ impl Categories {
         self.rules.get(number).map_or(Some(OTHER), |rule| rule.category.as_deref())
     }
 
-    /// All categories that rules name, in the order of the table.
+    /// All categories in the rules, in the order of the table.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -134,7 +134,7 @@ impl Rule {
 }
 
 impl What {
-    /// What rules of this kind look at.
+    /// The text that rules of this kind match against.
     fn text(self, subject: Subject<'_>) -> Option<&str> {
         match (self, subject.file) {
             (Self::Path, file) => file,
@@ -145,8 +145,8 @@ impl What {
     }
 }
 
-/// A symbol without what compilers append to those of parts and copies of functions: `.cold`,
-/// `.part.0`, `.constprop.0`, `.isra.0`.
+/// Strips the suffixes that compilers append to parts and copies of functions: `.cold`, `.part.0`,
+/// `.constprop.0`, `.isra.0`.
 fn without_suffix(name: &str) -> &str {
     name.split_once('.').map(|(start, _)| start).filter(|start| !start.is_empty()).unwrap_or(name)
 }

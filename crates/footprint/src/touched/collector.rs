@@ -11,22 +11,22 @@ use super::footprint::{DataTouch, Execution, Footprint, Part};
 use crate::hash::BuildMix;
 use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
 
-/// What becomes of several repetitions of an operation.
+/// How to treat repetitions of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeated {
-    /// Each has a footprint of its own.
+    /// Each has its own footprint.
     #[default]
     Apart,
-    /// They have one, of what any of them touched.
+    /// They share one, with everything that any of them touched.
     Merged,
 }
 
 /// Which footprints are collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// So many repetitions of each operation of a region are passed over.
+    /// How many repetitions of each operation of a region to skip.
     pub warm_up: u32,
-    /// What becomes of the others.
+    /// How to treat the others.
     pub repeated: Repeated,
 }
 
@@ -35,39 +35,39 @@ pub struct Selection {
 pub struct Collector {
     selection: Selection,
     tables: Vec<Tables>,
-    /// The places of tables that were taken.
+    /// Indices of tables that have been taken and can be reused.
     free: Vec<usize>,
-    /// The places of tables whose region has ended and has them for itself.
+    /// Indices of tables whose region has ended and that no other region shares.
     ended: Vec<usize>,
-    /// How many tables there were.
+    /// Number of tables opened so far.
     count: u32,
-    /// The tables of each vCPU that is in a region; none where the region is passed over.
+    /// The table of each vCPU that is in a region, unless the region is skipped.
     places: HashMap<u32, usize, BuildMix>,
-    /// The vCPU of the step before, and its tables.
+    /// The vCPU of the last step, and its table.
     current: Option<(u32, usize)>,
-    /// By block: where its latest execution and access were counted.
+    /// Where each block's latest execution and access were counted.
     latest: Vec<Latest>,
-    /// The indices of a region that has ended, emptied for the next: regions are short, and most
-    /// of their time would go into growing them.
+    /// The emptied indices of an ended region, for reuse: regions are short, and would spend most
+    /// of their time growing new ones.
     spare: Option<Indices>,
 }
 
 #[derive(Clone, Debug)]
 struct Tables {
-    /// Which of all tables it is, as places are used again.
+    /// A unique number, since places are reused.
     number: u32,
     footprint: Footprint,
     indices: Indices,
 }
 
-/// Where in a footprint's lists something is.
+/// Where entries are in a footprint's lists.
 #[derive(Clone, Debug, Default)]
 struct Indices {
     executions: HashMap<(StackId, BlockId), u32, BuildMix>,
     touches: HashMap<(u64, StackId, BlockId), u32, BuildMix>,
 }
 
-/// An index of a table, and what it is the index of.
+/// Cached indices into a footprint's lists, with the keys that they are valid for.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     execution: u32,
@@ -80,7 +80,7 @@ struct Latest {
 const NEVER: (u32, StackId) = (u32::MAX, StackId(u32::MAX));
 
 impl Collector {
-    /// Nothing collected yet.
+    /// A collector that has collected nothing yet.
     #[must_use]
     pub fn new(selection: Selection) -> Self {
         Self {
@@ -102,7 +102,8 @@ impl Collector {
         self.take_all()
     }
 
-    /// Takes all footprints that were not taken yet, in the order in which their regions began.
+    /// Takes all footprints that have not been taken yet, in the order in which their regions
+    /// began.
     pub(crate) fn take_all(&mut self) -> Vec<Footprint> {
         let mut tables = std::mem::take(&mut self.tables);
         self.free.sort_unstable();
@@ -114,8 +115,8 @@ impl Collector {
         tables.into_iter().map(|tables| tables.footprint).collect()
     }
 
-    /// Takes the footprints of repetitions that have ended, if each has one of its own: what is
-    /// collected stays small that way, however many there are.
+    /// Takes the footprints of ended regions, if repetitions are kept apart. This bounds memory,
+    /// however many regions there are.
     pub(crate) fn take_ended(&mut self) -> Vec<Footprint> {
         let mut taken = Vec::with_capacity(self.ended.len());
         for place in self.ended.drain(..) {
@@ -127,7 +128,7 @@ impl Collector {
         taken
     }
 
-    /// Tables for a region: their place.
+    /// Opens a table for a region and returns its index.
     fn open(&mut self, region: Region) -> usize {
         let indices = self.spare.take().unwrap_or_default();
         let tables = Tables { number: self.count, footprint: Footprint::empty(region), indices };
@@ -144,7 +145,7 @@ impl Collector {
         }
     }
 
-    /// The place of the tables of a vCPU's region.
+    /// The index of the table for a vCPU's current region.
     #[inline]
     fn place(&mut self, vcpu: u32) -> Option<usize> {
         match self.current {
@@ -226,7 +227,7 @@ impl DataTouch {
 
     #[inline]
     fn add(&mut self, part: Part) {
-        // An instruction that comes back to a line does what it did before, in the same order.
+        // An instruction that returns to a line usually accesses the same bytes in the same order.
         let next = if self.latest + 1 < self.parts.len() { self.latest + 1 } else { 0 };
         for at in [next, self.latest] {
             if let Some(known) = self.parts.get_mut(at)
@@ -246,7 +247,7 @@ impl DataTouch {
             AccessKind::Load => &mut self.loads,
             AccessKind::Store => &mut self.stores,
         };
-        // Bytes that were not touched yet are in no part.
+        // If some of the bytes are new, no existing part can match.
         let is_known = *touched & part.mask() == part.mask();
         *touched |= part.mask();
         let known = self.parts.iter().position(|known| is_known && known.is_like(&part));
@@ -259,7 +260,7 @@ impl DataTouch {
 }
 
 impl Part {
-    /// Whether both are accesses of the same bytes.
+    /// Whether both are the same kind of access to the same bytes.
     #[inline]
     fn is_like(&self, other: &Self) -> bool {
         (self.kind, self.offset, self.bytes, self.is_start)
@@ -324,7 +325,7 @@ impl Observer for Collector {
         }
         if self.selection.repeated == Repeated::Apart && tables.footprint.region != Region::Unmarked
         {
-            // Nothing more comes in: only the counts are kept.
+            // Nothing more will be added, so the indices can be reused.
             let mut indices = std::mem::take(&mut tables.indices);
             indices.executions.clear();
             indices.touches.clear();
@@ -334,7 +335,7 @@ impl Observer for Collector {
     }
 }
 
-/// What an access touches of each line.
+/// Splits an access at line boundaries.
 #[inline]
 fn parts(access: Access) -> impl Iterator<Item = (u64, Part)> {
     let Access { kind, address, bytes } = access;

@@ -10,35 +10,35 @@ use super::footprint::{Footprint, mask};
 use crate::hash::BuildMix;
 use crate::trace::{Code, Context, StackTree};
 
-/// The figures of a footprint, over the contexts that count: of a machine the operation and the
-/// exceptions within, of a program its user side.
+/// The figures of a footprint, over the contexts that count: for a machine, the operation and the
+/// exceptions in it; for a program, its user-mode code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
-    /// Instructions executed. One that fails and is begun again counts each time.
+    /// Instructions executed. One that fails and is restarted counts each time.
     pub instructions: u64,
-    /// Lines of 64 bytes with bytes of executed instructions.
+    /// Lines of 64 bytes that contain executed instructions.
     pub instruction_lines: u64,
     /// Bytes of executed instructions, each counted once.
     pub instruction_bytes: u64,
-    /// Bytes of those lines that belong to no executed instruction.
+    /// Bytes of those lines that do not belong to an executed instruction.
     pub instruction_bytes_unused: u64,
-    /// Those lines of which no byte was executed more than once.
+    /// Those lines in which no byte was executed more than once.
     pub instruction_lines_used_once: u64,
     /// Accesses that read.
     pub loads: u64,
     /// Accesses that write.
     pub stores: u64,
-    /// Lines of 64 bytes with bytes that were accessed.
+    /// Lines of 64 bytes that were accessed.
     pub data_lines: u64,
-    /// Of those, the ones with bytes that were read.
+    /// Those of them that were read.
     pub data_lines_loaded: u64,
-    /// Of those, the ones with bytes that were written.
+    /// Those of them that were written.
     pub data_lines_stored: u64,
     /// Bytes that were accessed, each counted once.
     pub data_bytes: u64,
-    /// Bytes of the lines accessed that were not.
+    /// Bytes of those lines that were not accessed.
     pub data_bytes_unused: u64,
-    /// The lines that exactly one access touched.
+    /// Those lines that exactly one access touched.
     pub data_lines_used_once: u64,
     /// Instructions of exceptions, which count.
     pub exception_instructions: u64,
@@ -46,16 +46,16 @@ pub struct Figures {
     pub interrupt_instructions: u64,
     /// Instructions of other tasks, which do not count.
     pub other_task_instructions: u64,
-    /// Instructions of the user side, which count in a program alone.
+    /// User-mode instructions, which count only for a program.
     pub user_instructions: u64,
 }
 
-/// What is known of a line.
+/// What is known about a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Summary {
     loaded_or_executed: u64,
     stored: u64,
-    /// Bytes touched more than once.
+    /// Bytes executed more than once.
     again: u64,
     accesses: u64,
 }
@@ -63,7 +63,7 @@ struct Summary {
 type Lines = HashMap<u64, Summary, BuildMix>;
 
 impl Footprint {
-    /// Its figures, over the contexts that `counts` is true of. See [`Context::counts`].
+    /// Computes the figures over the contexts for which `counts` is true. See [`Context::counts`].
     #[must_use]
     pub fn figures(
         &self,
@@ -148,7 +148,7 @@ impl Summary {
     }
 }
 
-/// The lines of the bytes from an address up to another, and which of their bytes.
+/// The lines that contain the bytes in `from..to`, each with a mask of these bytes.
 pub(crate) fn lines_of(from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
     let first = from - from % LINE_BYTES;
     let lines = to.saturating_sub(first).div_ceil(LINE_BYTES);

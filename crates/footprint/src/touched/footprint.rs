@@ -6,48 +6,48 @@ use smallvec::SmallVec;
 
 use crate::trace::{Completeness, Region, StackId};
 
-/// How often a block was executed on top of one stack.
+/// How many times a block was executed on top of one stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// What it ran on top of.
+    /// The stack.
     pub stack: StackId,
     /// The block.
     pub block: BlockId,
-    /// How often.
+    /// How many times.
     pub count: u64,
 }
 
-/// How often one instruction accessed one line on top of one stack.
+/// How one instruction accessed one line on top of one stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataTouch {
     /// The line: the address of its first byte.
     pub line: u64,
-    /// What the instruction ran on top of.
+    /// The stack.
     pub stack: StackId,
-    /// The block whose last instruction it is.
+    /// The block that ends in the instruction.
     pub block: BlockId,
     /// The bytes read: bit 0 is the line's first.
     pub loads: u64,
     /// The bytes written.
     pub stores: u64,
-    /// How often which bytes.
+    /// Counts of accesses, by the bytes that they touch.
     pub parts: SmallVec<[Part; 1]>,
-    /// The part that was counted last.
+    /// Index of the part that was counted last.
     pub(super) latest: usize,
 }
 
-/// Accesses of the same bytes of a line.
+/// Accesses to the same bytes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Whether they read or write.
     pub kind: AccessKind,
-    /// The first byte within the line, below 64.
+    /// Offset of the first byte in the line, below 64.
     pub offset: u8,
-    /// How many bytes of the line, from 1 to 64.
+    /// Number of bytes in the line, from 1 to 64.
     pub bytes: u8,
-    /// Whether the accesses begin here, not in the line before.
+    /// Whether the accesses begin here, rather than in the previous line.
     pub is_start: bool,
-    /// How many accesses.
+    /// Number of accesses.
     pub count: u64,
 }
 
@@ -59,7 +59,7 @@ impl Part {
     }
 }
 
-/// The bits of so many bytes of a line from an offset on.
+/// A mask of this many bytes of a line, beginning at an offset.
 pub(super) fn mask(offset: u32, bytes: u32) -> u64 {
     (u64::MAX >> (64 - bytes.clamp(1, 64))) << offset
 }
@@ -67,11 +67,11 @@ pub(super) fn mask(offset: u32, bytes: u32) -> u64 {
 /// What one region touched, in all contexts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// The region; where repetitions are merged, its first.
+    /// The region; if repetitions are merged, the first of them.
     pub region: Region,
-    /// How many repetitions are merged in it.
+    /// How many repetitions are merged into it.
     pub repetitions: u32,
-    /// Whether the trace has all of it.
+    /// Whether the trace contains all of it.
     pub completeness: Completeness,
     /// The code, in the order in which it was first executed.
     pub executions: Vec<Execution>,
@@ -80,7 +80,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of a region of which nothing is known yet.
+    /// The footprint of a region that has just begun.
     pub(super) fn empty(region: Region) -> Self {
         Self {
             region,

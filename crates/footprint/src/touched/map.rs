@@ -1,4 +1,4 @@
-//! Cachemaps: how often each byte of each line was touched, and by what.
+//! Byte counts for cachemaps: how often each byte of each line was touched, and by what.
 //!
 //! "DenseFS" (section 2, Figure 1) draws a row per line in address order and a cell per byte,
 //! coloured by its count.
@@ -13,7 +13,7 @@ use super::figures::lines_of;
 use super::footprint::Footprint;
 use crate::trace::{Code, Context, StackId, StackTree};
 
-/// [`LINE_BYTES`] as a length.
+/// [`LINE_BYTES`] as an array length.
 const BYTES_OF_LINE: usize = 64;
 
 /// A line and how often each of its bytes was touched.
@@ -21,7 +21,7 @@ const BYTES_OF_LINE: usize = 64;
 pub struct ByteCounts {
     /// The line: the address of its first byte.
     pub line: u64,
-    /// The count of each byte; 0 is white.
+    /// The count of each byte; 0 is drawn white.
     pub counts: Box<[u64; 64]>,
 }
 
@@ -50,17 +50,17 @@ impl Content {
 pub struct ByteUse {
     /// Executed, read or written.
     pub content: Content,
-    /// What ran on top of what.
+    /// The stack on top of which that happened.
     pub stack: StackId,
-    /// The instruction's address: within the function on top of the stack.
+    /// The instruction's address, in the function on top of the stack.
     pub instruction: u64,
-    /// How often.
+    /// How many times.
     pub count: u64,
 }
 
 type Counts = BTreeMap<u64, Box<[u64; BYTES_OF_LINE]>>;
 
-/// The lines with executed bytes, by address, over the contexts that `counts` is true of.
+/// The lines with executed bytes, by address, over the contexts for which `counts` is true.
 #[must_use]
 pub fn instruction_map(
     footprint: &Footprint,
@@ -81,7 +81,7 @@ pub fn instruction_map(
     into_lines(found)
 }
 
-/// The lines with bytes read or written, by address, over the contexts that `counts` is true of.
+/// The lines with accessed bytes, by address, over the contexts for which `counts` is true.
 #[must_use]
 pub fn data_map(
     footprint: &Footprint,
@@ -102,8 +102,8 @@ pub fn data_map(
     into_lines(found)
 }
 
-/// In which ways a byte was touched, in the order of the first times: by code executed there, then
-/// by accesses of data there. All contexts are told.
+/// In which ways a byte was touched, in all contexts: first by executing code there, then by
+/// accessing data there, each in the order of first occurrence.
 #[must_use]
 pub fn uses_of(footprint: &Footprint, code: &Code, address: u64) -> Vec<ByteUse> {
     let mut uses = Vec::new();

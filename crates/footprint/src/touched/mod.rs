@@ -1,9 +1,10 @@
 //! What a region of a trace touches: which code it executes and which data it accesses, byte by
 //! byte and stack by stack.
 //!
-//! A [`Collector`] observes a walk and gives a [`Footprint`] per region, from which [`Figures`] and
-//! the [`ByteCounts`] of a cachemap come. Its memory is bounded by what is touched: a count for
-//! each block with each stack, and for each line with each accessing instruction and stack.
+//! A [`Collector`] observes a walk and produces a [`Footprint`] per region, from which [`Figures`]
+//! and the [`ByteCounts`] of a cachemap are computed. Its memory is bounded by what is touched: a
+//! count for each block with each stack, and for each line with each accessing instruction and
+//! stack.
 
 mod collector;
 mod figures;
@@ -16,5 +17,5 @@ pub(crate) use figures::lines_of;
 pub use footprint::{DataTouch, Execution, Footprint, Part};
 pub use map::{ByteCounts, ByteUse, Content, data_map, instruction_map, uses_of};
 
-/// Bytes of the lines that footprints are counted in, as all processors of the field have them.
+/// Size of the cache lines that footprints are counted in, as in all current x86-64 processors.
 pub const LINE_BYTES: u64 = 64;

@@ -1,4 +1,4 @@
-//! What is known of each block of a trace, decoded once.
+//! What is known about each block of a trace, decoded once.
 
 use footprint_trace::event::AccessKind;
 use footprint_trace::header::Scope;
@@ -8,17 +8,17 @@ use super::flow::Flow;
 use super::names::{FunctionId, Names};
 use super::stacks::Context;
 
-/// Which side of a machine an address is on. A program has one alone.
+/// Whether code runs in user mode or in the kernel. A program only has user mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Programs.
+    /// User mode.
     User,
-    /// The kernel: the upper half of the addresses.
+    /// The kernel: the upper half of the address space.
     Kernel,
 }
 
 impl Side {
-    /// The side of an address.
+    /// The side that an address belongs to.
     #[must_use]
     pub fn of(address: u64, scope: Scope) -> Self {
         if scope == Scope::Machine && address >> 63 == 1 { Self::Kernel } else { Self::User }
@@ -32,34 +32,35 @@ pub struct CodeBlock {
     pub address: u64,
     /// The address after its last instruction.
     pub next: u64,
-    /// The address of its last instruction, which accesses memory.
+    /// The address of its last instruction, the only one that may access memory.
     pub last: u64,
     /// Where its last instruction leads.
     pub flow: Flow,
-    /// The function that it is in, where it has a name.
+    /// The function that contains it, if that has a name.
     pub function: Option<FunctionId>,
-    /// Which side it is on.
+    /// The side that it is on.
     pub side: Side,
-    /// The context that it begins if it is not jumped to: an interrupt's or exception's entry.
+    /// The context that begins here unless this is the target of a jump: the block is the entry of
+    /// an interrupt or exception.
     pub(super) entry: Option<Context>,
-    /// The access of its last instruction that tells the slot of a return address.
+    /// Which access of its last instruction reveals the slot of a return address.
     pub(super) slot_access: Option<AccessKind>,
-    /// Whether it may leave the stack of its task for another's.
+    /// Whether it may switch from its task's stack to another task's.
     pub(super) may_switch: bool,
-    /// Its function's part in a switch to another task.
+    /// The role of its function in a switch to another task.
     pub(super) part: SwitchPart,
-    /// How many instructions it has.
+    /// Number of instructions.
     pub instructions: u32,
     /// Where the lengths of its instructions begin in [`Code`].
     lengths_at: usize,
 }
 
-/// What a function does for switches to other tasks.
+/// The role of a function in switches to other tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SwitchPart {
     /// Nothing.
     None,
-    /// It calls the scheduler only because another task should run: nobody waits for anything.
+    /// It only calls the scheduler to let another task run, without waiting for anything.
     GivesWay,
     /// It is the scheduler.
     Scheduler,
@@ -96,7 +97,7 @@ impl Code {
         addresses.fuse()
     }
 
-    /// Takes a block in.
+    /// Adds a block.
     #[cold]
     pub(super) fn decode(&mut self, id: BlockId, block: TracedBlock<'_>, names: &impl Names) {
         let at = id.0 as usize;
@@ -137,9 +138,9 @@ impl Code {
     }
 }
 
-/// What code of a function is the entry of, at its start or after, as Linux names them
-/// (`arch/x86/include/asm/idtentry.h`). The stubs of hardware interrupts stand in a row under one
-/// name.
+/// The context that begins in a function, by Linux's names for entry points
+/// (`arch/x86/include/asm/idtentry.h`). Most only count at the function's start, but the stubs of
+/// all hardware interrupts are in a row under one name.
 fn entry_context(name: &str, is_start: bool) -> Option<Context> {
     let is_interrupt = name.starts_with("asm_sysvec_")
         || ["asm_common_interrupt", "asm_spurious_interrupt", "asm_exc_nmi"].contains(&name);
@@ -157,8 +158,8 @@ fn entry_context(name: &str, is_start: bool) -> Option<Context> {
     }
 }
 
-/// The part of a function in switches, as Linux names it (`kernel/sched/core.c`,
-/// `kernel/entry/common.c`). Compilers put the loop of the exit to the user side into its callers.
+/// The role of a function in task switches, by Linux's names (`kernel/sched/core.c`,
+/// `kernel/entry/common.c`). Compilers inline the loop that returns to user mode into its callers.
 fn switch_part(name: &str) -> SwitchPart {
     let name = name.split('.').next().unwrap_or(name);
     match name {

@@ -1,25 +1,25 @@
-//! Where an instruction of x86-64 leads: what must be known of it to follow calls and returns.
+//! Where an x86-64 instruction leads, as far as needed to follow calls and returns.
 //!
-//! Opcodes are those of the Intel manual, volume 2, appendix A.
+//! Opcodes are from the Intel manual, volume 2, appendix A.
 
-/// Where execution goes on after an instruction that does not fail.
+/// Where execution continues after an instruction that does not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// With the next instruction.
     Next,
-    /// At the target of a call, which stores the return address; none where it is indirect.
+    /// At the target of a call, which stores the return address; `None` if indirect.
     Call(Option<u64>),
-    /// At the target of a jump; none where it is indirect.
+    /// At the target of a jump; `None` if indirect.
     Jump(Option<u64>),
     /// At the target of a conditional jump, or with the next instruction.
     Branch(u64),
-    /// At the return address, which a return loads.
+    /// At the return address, which the return loads.
     Return,
-    /// Where an interrupt, an exception or the kernel was entered: IRET.
+    /// Where an interrupt, an exception or a system call entered the kernel: IRET.
     InterruptReturn,
-    /// At the kernel's entry: SYSCALL and SYSENTER.
+    /// At the kernel's entry point: SYSCALL and SYSENTER.
     SystemCall,
-    /// On the user side: SYSRET and SYSEXIT.
+    /// In user mode: SYSRET and SYSEXIT.
     SystemReturn,
 }
 
@@ -45,7 +45,7 @@ impl Flow {
         }
     }
 
-    /// Whether execution can go on at `to`, after the instruction before `next`.
+    /// Whether execution can continue at `to`, if the next instruction is at `next`.
     pub(super) fn expects(self, next: u64, to: u64) -> bool {
         match self {
             Self::Next => to == next,
@@ -57,12 +57,12 @@ impl Flow {
     }
 }
 
-/// Whether a byte is a prefix: of segment, size, LOCK, REP or BND, or REX.
+/// Whether a byte is a prefix: segment, size, LOCK, REP, BND or REX.
 fn is_prefix(byte: u8) -> bool {
     matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3)
 }
 
-/// What a displacement in the last `bytes` bytes leads to.
+/// The target of a displacement in the last `bytes` bytes of an instruction.
 fn relative(next: u64, code: &[u8], bytes: usize) -> u64 {
     let displacement = match code.last_chunk::<4>() {
         Some(last) if bytes == 4 => i64::from(i32::from_le_bytes(*last)),

@@ -1,10 +1,10 @@
-//! Walking through a trace: which function executed what, called by whom, in whose interest.
+//! Walks a trace: which function executed what, called by whom, and on whose behalf.
 //!
-//! [`Walk`] reads a trace once and tells an [`Observer`] of every block executed and every access,
-//! with the stack of calls at that moment. It needs no registers: the memory written by a call
-//! and read by a return gives the slot of the stack that holds the return address (`shadow.rs`
-//! says how). [`Code`] holds what is known of each block, [`StackTree`] the stacks, each once.
-//! Names come through [`Names`].
+//! [`Walk`] reads a trace once and tells an [`Observer`] about every executed block and every
+//! access, with the call stack at that moment. It does not need registers: the memory written by a
+//! call and read by a return reveals the stack slot of the return address (see `shadow.rs`).
+//! [`Code`] contains what is known about each block, and [`StackTree`] each distinct stack. Names
+//! come from [`Names`].
 
 mod code;
 mod flow;

@@ -1,4 +1,4 @@
-//! What addresses are called.
+//! Names for addresses.
 
 use crate::description::Description;
 
@@ -6,12 +6,12 @@ use crate::description::Description;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u64);
 
-/// What the addresses of a trace are called.
+/// Provides names for the addresses of a trace.
 pub trait Names {
-    /// The function that an address is in.
+    /// The function that contains an address.
     fn function(&self, address: u64) -> Option<FunctionId>;
 
-    /// The name of a function, as its symbol has it.
+    /// The name of a function's symbol.
     fn name(&self, function: FunctionId) -> Option<&str>;
 
     /// Where a function is: `vmlinux`, a kernel module's name, a program's or library's path.
@@ -19,7 +19,7 @@ pub trait Names {
         None
     }
 
-    /// The source file that defines a function, relative to its tree.
+    /// The source file that defines a function, relative to the source tree.
     fn file(&self, _function: FunctionId) -> Option<&str> {
         None
     }
@@ -30,7 +30,7 @@ pub trait Names {
     }
 }
 
-/// No names: functions are what calls lead to.
+/// No names: a function is whatever a call leads to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nameless;
 

@@ -1,26 +1,26 @@
-//! An observer that sees some regions of a walk alone.
+//! An observer that sees only some regions of a walk.
 
 use super::code::Code;
 use super::stacks::StackTree;
 use super::walk::{Completeness, Observer, Region, Step, Touch};
 
-/// Passes on what belongs to some regions.
+/// Forwards what belongs to some regions.
 #[derive(Debug)]
 pub struct Only<'a, O> {
     observer: O,
-    /// None: all of them.
+    /// `None` means all of them.
     regions: Option<&'a [Region]>,
     /// The vCPUs that are in one of them.
     vcpus: Vec<u32>,
 }
 
 impl<'a, O: Observer> Only<'a, O> {
-    /// Passes on to `observer` what belongs to one of `regions`; everything where there are none.
+    /// Forwards to `observer` what belongs to one of `regions`, or everything if `None`.
     pub fn new(observer: O, regions: Option<&'a [Region]>) -> Self {
         Self { observer, regions, vcpus: Vec::new() }
     }
 
-    /// The observer that it passes on to.
+    /// The observer that it forwards to.
     pub fn observer(&mut self) -> &mut O {
         &mut self.observer
     }

@@ -1,4 +1,4 @@
-//! Two observers that see the same walk, one that may be missing, and one that is lent.
+//! Observers for pairs of observers, optional observers, and references to observers.
 
 use super::code::Code;
 use super::stacks::StackTree;

@@ -1,17 +1,18 @@
 //! Shadow stacks: which functions have called each other, from calls and returns alone.
 //!
-//! A *frame* is a function that was called: the slot of the stack that the call stored its return
-//! address to, that address, and the function. A return loads from a slot: frames up to the one
-//! with that slot are gone. Calls find frames at or below their own slot gone too, as after
-//! `longjmp`. Whatever executes is the function on top: where code of another function is executed
-//! without a call, by a tail call or a thunk of returns, that function replaces the one on top.
+//! A *frame* is a function that was called: the stack slot to which the call stored its return
+//! address, that address, and the function. A return loads from a slot and removes all frames up to
+//! the one with that slot. A call also removes frames at or below its own slot, as after `longjmp`.
+//! Whatever executes belongs to the function on top: if code of another function is executed
+//! without a call, by a tail call or a return thunk, that function replaces the one on top.
 //!
-//! In a machine a task has *levels* of frames: the user side, the system call, exceptions and
-//! interrupts within. Each begins at an entry of the kernel and ends with IRET or SYSRET, when what
-//! the level below was about to do is taken up. A kernel's stack is an aligned region of 16 KiB; a
-//! return from a slot of a region where the task has no frame is a switch to another task, and the
-//! scheduler counts as that task where it was called because a task should give way. A call with a
-//! slot elsewhere is one to another stack, of interrupts, which its return leaves again.
+//! In a machine, a task has *levels* of frames: user mode, the system call, and exceptions and
+//! interrupts in it. Each begins at an entry of the kernel and ends with IRET or SYSRET, after
+//! which the level below resumes what it was about to do. A kernel stack is an aligned region of 16
+//! KiB. A return from a slot in a region where the task has no frame is a switch to another task;
+//! the scheduler is attributed to that task if it was called to let another task run. A call with a
+//! slot in another region is a call to another stack, for interrupts, which the matching return
+//! leaves again.
 
 use std::collections::HashMap;
 
@@ -27,9 +28,9 @@ use crate::hash::BuildMix;
 
 /// `THREAD_SIZE` of x86-64: 1 << 14 bytes.
 const KERNEL_STACK_BITS: u32 = 14;
-/// Frames of a program's stack are not further apart; `RLIMIT_STACK` is 8 MiB.
+/// Maximum distance between frames of a program's stack; `RLIMIT_STACK` is 8 MiB.
 const USER_STACK_BYTES: u64 = 8 << 20;
-/// Slot of the frame that a level begins with: no return pops it.
+/// Slot of the first frame of a level, which no return removes.
 const NO_SLOT: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -39,21 +40,21 @@ struct Frame {
     stack: StackId,
 }
 
-/// What the last instruction of the block executed last is about to do.
+/// What the last instruction of the last executed block is about to do.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     block: Option<BlockId>,
-    /// The slot of a call's or return's return address, once it was accessed; else 0.
+    /// The slot of a call's or return's return address, once it has been accessed; otherwise 0.
     slot: u64,
     wants: Option<AccessKind>,
-    /// Whether a call or return, or another side may follow.
+    /// Whether a call, a return or a change of side may follow.
     is_transfer: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Level {
     context: Context,
-    /// Where its frames begin.
+    /// Index of its first frame.
     base: usize,
     /// What the level below was about to do.
     interrupted: Pending,
@@ -71,16 +72,16 @@ struct Task {
 pub(super) struct Shadow {
     scope: Scope,
     task: Task,
-    /// Tasks that were switched from, by their stack.
+    /// Tasks that were switched away from, by their stack.
     others: HashMap<u64, Task, BuildMix>,
     pending: Pending,
-    /// The side, stack and function on top, of the block executed last.
+    /// The side, stack and function on top of the last executed block.
     side: Side,
     top: Option<StackId>,
     function: Option<FunctionId>,
 }
 
-/// What the shadow stacks are made with.
+/// What is needed to update shadow stacks.
 pub(super) struct Scene<'a> {
     pub(super) code: &'a Code,
     pub(super) tree: &'a mut StackTree,
@@ -99,18 +100,18 @@ impl Shadow {
         }
     }
 
-    /// Forgets all: what happened since the last block is not in the trace.
+    /// Forgets everything, because the trace does not contain what happened since the last block.
     pub(super) fn forget(&mut self) {
         *self = Self::new(self.scope);
     }
 
-    /// Takes the task that runs as the one whose operation is traced.
+    /// Makes the running task the one whose operation is traced.
     pub(super) fn own(&mut self) {
         self.task.is_other = false;
         self.others.values_mut().for_each(|task| task.is_other = true);
     }
 
-    /// The block's execution begins: the stack that it runs on top of.
+    /// A block begins to execute. Returns the stack that it runs on top of.
     #[inline]
     pub(super) fn arrive(&mut self, id: BlockId, scene: &mut Scene<'_>) -> Option<StackId> {
         let block = scene.code.get(id)?;
@@ -133,7 +134,7 @@ impl Shadow {
     /// The block's last instruction accesses memory.
     #[inline]
     pub(super) fn access(&mut self, access: Access) {
-        // What an exception in the instruction stores is on the kernel's side.
+        // Stores by an exception during the instruction are on the kernel's side.
         let Pending { wants, slot, .. } = self.pending;
         if wants == Some(access.kind)
             && slot == 0
@@ -170,7 +171,7 @@ impl Shadow {
                 let done = Pending::default();
                 self.begin_level(block, Context::Operation, Some((done, from.last)), scene);
             }
-            // An IRET to the next instruction serialises, and returns from nothing.
+            // An IRET to the next instruction only serialises; it does not return from anything.
             Flow::SystemReturn | Flow::InterruptReturn
                 if to != from.next && (block.side == Side::User || self.is_in_interrupt()) =>
             {
@@ -206,7 +207,7 @@ impl Shadow {
         let site = CallSite(from.last);
         let is_preempted = from.part == SwitchPart::GivesWay && to.part == SwitchPart::Scheduler;
         let stack = match scene.tree.context(below) {
-            // It is for the other task that the scheduler runs.
+            // The scheduler runs on behalf of the other task.
             Context::Operation | Context::Exception if is_preempted => {
                 let context = Context::OtherTask;
                 scene.tree.start(Start { below: Some(below), function, call_site: site, context })
@@ -230,7 +231,7 @@ impl Shadow {
         } else if let Some(frame) = self.task.frames[above..].last()
             && frame.return_to == to.address
         {
-            // The stack was moved under the frame.
+            // The stack has moved since the call.
             self.task.frames.pop();
         } else if self.is_elsewhere(slot, from) && from.function.is_none() {
             self.switch(slot, to, scene);
@@ -245,13 +246,13 @@ impl Shadow {
         }
     }
 
-    /// Whether a slot is on no stack of the kernel where the task has a frame.
+    /// Whether the code is in the kernel and the task has no frame on the slot's stack.
     fn is_elsewhere(&self, slot: u64, from: &CodeBlock) -> bool {
         let is_here = |frame: &Frame| frame.slot != NO_SLOT && self.is_same_stack(frame.slot, slot);
         from.side == Side::Kernel && !self.task.frames.iter().any(is_here)
     }
 
-    /// Whether a slot is on the stack of a task that was left.
+    /// Whether a slot is on the stack of a task that was switched away from.
     fn is_stack(&self, slot: u64) -> bool {
         self.others.contains_key(&(slot >> KERNEL_STACK_BITS))
     }
@@ -271,7 +272,7 @@ impl Shadow {
         if !is_known {
             self.begin_level(to, Context::Operation, None, scene);
         } else if let Some(at) = self.task.frames.iter().rposition(|frame| frame.slot == slot) {
-            // The frames above are those of the switch away.
+            // The frames above belong to the switch away.
             self.task.frames.truncate(at.max(self.base() + 1));
         }
     }
@@ -288,8 +289,8 @@ impl Shadow {
         self.task.levels.last().map_or(0, |level| level.base)
     }
 
-    /// Begins a level on top of what was interrupted, if anything was: what that was about to do,
-    /// and the address of its instruction.
+    /// Begins a level. `interrupted` is what the level below was about to do, and the address of
+    /// its instruction, if there is one.
     fn begin_level(
         &mut self,
         block: &CodeBlock,
@@ -297,7 +298,7 @@ impl Shadow {
         interrupted: Option<(Pending, u64)>,
         scene: &mut Scene<'_>,
     ) {
-        // A kernel's stack ends where it was entered: what the program did is not on it.
+        // A kernel stack ends at the kernel's entry; the program's frames are not part of it.
         let below = self.top.filter(|_| interrupted.is_some() && self.side == Side::Kernel);
         let (interrupted, site) = interrupted.unwrap_or_default();
         let around = below.map(|below| scene.tree.context(below));
@@ -313,7 +314,7 @@ impl Shadow {
         self.task.frames.push(Frame { slot: NO_SLOT, return_to: 0, stack });
     }
 
-    /// Ends levels: the one on top, or up to the user side where the block is on it.
+    /// Ends levels: only the top one, or all down to user mode if the block runs there.
     fn leave(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
         let mut interrupted = Pending::default();
         while let Some(level) = self.task.levels.last() {
@@ -336,11 +337,11 @@ impl Shadow {
         self.follow(interrupted, block, scene);
     }
 
-    /// Makes the function on top the one that the block is in.
+    /// Makes the block's function the one on top.
     fn settle(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
         let is_user = self.task.levels.last().is_some_and(|level| level.context == Context::User);
         if is_user && block.side == Side::Kernel {
-            // An entry that has no name.
+            // The kernel was entered at an entry point without a name.
             self.begin_level(block, Context::Exception, Some(Default::default()), scene);
         } else if !is_user && block.side == Side::User {
             self.leave(block, scene);

@@ -1,4 +1,4 @@
-//! Stacks of calls, each kept once.
+//! Call stacks, each stored once.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use footprint_trace::header::Scope;
 use super::names::FunctionId;
 use crate::hash::BuildMix;
 
-/// In whose interest code runs.
+/// On whose behalf code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Context {
-    /// The program's own code: the user side.
+    /// The program's own code, in user mode.
     User,
     /// What the program asked the kernel for: system calls.
     Operation,
-    /// What the operation caused without asking: page faults and other exceptions.
+    /// What the operation caused implicitly: page faults and other exceptions.
     Exception,
-    /// Interrupts of the hardware, and what runs before they return.
+    /// Hardware interrupts, and everything that runs before they return.
     Interrupt,
     /// Another task, after a switch to its stack.
     OtherTask,
@@ -27,8 +27,8 @@ impl Context {
     pub const ALL: [Self; 5] =
         [Self::User, Self::Operation, Self::Exception, Self::Interrupt, Self::OtherTask];
 
-    /// Whether what runs in this context counts in footprints: of a program its user side, of a
-    /// machine the operation and the exceptions within.
+    /// Whether what runs in this context counts in footprints: for a program, its user-mode code;
+    /// for a machine, the operation and the exceptions in it.
     #[must_use]
     pub fn counts(self, scope: Scope) -> bool {
         match scope {
@@ -37,7 +37,7 @@ impl Context {
         }
     }
 
-    /// The name of its counter of instructions.
+    /// The name used for its counter of instructions.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Context {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackId(pub u32);
 
-/// The address of the instruction that called, or 0 where a stack begins.
+/// The address of the calling instruction, or 0 for the first function of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallSite(pub u64);
 
@@ -66,20 +66,20 @@ struct Node {
     context: Context,
 }
 
-/// All stacks of a trace: each is a function called from a place in the stack below it.
+/// All stacks of a trace, as a tree: each is a function called from a place in its parent.
 #[derive(Clone, Debug)]
 pub struct StackTree {
     nodes: Vec<Node>,
     numbers: HashMap<Node, StackId, BuildMix>,
 }
 
-/// The parent of stacks that begin.
+/// The parent of stacks without a caller.
 const NONE: StackId = StackId(u32::MAX);
 
-/// Where and in whose interest a stack begins.
+/// Where and on whose behalf a stack begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
-    /// The stack that was interrupted, if it belongs to what is seen.
+    /// The stack that was interrupted, if it is part of the new one.
     pub(super) below: Option<StackId>,
     pub(super) function: FunctionId,
     pub(super) call_site: CallSite,
@@ -91,19 +91,19 @@ impl StackTree {
         Self { nodes: Vec::new(), numbers: HashMap::default() }
     }
 
-    /// How many stacks there are; their numbers are below.
+    /// The number of stacks; all stack numbers are below this.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no stack.
+    /// Whether there are no stacks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The function that runs on top of a stack.
+    /// The function on top of a stack.
     #[must_use]
     pub fn function(&self, stack: StackId) -> FunctionId {
         self.node(stack).function
@@ -115,13 +115,13 @@ impl StackTree {
         self.node(stack).call_site
     }
 
-    /// In whose interest the function on top runs.
+    /// On whose behalf the function on top runs.
     #[must_use]
     pub fn context(&self, stack: StackId) -> Context {
         self.node(stack).context
     }
 
-    /// The stack without the function on top; none where that is all.
+    /// The stack without the function on top; `None` if that is the only one.
     #[must_use]
     pub fn caller(&self, stack: StackId) -> Option<StackId> {
         let parent = self.node(stack).parent;
@@ -160,7 +160,7 @@ impl StackTree {
         self.intern(Node { parent: below, function, call_site, context })
     }
 
-    /// The same stack with another function on top: a tail call.
+    /// The same stack with another function on top, as after a tail call.
     pub(super) fn replace(&mut self, stack: StackId, function: FunctionId) -> StackId {
         self.intern(Node { function, ..self.node(stack) })
     }

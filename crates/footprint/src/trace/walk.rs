@@ -1,4 +1,4 @@
-//! Walking through a trace, event by event.
+//! Walks a trace, event by event.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -18,52 +18,52 @@ use crate::hash::BuildMix;
 /// A part of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
-    /// What is outside of all marks.
+    /// Everything outside of marks.
     Unmarked,
-    /// What is between a begin mark and the end mark after it.
+    /// Everything between a begin mark and the next end mark.
     Marked {
-        /// The number of the region in its marks: which target.
+        /// The region number in its marks, which stands for a target.
         region: u8,
-        /// The number of the operation in its marks.
+        /// The operation number in its marks.
         operation: u16,
-        /// How often the vCPU had executed the same mark before.
+        /// How many times the vCPU had executed the same mark before.
         repetition: u32,
     },
 }
 
-/// Whether all of a region is in the trace.
+/// Whether the trace contains all of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completeness {
-    /// It is.
+    /// It does.
     Whole,
-    /// The trace or its readable part stops within.
+    /// The trace, or its readable part, stops within the region.
     Cut,
 }
 
 /// One execution of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// The vCPU, or thread of a program.
+    /// The vCPU, or the thread of a program.
     pub vcpu: u32,
     /// The block's number.
     pub id: BlockId,
     /// The block.
     pub block: &'a CodeBlock,
-    /// What it runs on top of.
+    /// The stack that it runs on top of.
     pub stack: StackId,
 }
 
-/// One access of a block's last instruction.
+/// One access by a block's last instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch<'a> {
-    /// Whose it is.
+    /// The execution of the block.
     pub step: Step<'a>,
-    /// What is accessed.
+    /// The access.
     pub access: Access,
 }
 
-/// Sees what a walk comes across. What happens between `begin` and `end` of a region on one vCPU
-/// belongs to it; regions of several vCPUs may overlap in time.
+/// Receives what a walk finds. Everything between `begin` and `end` of a region on one vCPU belongs
+/// to the region; regions on different vCPUs may overlap in time.
 pub trait Observer {
     /// A region begins on a vCPU.
     fn begin(&mut self, vcpu: u32, region: Region);
@@ -86,8 +86,8 @@ struct Vcpu {
     executed: Option<(BlockId, StackId)>,
 }
 
-/// A walk through one trace. Its memory is bounded by the code and the stacks that are in the
-/// trace, not by the trace's length.
+/// A walk through one trace. Its memory is bounded by the distinct code and stacks in the trace,
+/// not by the trace's length.
 #[derive(Clone, Debug)]
 pub struct Walk<N> {
     names: N,
@@ -95,14 +95,14 @@ pub struct Walk<N> {
     code: Code,
     stacks: StackTree,
     vcpus: Vec<Vcpu>,
-    /// The place of each vCPU, by number.
+    /// The index of each vCPU, by number.
     places: HashMap<u32, usize, BuildMix>,
-    /// The place of the vCPU whose event was last.
+    /// The index of the vCPU of the last event.
     current: usize,
 }
 
 impl<N: Names> Walk<N> {
-    /// A walk through a trace with this header.
+    /// Prepares to walk a trace with this header.
     pub fn new(header: Header, names: N) -> Self {
         let (code, stacks) = (Code::new(header.scope), StackTree::new());
         let places = HashMap::default();
@@ -119,28 +119,29 @@ impl<N: Names> Walk<N> {
         &self.stacks
     }
 
-    /// What the addresses are called.
+    /// The names of addresses.
     pub fn names(&self) -> &N {
         &self.names
     }
 
-    /// What is traced: a program or a machine.
+    /// What was traced: a program or a machine.
     pub fn scope(&self) -> Scope {
         self.header.scope
     }
 
-    /// Goes back to the trace's start. Blocks and stacks keep their numbers.
+    /// Prepares to walk the same trace again. Blocks and stacks keep their numbers.
     pub fn rewind(&mut self) {
         self.vcpus.clear();
         self.places.clear();
         self.current = 0;
     }
 
-    /// Walks to the trace's end. A region that has not ended there is cut, but the unmarked part.
+    /// Walks to the trace's end. A region that has not ended by then is cut, except the unmarked
+    /// one.
     ///
     /// # Errors
-    /// The trace stops or is damaged. What was seen before is as recorded, and regions that began
-    /// have been ended as cut.
+    /// The trace stops or is damaged. Everything before that has been observed, and regions that
+    /// had begun have been ended as cut.
     pub fn run<R: Read>(
         &mut self,
         reader: &mut TraceReader<R>,
@@ -150,8 +151,8 @@ impl<N: Names> Walk<N> {
         Ok(())
     }
 
-    /// Walks until a marked region has ended, so that it can be dealt with before the next; whether
-    /// there was one before the trace's end, where all that is left has been ended.
+    /// Walks until a marked region has ended, so that it can be processed before the next. Returns
+    /// whether there was one; if not, the trace's end was reached and all regions have been ended.
     ///
     /// # Errors
     /// As [`Walk::run`].
@@ -174,7 +175,7 @@ impl<N: Names> Walk<N> {
         result
     }
 
-    /// Reads on until a marked region has ended, or to the trace's end; whether one has.
+    /// Reads until a marked region has ended, or to the trace's end. Returns whether one has ended.
     fn read<R: Read>(
         &mut self,
         reader: &mut TraceReader<R>,
@@ -255,7 +256,7 @@ impl<N: Names> Walk<N> {
         self.vcpus.push(Vcpu { number, shadow, region, executed: None });
     }
 
-    /// A vCPU executes a mark; whether a marked region ends there.
+    /// A vCPU executes a mark. Returns whether a marked region ends there.
     fn mark(
         &mut self,
         number: u32,
@@ -274,7 +275,8 @@ impl<N: Names> Walk<N> {
         };
         let ended = vcpu.region;
         if let Some(ended) = ended {
-            // A mark that begins a region within another, or ends another, cuts it.
+            // A mark that begins a region inside another, or ends a different one, cuts the current
+            // one.
             let is_its_end = matches!(ended, Region::Marked { region: r, operation: o, .. }
                 if edge == Edge::End && (r, o) == (region, operation));
             let is_whole = is_its_end || ended == Region::Unmarked;

@@ -1,4 +1,4 @@
-//! Traces that no machine makes: whatever is in one, walking through it ends and counts add up.
+//! Traces that no machine would make: whatever one contains, the walk ends and counts add up.
 
 use footprint::description::{Description, Function};
 use footprint::regions::{Wanted, for_each_region};
@@ -23,7 +23,7 @@ fn names() -> Description {
     Description { functions: (0..).zip(kernel).map(named).collect(), ..Description::default() }
 }
 
-/// Does one thing, chosen by numbers; the instructions that it executes.
+/// Does one thing, chosen by numbers. Returns how many instructions it executes.
 fn act(made: &mut Made, [what, place, slot]: [u8; 3]) -> u64 {
     let base = if place & 1 == 0 { 0x1000 } else { KERNEL };
     let address = base + u64::from(place >> 1 & 7) * 0x100 + u64::from(place >> 6) * 0x10;
@@ -47,7 +47,7 @@ fn act(made: &mut Made, [what, place, slot]: [u8; 3]) -> u64 {
     if what % 9 == 7 { 2 } else { 1 }
 }
 
-/// The footprints of the regions of a trace, sorted: all at its end.
+/// The footprints of a trace's regions, sorted, all taken at the end.
 fn at_once(trace: &[u8]) -> Vec<Footprint> {
     let mut reader = reader(trace);
     let mut walk = Walk::new(*reader.header(), names());
@@ -56,7 +56,7 @@ fn at_once(trace: &[u8]) -> Vec<Footprint> {
     sorted(collector.into_footprints())
 }
 
-/// The same, one after the other; of some regions, or all.
+/// The same, but taken region by region; of some regions, or of all.
 fn one_by_one(trace: &[u8], regions: Option<&[Region]>) -> Vec<Footprint> {
     let mut reader = reader(trace);
     let mut walk = Walk::new(*reader.header(), names());

@@ -1,8 +1,8 @@
-//! Shadow stacks against the backtraces of gdb, which unwinds with the tables of the compiler.
+//! Compares shadow stacks with the backtraces of gdb, which unwinds with the compiler's tables.
 //!
-//! Both see the same program under QEMU, once traced, once stopped by gdb at random points. It is
-//! compiled without DWARF's lines, so that gdb too shows functions and no inlined ones. The two
-//! differ within `longjmp`, where gdb is told that the frames are gone before the jump.
+//! Both see the same program under QEMU: once it is traced, once gdb stops it at random points. It
+//! is compiled without DWARF line information, so that gdb, too, shows no inlined functions. The
+//! two differ in `longjmp`, where gdb is told that the frames are gone before the jump happens.
 
 use std::fmt::Write;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::made::reader;
 use crate::native::{Native, has};
 
 const POINTS: usize = 200;
-/// A point is passed over no more often than this on the way to it, as gdb takes long.
+/// Limit on how many times gdb passes a breakpoint before it stops there, since that is slow.
 const PASSES_MAX: usize = 40;
 
-/// Each instruction executed, with the stack that it ran on top of.
+/// Each executed instruction, with the stack that it ran on top of.
 #[derive(Default)]
 struct Executed(Vec<(u64, StackId)>);
 
@@ -38,13 +38,14 @@ impl Observer for Executed {
     fn end(&mut self, _: u32, _: Completeness) {}
 }
 
-/// A place to stop at: after so many executions of the instruction at the address.
+/// Where to stop: an index into the executed instructions, and how many times to pass the same
+/// address before that.
 struct Point {
     at: usize,
     passes: usize,
 }
 
-/// Random points in the order of execution, from `main` on.
+/// Random points in execution order, from `main` on.
 fn points(executed: &[(u64, StackId)], start: usize) -> Vec<Point> {
     let stride = (executed.len() - start) / (POINTS + 1);
     let mut state = 7_u64;
@@ -72,8 +73,8 @@ fn points(executed: &[(u64, StackId)], start: usize) -> Vec<Point> {
     points
 }
 
-/// The program counters of each backtrace of gdb, callees first. The points are counted from `main`
-/// on, as what comes before passes some of them too.
+/// The program counters of each gdb backtrace, callees first. Passes are counted from `main` on,
+/// because earlier code passes some of the points too.
 fn backtraces(
     native: &Native,
     main: u64,
@@ -111,7 +112,7 @@ fn backtraces(
     text.split("POINT\n").skip(1).map(counters).collect()
 }
 
-/// `#1  0x0000000000401136 in f ()`, and so on.
+/// Parses `#1  0x0000000000401136 in f ()` and so on.
 fn counters(backtrace: &str) -> Vec<u64> {
     let frames = backtrace.lines().take_while(|line| line.starts_with('#'));
     let counter = |line: &str| {
@@ -121,7 +122,7 @@ fn counters(backtrace: &str) -> Vec<u64> {
     frames.filter_map(counter).collect()
 }
 
-/// Functions of a stack of the debugger: return addresses stand behind the calls.
+/// The functions in a gdb stack. Return addresses point after the call, hence the subtraction.
 fn theirs(names: &Description, counters: &[u64]) -> Vec<Option<FunctionId>> {
     let at =
         |(depth, counter): (usize, &u64)| Names::function(names, counter - u64::from(depth > 0));

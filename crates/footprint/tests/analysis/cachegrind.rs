@@ -1,15 +1,16 @@
-//! Instructions and simulated misses of a traced program against valgrind's cachegrind.
+//! Compares instructions and simulated misses of a traced program with valgrind's cachegrind.
 //!
-//! One program is alone: no loader and no library. What is left to differ is where the stack lies.
-//! Misses of the last level differ for the two reasons of `docs/cache-simulation.md`, of which the
-//! other test against cachegrind proves that there is no third.
+//! One program runs alone, without a loader or library. The only remaining difference is the
+//! address of the stack. Misses of the last level differ for the two reasons in
+//! `docs/cache-simulation.md`; the other test against cachegrind proves that there is no third.
 //!
-//! The other has the C library, which asks the processor what it is and then chooses its routines.
-//! Under valgrind that is one of Intel's, under QEMU one of AMD's, which makes some percent of its
-//! instructions; with the same processor and routines for both, less than 1 % is left, most of it
-//! valgrind's longer environment. It is linked statically, as valgrind loads a library of its own
-//! into others. Its heap and stack lie elsewhere under each tool, so other lines of theirs meet in
-//! a set: more than 1 % of the misses of small caches.
+//! The other program uses the C library, which asks the processor what it is and chooses its
+//! routines accordingly. Under valgrind that is an Intel processor, under QEMU one of AMD's, which
+//! changes some percent of the instructions; with the same processor and routines for both, less
+//! than 1 % remains, most of it due to valgrind's longer environment. The program is linked
+//! statically, because valgrind loads a library of its own into dynamic ones. Its heap and stack
+//! have different addresses under each tool, so different lines of theirs collide in a set: more
+//! than 1 % of the misses of small caches.
 
 use std::process::Command;
 
@@ -21,11 +22,12 @@ use footprint_trace::header::Scope;
 use crate::made::reader;
 use crate::native::{Native, has};
 
-/// How far figures of the first level and of the last may lie apart, in percent.
+/// How much figures of the first and of the last level may differ, in percent.
 const TOLERANCES: [u64; 2] = [1, 5];
-/// And of any level of the program with a library.
+/// The same for every level, for the program with a library.
 const TOLERANCE_OF_LIBRARY: u64 = 5;
-/// Where so few lines miss, a single one may be more than that.
+/// A difference of up to this many misses is always allowed, since with few misses a single one may
+/// exceed the percentage.
 const LINES_MIN: u64 = 8;
 
 /// Size, line and ways of I1, D1 and LL.
@@ -36,12 +38,13 @@ const SHAPES: [Shapes; 2] = [
     [(1 << 10, 64, 2), (8 << 10, 64, 2), (64 << 10, 64, 8)],
 ];
 
-/// For the program with a library. Where its stack and heap lie depends on the environment and on
-/// the tool. In a small cache of two ways they meet in a set by chance, which makes up to 8 %.
+/// For the program with a library. The addresses of its stack and heap depend on the environment
+/// and on the tool. In a small two-way cache they collide in a set by chance, which changes misses
+/// by up to 8 %.
 const SHAPES_OF_LIBRARY: [Shapes; 2] =
     [SHAPES[0], [(1 << 10, 64, 2), (8 << 10, 64, 8), (64 << 10, 64, 8)]];
 
-/// Instructions, loads, stores, first-level misses of each, then last-level misses of all.
+/// Instructions, loads and stores, the first-level misses of each, and all last-level misses.
 #[derive(Debug)]
 struct Found {
     accesses: [u64; 3],
@@ -70,13 +73,13 @@ fn simulated(trace: &[u8], shapes: Shapes) -> Found {
     }
 }
 
-/// Without any instruction set that valgrind's processor has only where the machine has it.
+/// Disables the instruction sets that valgrind's processor has only if the machine has them.
 const ROUTINES: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX,-ERMS,-FSRM,-SSE4_2,-SSE4_1,-SSSE3,-BMI2,-LZCNT,-MOVBE,\
      -RTM",
 );
-/// The processor of QEMU that is most like valgrind's.
+/// QEMU's CPU model that is most like valgrind's.
 const PROCESSOR: (&str, &str) = ("QEMU_CPU", "Haswell-noTSX");
 
 fn cachegrind(native: &Native, shapes: Shapes) -> Found {
@@ -135,7 +138,7 @@ fn programs_with_a_library_agree_on_the_same_processor() {
         let (ours, theirs) = (simulated(&trace, shapes), cachegrind(&native, shapes));
         eprintln!("{ours:?}, cachegrind {theirs:?}");
         let [instructions, loads, _] = ours.accesses;
-        // What loads and stores the same bytes is a load alone of cachegrind's.
+        // Cachegrind counts a load and store of the same bytes as a load only.
         assert!(is_near(instructions, theirs.accesses[0], 1), "{ours:?}, {theirs:?}");
         assert!(is_near(loads, theirs.accesses[1], 1), "{ours:?}, {theirs:?}");
         let misses = |found: &Found| [&found.first[..], &[found.last]].concat();

@@ -21,8 +21,8 @@ fn function(address: u64, name: &str, file: &str) -> Function {
     Function { address, bytes: 0x100, name, file, ..Function::default() }
 }
 
-/// `main` of the virtual file system calls `find` of the page cache and `get` of a file system,
-/// which calls `find` and has an inlined lock.
+/// The virtual file system's `main` calls the page cache's `find` and a file system's `get`, which
+/// calls `find` too and contains an inlined lock.
 fn names() -> Description {
     let mut description = Description {
         functions: vec![
@@ -43,7 +43,7 @@ fn names() -> Description {
     description
 }
 
-/// One repetition: lines and counts are those that the tests below expect.
+/// One repetition, with the lines and counts that the tests below expect.
 fn repetition(made: &mut Made) {
     made.mark(Edge::Begin, 1, 2);
     made.call(0x1000, 0x1100, 0x7ff0);
@@ -97,7 +97,7 @@ fn figures_are_as_computed_by_hand() {
     let instructions = 1 + 3 + 1 + 1 + 3 + 1 + 3 + 1 + 1 + 1;
     assert_eq!(figures.instructions, instructions);
     assert_eq!(figures.user_instructions, instructions);
-    // Lines 0x1000, 0x1100, 0x1200 with 5+5+1, 5+1 and 5+5+1 bytes.
+    // Lines 0x1000, 0x1100 and 0x1200 with 5+5+1, 5+1 and 5+5+1 bytes.
     assert_eq!((figures.instruction_lines, figures.instruction_bytes), (3, 28));
     assert_eq!(figures.instruction_bytes_unused, 3 * 64 - 28);
     assert_eq!(figures.instruction_lines_used_once, 2, "but 0x1100");
@@ -181,7 +181,7 @@ fn caches_are_warm_or_empty() {
     assert_eq!(report.straddling.total(), 1);
 }
 
-/// The tree's paths with their own weights, but those of none.
+/// The tree's paths with their own weights, except those without any.
 fn paths(tree: &FlameTree) -> Vec<(String, f64)> {
     let nodes = (0..).zip(&tree.own).filter(|(_, own)| **own != 0.0);
     let mut paths: Vec<_> = nodes.map(|(node, &own)| (tree.path(node), own)).collect();

@@ -16,12 +16,12 @@ pub(crate) const SYSCALL: &[u8] = &[0x0f, 0x05];
 pub(crate) const SYSRET: &[u8] = &[0x48, 0x0f, 0x07];
 pub(crate) const IRET: &[u8] = &[0x48, 0xcf];
 
-/// A call from an address to another.
+/// A call instruction at one address to another.
 pub(crate) fn call(from: u64, to: u64) -> Vec<u8> {
     relative(0xe8, from, to)
 }
 
-/// A jump from an address to another.
+/// A jump instruction at one address to another.
 pub(crate) fn jump(from: u64, to: u64) -> Vec<u8> {
     relative(0xe9, from, to)
 }
@@ -31,7 +31,7 @@ fn relative(opcode: u8, from: u64, to: u64) -> Vec<u8> {
     vec![opcode, a, b, c, d]
 }
 
-/// A trace that is being made.
+/// A trace under construction.
 pub(crate) struct Made {
     writer: TraceWriter<Vec<u8>>,
     events: EventEncoder,
@@ -52,14 +52,14 @@ impl Made {
         self.writer.write_events(self.vcpu, &mut self.events).expect("memory takes all");
     }
 
-    /// What comes now is of this vCPU; it is 0 until then.
+    /// Selects the vCPU for what follows; initially 0.
     pub(crate) fn vcpu(&mut self, number: u32) -> &mut Self {
         self.flush();
         self.vcpu = number;
         self
     }
 
-    /// Executes the block of these instructions at an address.
+    /// Executes a block of these instructions at an address.
     pub(crate) fn run(&mut self, address: u64, instructions: &[&[u8]]) -> &mut Self {
         let key = (address, instructions.iter().map(|code| code.to_vec()).collect());
         let id = *self.blocks.entry(key).or_insert_with(|| {
@@ -86,12 +86,12 @@ impl Made {
         self
     }
 
-    /// Calls from the end of a block of one instruction, with the slot of the return address.
+    /// Executes a call as a block of its own, with this slot for the return address.
     pub(crate) fn call(&mut self, from: u64, to: u64, slot: u64) -> &mut Self {
         self.run(from, &[&call(from, to)]).store(slot, 8)
     }
 
-    /// Returns, with the slot of the return address.
+    /// Executes a return, with this slot for the return address.
     pub(crate) fn ret(&mut self, from: u64, slot: u64) -> &mut Self {
         self.run(from, &[RET]).load(slot, 8)
     }

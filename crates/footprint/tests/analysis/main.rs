@@ -1,4 +1,4 @@
-//! The analysis of traces: against traces computed by hand, against gdb, and how fast it is.
+//! The analysis of traces, compared with traces computed by hand and with gdb; and its speed.
 
 mod anything;
 mod backtraces;

@@ -1,4 +1,4 @@
-//! Programs in C, compiled here and traced under QEMU.
+//! C programs, compiled here and traced under QEMU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use footprint::description::{Description, Function};
 use tempfile::TempDir;
 
-/// Whether all of these programs can be started; prints the reason for skipping a test if not.
+/// Whether all of these programs can be started; if not, prints why the test is skipped.
 pub(crate) fn has(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| {
         let mut command = Command::new(program);
@@ -19,7 +19,7 @@ pub(crate) fn has(programs: &[&str]) -> bool {
     missing.is_none() && cfg!(target_arch = "x86_64")
 }
 
-/// A program in a directory of its own.
+/// A program in a temporary directory.
 pub(crate) struct Native {
     directory: TempDir,
 }
@@ -40,12 +40,12 @@ impl Native {
         self.directory.path().join("program")
     }
 
-    /// The trace of one run; none, with the reason printed, where QEMU takes no plugins.
+    /// The trace of one run. If QEMU does not support plugins, prints that and returns `None`.
     pub(crate) fn trace(&self) -> Option<Vec<u8>> {
         self.trace_with(&[])
     }
 
-    /// The same with these variables in its and QEMU's environment.
+    /// The same, with these variables in the environment of the program and of QEMU.
     pub(crate) fn trace_with(&self, variables: &[(&str, &str)]) -> Option<Vec<u8>> {
         let library = footprint_library::write_into(self.directory.path()).expect("a file");
         let out = self.directory.path().join("trace");
@@ -60,7 +60,7 @@ impl Native {
         trace
     }
 
-    /// The functions of the program, as `nm` knows them.
+    /// The functions of the program, according to `nm`.
     pub(crate) fn names(&self) -> Description {
         let output = Command::new("nm").arg("-nS").arg(self.path()).output().expect("nm runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -80,7 +80,7 @@ impl Native {
     }
 }
 
-/// A line of `nm -S`: address, size where it has one, letter, name.
+/// Parses a line of `nm -S`: address, size if there is one, letter, name.
 fn function(line: &str) -> Option<Function> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (address, bytes, letter, name) = match words[..] {

@@ -1,5 +1,5 @@
-//! How many events a second are analysed. It asserts nothing, and is run by
-//! `cargo test --release -p fsprism-footprint --test analysis -- --ignored --nocapture`.
+//! How many events are analysed per second. Asserts nothing; run it with `cargo test --release -p
+//! fsprism-footprint --test analysis -- --ignored --nocapture`.
 
 use std::time::Instant;
 
@@ -15,8 +15,8 @@ use crate::made::{MOV, Made, NOP, reader};
 
 const ROUNDS: usize = 5;
 
-/// A plain loop of eight instructions, of which two access memory, and a call in every eighth
-/// round; like code that runs through a buffer.
+/// A simple loop of eight instructions, two of which access memory, with a call in every eighth
+/// iteration; similar to code that scans a buffer.
 fn plain_loop(iterations: u64) -> Vec<u8> {
     let mut made = Made::new(Scope::Program, Coverage::Whole);
     for round in 0..iterations {
@@ -32,7 +32,7 @@ fn plain_loop(iterations: u64) -> Vec<u8> {
     made.trace()
 }
 
-/// Counts what it sees, as the cheapest of observers.
+/// Counts what it sees: the cheapest possible observer.
 #[derive(Default)]
 struct Counter {
     executions: u64,

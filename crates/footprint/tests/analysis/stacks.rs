@@ -12,10 +12,10 @@ const KERNEL: u64 = 0xffff_ffff_8100_0000;
 const OWN: u64 = 0xffff_c900_0001_0000;
 /// The stack of another task.
 const OTHER: u64 = 0xffff_c900_0002_0000;
-/// The stack of interrupts.
+/// The interrupt stack.
 const INTERRUPTS: u64 = 0xffff_c900_0003_0000;
 
-/// Functions of 0x100 bytes, at 0x1000 and so on, and in the kernel.
+/// Functions of 0x100 bytes, from 0x1000 on and in the kernel.
 fn names() -> Description {
     let user = ["main", "f", "g", "h"];
     let kernel = [
@@ -50,7 +50,7 @@ fn at(name: &str) -> u64 {
     names.functions.iter().find(|function| function.name == name).expect("a name").address
 }
 
-/// Writes down every block: its context, and its stack by name, callees first.
+/// Records every block: its context, and the names in its stack, callees first.
 struct Written(Vec<String>);
 
 impl Observer for Written {
@@ -85,7 +85,7 @@ fn program() -> Made {
     Made::new(Scope::Program, Coverage::Whole)
 }
 
-/// What a program's trace gives between its begin and its end.
+/// What is recorded of a program's trace between its begin and its end.
 fn stacks(made: Made) -> Vec<String> {
     let all = written(made);
     assert_eq!((all[0].as_str(), all[all.len() - 1].as_str()), ("begin Unmarked", "end Whole"));
@@ -111,7 +111,7 @@ fn a_tail_call_replaces_its_caller() {
 #[test]
 fn a_jump_out_of_several_calls_drops_them() {
     let mut made = program();
-    // main calls f calls g, which jumps back into main and calls h, or returns from main.
+    // main calls f, which calls g, which jumps back into main and calls h, or returns from main.
     made.call(0x1000, 0x1100, 0x7ff0).call(0x1100, 0x1200, 0x7fe0);
     made.run(0x1200, &[&[0xff, 0xe0]]).call(0x1020, 0x1300, 0x7ff0).ret(0x1300, 0x7ff0);
     let found = stacks(made);
@@ -145,7 +145,7 @@ fn reading_the_program_counter_is_no_call() {
     assert_eq!(stacks(made), ["main", "main", "main"]);
 }
 
-/// A system call up to where `vfs_read` runs.
+/// A system call, up to where `vfs_read` runs.
 fn in_vfs_read(made: &mut Made) {
     made.mark(Edge::Begin, 1, 2).run(0x1000, &[SYSCALL]);
     made.call(at("entry_SYSCALL_64"), at("do_syscall_64"), OWN + 0x3f00);
@@ -166,7 +166,7 @@ fn machine() -> Made {
     Made::new(Scope::Machine, Coverage::Marked)
 }
 
-/// Checks the frame of a system call, and gives what is within.
+/// Checks the frame of a system call, and returns what is inside it.
 fn within(made: Made) -> Vec<String> {
     let found = written(made);
     let begin = "begin Marked { region: 1, operation: 2, repetition: 0 }";
@@ -234,7 +234,7 @@ fn an_interrupt_between_a_call_and_its_target_is_set_apart() {
 }
 
 /// A function calls the scheduler at its offset 0x10, which switches to another task and back:
-/// eleven blocks with that and the caller's next.
+/// eleven blocks, including these calls and the caller's next block.
 fn switch_from(made: &mut Made, caller: &str) {
     let switch = |made: &mut Made| {
         let from = at("__switch_to_asm");
@@ -242,7 +242,7 @@ fn switch_from(made: &mut Made, caller: &str) {
     };
     made.call(at(caller) + 0x10, at("schedule"), OWN + 0x3d00);
     made.call(at("schedule"), at("__switch_to_asm"), OWN + 0x3c00);
-    // The stack changes here; a new task goes on elsewhere.
+    // The stack changes here; a new task continues elsewhere.
     switch(made);
     made.ret(at("__switch_to"), OTHER + 0x3c00);
     made.call(at("ret_from_fork"), at("kthread"), OTHER + 0x3e00);

@@ -1,10 +1,10 @@
 //! Rondinelli, "File Systems Performance Analysis" (ETH Zurich): ext2, FAT16 and FAT32 under the
 //! five sequential workloads of Bonnie, a two-factor full factorial design without replications
-//! after Jain, "The Art of Computer Systems Performance Analysis", chapter 21.
+//! following Jain, "The Art of Computer Systems Performance Analysis", chapter 21.
 //!
-//! One number of the paper is a slip: the standard deviation of a difference of two file systems
-//! is printed as 1322.89, which is `s_e sqrt(5/2)`; the formula beside it, and Jain's, say
-//! `s_e sqrt(2/5)` = 529.15. The intervals and the conclusion rest on it.
+//! One number in the paper is a slip: the standard deviation of the difference between two file
+//! systems is printed as 1322.89, which is `s_e sqrt(5/2)`; the formula beside it, and Jain's, say
+//! `s_e sqrt(2/5)` = 529.15. The paper's intervals and conclusion are based on the slip.
 //!
 //! [`Measured`] is the same experiment on this machine, with replications.
 
@@ -27,37 +27,37 @@ pub use measured::{
 /// The suite whose runs are reproduced here.
 pub const SUITE: &str = "bonnie-anova";
 
-/// What is reproduced, and how it went.
+/// What was reproduced, and with what results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper.
     pub paper: &'static str,
     /// Its tables.
     pub tables: Vec<PaperTable>,
-    /// What was found.
+    /// Where the paper's numbers differ from the recomputed ones, and why.
     pub findings: Vec<Finding>,
-    /// The experiment as measured here; none where the paper's numbers are all there is.
+    /// The experiment as measured here; `None` if there is no run and only the paper's numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
-    /// The same as counted in a guest; none where this kernel has all file systems of the paper, or
-    /// no guest could be had.
+    /// The same as counted in a guest; `None` if this kernel has all of the paper's file systems,
+    /// or no guest was available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<Measured>,
 }
 
-/// A run of Bonnie, and what it is called.
+/// A run of Bonnie, and its name.
 pub type NamedRun<'a> = (&'a Run, &'a str);
 
 /// One table of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperTable {
-    /// Where it stands, and its heading.
+    /// Its section and heading.
     pub title: &'static str,
     /// Its numbers.
     pub items: Vec<Item>,
 }
 
-/// Something that the paper has otherwise.
+/// A way in which the paper's numbers differ from the recomputed ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// In a few words.
@@ -67,14 +67,14 @@ pub struct Finding {
 }
 
 impl Reproduction {
-    /// Numbers that agree in this way.
+    /// How many numbers agree in this way.
     #[must_use]
     pub fn count(&self, agreement: Agreement) -> usize {
         let items = self.tables.iter().flat_map(|table| &table.items);
         items.filter(|item| item.agreement == agreement).count()
     }
 
-    /// The text for people.
+    /// Renders the reproduction for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         text::render(self, width)
@@ -88,8 +88,8 @@ pub fn lacks_some(run: &Run) -> bool {
     published::FILE_SYSTEMS.into_iter().any(|name| !has(name))
 }
 
-/// Computes every number of section 3 again, and sets what runs measured and counted beside them,
-/// if there are such.
+/// Recomputes every number of section 3, and adds what runs have measured and counted, if there are
+/// any.
 ///
 /// # Errors
 /// Never in practice: the paper's data support the analysis.

@@ -1,5 +1,5 @@
-//! The numbers that the paper prints, as it prints them: Rondinelli, "File Systems Performance
-//! Analysis", section 3. Rates are in kB/s, measured with Bonnie on a file of 320 MB.
+//! The numbers in the paper, exactly as printed: Rondinelli, "File Systems Performance Analysis",
+//! section 3. Rates are in kB/s, measured with Bonnie on a file of 320 MB.
 
 use crate::item::Printed;
 
@@ -8,7 +8,7 @@ pub(super) const FILE_SYSTEMS: [&str; 3] = ["ext2", "FAT16", "FAT32"];
 /// The levels of the factor "action".
 pub(super) const ACTIONS: [&str; 5] =
     ["output per char", "output per block", "rewrite", "input per char", "input per block"];
-/// The observations: a row for each action, a column for each file system.
+/// The observations, with a row for each action and a column for each file system.
 pub(super) const RATES: [[f64; 3]; 5] = [
     [2876.0, 2607.0, 2325.0],
     [8002.0, 6208.0, 3781.0],
@@ -17,7 +17,7 @@ pub(super) const RATES: [[f64; 3]; 5] = [
     [7601.0, 7172.0, 5030.0],
 ];
 
-/// Table "Computation of effects": per action its sum, mean and effect.
+/// Table "Computation of effects": for each action, its sum, mean and effect.
 pub(super) const ROWS: [[Printed; 3]; 5] = [
     [whole(7808.0), cents(2602.67), cents(-1469.07)],
     [whole(17991.0), cents(5997.00), cents(1925.27)],
@@ -25,37 +25,37 @@ pub(super) const ROWS: [[Printed; 3]; 5] = [
     [whole(7562.0), cents(2520.67), cents(-1551.07)],
     [whole(19803.0), cents(6601.00), cents(2529.27)],
 ];
-/// Per file system its sum, mean and effect.
+/// For each file system, its sum, mean and effect.
 pub(super) const COLUMNS: [[Printed; 3]; 3] = [
     [whole(24429.0), cents(4885.80), cents(814.07)],
     [whole(21328.0), cents(4265.60), cents(193.87)],
     [whole(15319.0), cents(3063.80), cents(-1007.93)],
 ];
-/// The sum and the mean of all.
+/// The grand total and the grand mean.
 pub(super) const ALL: [Printed; 2] = [whole(61076.0), cents(4071.73)];
 
-/// Table "Anova": sums of squares of the observations, of the mean, and about the mean.
+/// Table "Anova": sums of squares of the observations, of the mean, and around the mean.
 pub(super) const TOTALS: [Printed; 3] =
     [whole(313_042_288.0), whole(248_685_185.0), whole(64_357_103.0)];
-/// Per source: sum of squares, percentage, degrees of freedom, mean square.
+/// For each source, its sum of squares, percentage, degrees of freedom, and mean square.
 pub(super) const SOURCES: [[Printed; 4]; 3] = [
     [whole(8_581_092.0), cents(13.33), whole(2.0), whole(4_290_546.0)],
     [whole(50_175_929.0), cents(77.96), whole(4.0), whole(12_543_982.0)],
     [whole(5_600_082.0), cents(8.70), whole(8.0), whole(700_010.0)],
 ];
-/// Computed F of file system and action, with the quantiles at 90, 95 and 99 %.
+/// Computed F of file system and action, and the quantiles at 90, 95 and 99 %.
 pub(super) const F: [[Printed; 4]; 2] = [
     [tenths(6.1), tenths(3.1), tenths(4.4), tenths(8.7)],
     [tenths(17.9), tenths(2.8), tenths(3.8), tenths(7.0)],
 ];
 
-/// Section 3.2: the standard deviation of the errors, of the mean, of a file system's effect and
-/// of an action's, and the quantiles of t at 90 and 95 %.
+/// Section 3.2: the standard deviations of the errors, of the mean, of a file system's effect and
+/// of an action's.
 pub(super) const DEVIATIONS: [Printed; 4] =
     [cents(836.67), cents(216.03), cents(305.51), cents(432.05)];
 /// The quantiles of t for 90 and 95 %.
 pub(super) const T_OF_EFFECTS: [Printed; 2] = [cents(1.86), Printed { value: 2.306, decimals: 3 }];
-/// The intervals at 90 and 95 % of the mean, the file systems' and the actions' effects.
+/// The intervals at 90 and 95 % of the mean, of the file systems' effects and of the actions'.
 pub(super) const INTERVALS: [[Printed; 4]; 9] = [
     wholes([3670.0, 4474.0, 3574.0, 4570.0]),
     wholes([246.0, 1382.0, 110.0, 1519.0]),
@@ -70,15 +70,15 @@ pub(super) const INTERVALS: [[Printed; 4]; 9] = [
 
 /// Section 3.3: the confidence levels of the intervals of differences.
 pub(super) const LEVELS_OF_DIFFERENCES: [f64; 3] = [0.6, 0.7, 0.8];
-/// The quantiles of t for them.
+/// The quantiles of t for these levels.
 pub(super) const T_OF_DIFFERENCES: [Printed; 3] = [
     Printed { value: 0.889, decimals: 3 },
     Printed { value: 1.108, decimals: 3 },
     Printed { value: 1.397, decimals: 3 },
 ];
-/// The pairs of file systems, by their places.
+/// The pairs of file systems, by index.
 pub(super) const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
-/// The difference and its standard deviation.
+/// The difference of each pair, and its standard deviation.
 pub(super) const DIFFERENCES: [[Printed; 2]; 3] = [
     [cents(620.20), cents(1322.89)],
     [cents(1822.00), cents(1322.89)],

@@ -8,7 +8,7 @@ use super::PaperTable;
 use super::published as paper;
 use crate::item::Item;
 
-/// The factors, as the analysis calls them.
+/// The names of the factors in the analysis.
 pub(super) const FACTORS: [&str; 2] = ["file system", "action"];
 
 /// All tables of section 3.
@@ -27,7 +27,7 @@ pub(super) fn pairs(analysis: &Analysis) -> Result<Vec<Contrast>, Refusal> {
     contrasts(analysis, FACTORS[0], Adjustment::Holm)
 }
 
-/// Whether two levels are the same but for rounding.
+/// Whether two levels are equal except for rounding.
 pub(super) fn is_level(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-9
 }
@@ -175,7 +175,7 @@ fn ends(intervals: &[stats::Interval], levels: &[f64]) -> Vec<(String, f64)> {
     ends
 }
 
-/// The effect of a level that the paper names.
+/// The effect of one of the levels in the paper.
 fn effect<'a>(analysis: &'a Analysis, factor: &str, level: &str) -> &'a Estimate {
     let of = analysis.effects.iter().find(|one| one.factor == factor && one.level == level);
     &of.expect("the analysis has every level of the paper").estimate

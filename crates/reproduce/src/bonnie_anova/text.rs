@@ -43,7 +43,7 @@ fn cells(name: &str, item: &Item) -> [String; 6] {
         Agreement::Rounding => "rounding",
         Agreement::Different => "different",
     };
-    // One digit more than printed, so that rounding shows.
+    // One digit more than in the paper, so that rounding is visible.
     let more = decimals + 1;
     [
         name.to_owned(),
@@ -55,7 +55,7 @@ fn cells(name: &str, item: &Item) -> [String; 6] {
     ]
 }
 
-/// The intervals at one level of a table, about their middles.
+/// The intervals in a table at one level, drawn around their midpoints.
 fn picture_of(tables: &[PaperTable], title: &str, level: &str) -> String {
     let items = tables.iter().filter(|table| table.title == title).flat_map(|table| &table.items);
     let of_level: Vec<&Item> = items.filter(|item| item.column.starts_with(level)).collect();

@@ -1,4 +1,4 @@
-//! The figures' numbers, from cells and traces.
+//! Computes the figures' numbers from cells and traces.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use super::{
 };
 use crate::gathered::{Gathered, estimate, values};
 
-/// Bytes of a cache line.
+/// Size of a cache line.
 const LINE_BYTES: f64 = 64.0;
-/// What a data line gives at most to be called sparse: one word.
+/// A data line with at most this many bytes used is called sparse: one word.
 const SPARSE_BYTES: usize = 8;
 
-/// The operation as the paper names it, the rows of instructions and those of data: as the text
-/// has them, or as far as the labels of the axes can be read in our copy.
+/// The paper's name for each operation, its rows of instructions, and its rows of data: from the
+/// text, or as far as the axis labels are legible in our copy.
 const PUBLISHED: [[&str; 3]; 3] = [
     ["creat", "over 1,000", "about 450"],
     ["unlink of 4 KiB", "about 1,000", ""],
     ["rename", "labels 200, 300", ""],
 ];
 
-/// Targets of the run with this file system.
+/// The run's targets with this file system.
 pub(super) fn targets_of(run: &Run, file_system: &str) -> Vec<String> {
     let targets = run.manifest.targets.iter().filter(|one| one.file_system == file_system);
     targets.map(|one| one.label.clone()).collect()
 }
 
-/// The footprints of all operations that the paper's statements are checked on.
+/// The footprints of all operations against which the paper's statements are checked.
 pub(super) fn footprints(
     gathered: &Gathered<'_>,
     traced: &[TargetStacks],
@@ -75,14 +75,14 @@ impl TargetStacks {
     }
 }
 
-/// Lines of which at most a word was accessed, in percent of all.
+/// Percentage of data lines in which at most a word was accessed.
 fn sparse_percent(of: &OperationStacks) -> Option<f64> {
     let lines: f64 = of.data_lines_by_bytes.iter().sum();
     let sparse: f64 = of.data_lines_by_bytes.iter().take(SPARSE_BYTES).sum();
     (lines > 0.0).then(|| 100.0 * sparse / lines)
 }
 
-/// Figure 1, of the first of these targets that was traced.
+/// Figure 1, for the first of these targets that was traced.
 pub(super) fn cachemaps(all: &[OperationFootprint], targets: &[String]) -> Vec<CachemapSize> {
     let Some(target) = targets.iter().find(|target| all.iter().any(|one| one.target == **target))
     else {
@@ -102,7 +102,7 @@ pub(super) fn cachemaps(all: &[OperationFootprint], targets: &[String]) -> Vec<C
     FIGURE_OPERATIONS.into_iter().zip(PUBLISHED).filter_map(cachemap).collect()
 }
 
-/// Figure 2, of all targets of which all operations were traced.
+/// Figure 2, for all targets with traces of all its operations.
 pub(super) fn flame_graphs(traced: &[TargetStacks]) -> Vec<CodeShares> {
     traced.iter().filter_map(flame_graph).collect()
 }
@@ -139,15 +139,15 @@ fn flame_graph(traced: &TargetStacks) -> Option<CodeShares> {
 }
 
 impl CodeShares {
-    /// What these categories have of their own, in percent.
+    /// The code in these categories themselves, without their callees, in percent.
     pub(super) fn own_percent(&self, categories: &[&str]) -> f64 {
         let is_named = |one: &&CategoryShare| categories.contains(&one.category.as_str());
-        // An empty sum of floating-point numbers is -0.
+        // Not `sum()`, which returns -0 if there are no values.
         self.categories.iter().filter(is_named).fold(0.0, |sum, one| sum + one.own_percent)
     }
 }
 
-/// The median of some values; none of none.
+/// The median of some values; `None` if there are none.
 pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.collect();
     estimate(&values).map(|one: Estimate| one.median)

@@ -1,9 +1,9 @@
 //! Weiss, Arpaci-Dusseau & Arpaci-Dusseau, "`DenseFS`: A Cache-Compact Filesystem" (`HotStorage`
 //! 2018): section 2, the cache access patterns of existing file systems, traced here.
 //!
-//! The paper prints its figures without tables, so beside ours stands what its text says and what
-//! can be read off the axes. Footprints are the medians of a run's cells, with their intervals over
-//! the repetitions; stacks come from the traces of the run, which [`TargetStacks`] holds.
+//! The paper prints its figures without tables, so ours are compared with what its text says and
+//! what can be read off the axes. Footprints are the medians of a run's cells, with their intervals
+//! over the repetitions; stacks come from the traces of the run, by way of [`TargetStacks`].
 
 mod figures;
 mod statements;
@@ -17,11 +17,11 @@ pub use crate::gathered::Estimate;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
 
-/// The operations of Figure 1, which Figure 2 is made of here: the paper does not name its own.
+/// The operations of Figure 1. Figure 2 uses them here too, since the paper does not name its own.
 pub const FIGURE_OPERATIONS: [&str; 3] = ["create", "unlink", "rename"];
 /// The paper's file systems.
 const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
-/// The operations that what section 2 says is checked on.
+/// The operations against which the statements of section 2 are checked.
 const OPERATIONS: [&str; 6] = ["create", "unlink", "rename", "stat", "write", "read"];
 
 /// What can be reproduced.
@@ -33,27 +33,27 @@ pub enum Part {
     Figure1,
     /// Figure 2: cgstacks of five file systems.
     Figure2,
-    /// What section 2 says of footprints.
+    /// What section 2 says about footprints.
     Section2,
 }
 
-/// What was traced of a target besides its cells.
+/// The stacks from a target's trace, which its cells do not contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetStacks {
     /// The target.
     pub target: String,
-    /// The release of its kernel, if it is known.
+    /// The release of its kernel, if known.
     pub kernel: Option<String>,
     /// Its operations.
     pub operations: Vec<OperationStacks>,
 }
 
-/// Section 2 as it came out here.
+/// Section 2, as reproduced here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper.
     pub paper: &'static str,
-    /// The run that was made for it.
+    /// The name of the run.
     pub run: String,
     /// The releases of the kernels that were traced.
     pub kernels: Vec<String>,
@@ -61,40 +61,39 @@ pub struct Reproduction {
     pub figure_1: Vec<CachemapSize>,
     /// Figure 2: the code of each file system by category.
     pub figure_2: Vec<CodeShares>,
-    /// The footprints that section 2 speaks of.
+    /// The footprints that section 2 is about.
     pub footprints: Vec<OperationFootprint>,
-    /// What the paper says, and what came out.
+    /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
-    /// What could not be measured, with why.
+    /// What could not be measured, and why.
     pub missing: Vec<String>,
 }
 
-/// The lines of one cachemap of Figure 1, counted.
+/// The size of one cachemap of Figure 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CachemapSize {
-    /// The operation as the paper names it.
+    /// The paper's name for the operation.
     pub operation: &'static str,
-    /// Rows of instructions, as the paper has them.
+    /// The paper's rows of instructions.
     pub published_instruction_lines: &'static str,
-    /// Rows of data.
+    /// The paper's rows of data.
     pub published_data_lines: &'static str,
-    /// Instruction lines here.
+    /// Instruction lines measured here.
     pub instruction_lines: Estimate,
-    /// Data lines here.
+    /// Data lines measured here.
     pub data_lines: Estimate,
 }
 
-/// One flame graph of Figure 2 as shares of its code, of the operations [`FIGURE_OPERATIONS`]
-/// together.
+/// One flame graph of Figure 2, as shares of the code of all [`FIGURE_OPERATIONS`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CodeShares {
     /// The target.
     pub target: String,
-    /// Bytes of code, each instruction counted once per stack of an operation.
+    /// Bytes of code, with each instruction counted once per stack of an operation.
     pub code_bytes: f64,
-    /// The categories, the largest first.
+    /// The categories, largest first.
     pub categories: Vec<CategoryShare>,
-    /// The coarse-grained stacks, the largest first.
+    /// The coarse-grained stacks, largest first.
     pub cgstacks: Vec<CgstackShare>,
 }
 
@@ -103,9 +102,9 @@ pub struct CodeShares {
 pub struct CategoryShare {
     /// Its name.
     pub category: String,
-    /// Code of its own, in percent: it is on top of the stack.
+    /// Percentage of code in stacks with this category on top.
     pub own_percent: f64,
-    /// The same with what it calls: it is somewhere in the stack.
+    /// Percentage of code in stacks that contain this category anywhere.
     pub with_callees_percent: f64,
 }
 
@@ -114,7 +113,7 @@ pub struct CategoryShare {
 pub struct CgstackShare {
     /// Its categories from callers to callees, joined by `;`.
     pub cgstack: String,
-    /// In percent of the code's bytes.
+    /// Percentage of the bytes of code.
     pub percent: f64,
 }
 
@@ -129,22 +128,22 @@ pub struct OperationFootprint {
     pub instruction_lines: Estimate,
     /// Data lines.
     pub data_lines: Estimate,
-    /// Instruction lines over data lines.
+    /// Instruction lines divided by data lines.
     pub ratio: f64,
-    /// Bytes of instruction lines that were not executed, in percent.
+    /// Percentage of the bytes of instruction lines that were not executed.
     pub instruction_bytes_unused_percent: f64,
-    /// Bytes of data lines that were not accessed, in percent.
+    /// Percentage of the bytes of data lines that were not accessed.
     pub data_bytes_unused_percent: f64,
-    /// Instruction lines of which no byte was executed twice, in percent.
+    /// Percentage of instruction lines in which no byte was executed twice.
     pub instruction_lines_used_once_percent: f64,
-    /// Data lines that one access touched, in percent.
+    /// Percentage of data lines that only a single access touched.
     pub data_lines_used_once_percent: f64,
-    /// Data lines of which at most eight bytes were accessed, in percent; none without a trace.
+    /// Percentage of data lines in which at most eight bytes were accessed; `None` without a trace.
     pub sparse_data_lines_percent: Option<f64>,
 }
 
 impl Part {
-    /// The parts by name, but for the whole.
+    /// The parts by name, except the whole.
     const NAMED: [(&str, Self); 3] =
         [("figure-1", Self::Figure1), ("figure-2", Self::Figure2), ("section-2", Self::Section2)];
 
@@ -154,13 +153,13 @@ impl Part {
         Self::NAMED.map(|(name, _)| name)
     }
 
-    /// The part of this name: `figure-1`, `figure-2` or `section-2`.
+    /// The part with this name: `figure-1`, `figure-2` or `section-2`.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(one, _)| *one == name).map(|(_, part)| part)
     }
 
-    /// The file systems that it is traced on.
+    /// The file systems that are traced for it.
     #[must_use]
     pub fn file_systems(self) -> &'static [&'static str] {
         if let Self::Figure1 = self { &["xfs"] } else { &FILE_SYSTEMS }
@@ -181,8 +180,8 @@ impl Part {
 }
 
 impl Reproduction {
-    /// The part as the run measured it, whose targets' traces hold what `traced` has; `name` is
-    /// what the run is called.
+    /// Reproduces a part from a run and the stacks in its targets' traces. `name` is the run's
+    /// name.
     #[must_use]
     pub fn of(part: Part, run: &Run, name: &str, traced: &[TargetStacks]) -> Self {
         let mut kernels: Vec<String> = traced.iter().filter_map(|one| one.kernel.clone()).collect();
@@ -204,7 +203,7 @@ impl Reproduction {
         reproduction
     }
 
-    /// Leaves out what is of another part.
+    /// Drops what belongs to other parts.
     fn keep(&mut self, part: Part) {
         if !part.has(Part::Figure1) {
             self.figure_1.clear();
@@ -217,7 +216,7 @@ impl Reproduction {
         }
     }
 
-    /// The text for people.
+    /// Renders the reproduction for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         text::render(self, width)

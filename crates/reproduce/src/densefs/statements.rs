@@ -1,8 +1,8 @@
-//! What section 2 says, each held against what was traced.
+//! The statements of section 2, each compared with what was traced.
 //!
-//! "Typically" and "many" are taken for the median over all targets and the operations on names,
-//! which are those that the paper traced ("a variety of metadata operations"); reads and writes of
-//! data are told beside.
+//! "Typically" and "many" are interpreted as the median over all targets and the operations on
+//! names, which the paper traced ("a variety of metadata operations"); reads and writes of data are
+//! shown separately.
 
 use super::figures::median;
 use super::{CachemapSize, CodeShares, OperationFootprint, Part, Reproduction, Statement};
@@ -12,9 +12,9 @@ use crate::statement::{Found, statement};
 const METADATA: [&str; 4] = ["create", "unlink", "rename", "stat"];
 /// Operations on data.
 const DATA: [&str; 2] = ["write", "read"];
-/// How far "about" reaches.
+/// Which ratios count as "about" equal.
 const ABOUT: std::ops::RangeInclusive<f64> = 0.67..=1.5;
-/// How far "about twice" reaches.
+/// Which ratios count as "about twice".
 const ABOUT_TWICE: std::ops::RangeInclusive<f64> = 1.5..=2.5;
 
 /// The statements of a part, in the paper's order.
@@ -77,7 +77,7 @@ fn rename_is_smaller(of: &Reproduction) -> Statement {
     statement("Figure 1 (c)", claim, published, found())
 }
 
-/// The footprints of these operations, in their order.
+/// The footprints of these operations, in this order.
 fn those<'a>(
     of: &'a Reproduction,
     operations: &'a [&str],
@@ -86,7 +86,7 @@ fn those<'a>(
     operations.iter().flat_map(named)
 }
 
-/// The least and the most of a figure for each operation, over the targets.
+/// The range of a figure over the targets, for each operation.
 fn ranges(
     of: &Reproduction,
     operations: &[&str],
@@ -107,7 +107,7 @@ fn ranges(
     operations.iter().filter_map(range).collect::<Vec<String>>().join(", ")
 }
 
-/// The median of a figure over all targets and operations on names, with the ranges behind it.
+/// The median of a figure over all targets and operations on names, followed by the ranges.
 fn typically(
     of: &Reproduction,
     figure: fn(&OperationFootprint) -> Option<f64>,
@@ -204,7 +204,7 @@ fn once(of: &Reproduction) -> Statement {
     statement("section 2, third", claim, "prevalence of cells executed once", found)
 }
 
-/// The least and the most over the file systems, with their names.
+/// The minimum and maximum over the targets, with their names.
 fn over_targets(of: &Reproduction, figure: impl Fn(&CodeShares) -> f64) -> Option<String> {
     let mut values: Vec<(f64, &str)> =
         of.figure_2.iter().map(|graph| (figure(graph), graph.target.as_str())).collect();

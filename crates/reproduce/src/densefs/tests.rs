@@ -1,4 +1,4 @@
-//! A run made by hand that is as the paper says, and the same with one thing changed.
+//! A run made by hand that matches the paper, and variants with one thing changed.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn traced(target: &str, file_system: f64) -> TargetStacks {
     TargetStacks { target: target.to_owned(), kernel: Some("6.1.0".to_owned()), operations }
 }
 
-/// As the paper has it.
+/// A reproduction that matches the paper.
 fn as_published() -> Reproduction {
     let of_target = |target: &str| {
         let lines =
@@ -144,7 +144,7 @@ fn what_was_not_measured_is_unknown() {
     of.footprints.clear();
     let all = statements::all(&of, Part::Whole);
     assert!(all.iter().all(|one| one.outcome == Outcome::Unknown), "{all:?}");
-    // The stacks of a run without all operations of the figure tell nothing of it.
+    // Stacks without all operations of the figure do not contribute to it.
     let mut without = traced("xfs", 1.0);
     without.operations.pop();
     assert_eq!(figures::flame_graphs(&[without]), []);
@@ -217,7 +217,7 @@ fn footprints_are_medians_over_the_repetitions() {
     assert_eq!(found.sparse_data_lines_percent, Some(25.0));
 }
 
-/// So many data lines, of which half is used, and twice as many of instructions.
+/// A replicate with this many data lines, half of them used, and twice as many instruction lines.
 fn replicate(lines: f64) -> Replicate {
     let counts = vec![lines, 2.0 * lines, 32.0 * lines, 32.0 * lines, 1.5 * lines, 0.1 * lines];
     Replicate::of_metrics(0, 0, counts)

@@ -1,13 +1,13 @@
-//! The reproduction as text: each figure, then what the paper says beside what came out.
+//! The reproduction as text: each figure, then the paper's statements and what was found here.
 
 use textual::{Columns, paragraph};
 
 use super::{CodeShares, Estimate, Reproduction};
 use crate::statement;
 
-/// Categories with less of every file system's code are not shown.
+/// Categories are shown if they reach this percentage of some file system's code.
 const SHOWN_PERCENT: f64 = 1.0;
-/// Stacks that are shown of each file system.
+/// How many stacks of each file system are shown.
 const STACKS: usize = 5;
 const BAR: usize = 20;
 
@@ -56,7 +56,7 @@ fn cachemaps(of: &Reproduction) -> String {
     format!("\nFigure 1: lines of each cachemap\n{}", columns.render())
 }
 
-/// A column for each file system, a row for each category.
+/// A column for each target, and a row for each category.
 fn categories(graphs: &[CodeShares]) -> String {
     let all = graphs.iter().flat_map(|graph| &graph.categories);
     let mut names: Vec<(&str, f64)> = Vec::new();
@@ -85,7 +85,7 @@ fn categories(graphs: &[CodeShares]) -> String {
     )
 }
 
-/// A file system's largest stacks, callers first.
+/// A target's largest stacks, callers first.
 fn cgstacks(graph: &CodeShares, width: usize) -> String {
     let mut text = format!("\n{}: the largest cgstacks\n", graph.target);
     let largest = graph.cgstacks.first().map_or(1.0, |one| one.percent);

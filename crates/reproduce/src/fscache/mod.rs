@@ -1,9 +1,9 @@
 //! Howells, "FS-Cache Benchmarks" (linux-kernel, 25 November 2008): a network file system without
-//! its cache, with a cold cache and a hot one, in time and in remote procedure calls.
+//! its cache, with a cold cache and with a hot one, in time and in remote procedure calls.
 //!
-//! The paper's averages are computed again. Beside its tables stand those of a run of the suite
-//! `fscache`, whose counts are exact and whose times are emulated: what the paper says of times is
-//! judged only where the link took them, or where emulation can only make a difference smaller.
+//! The paper's averages are recomputed. Its tables are shown beside those of a run of the suite
+//! `fscache`, whose counts are exact and whose times are emulated: statements about times are only
+//! judged if the link was the bottleneck, or if emulation can only make a difference smaller.
 
 mod published;
 mod statements;
@@ -20,25 +20,25 @@ pub use crate::statement::{Outcome, Statement};
 /// The paper.
 const PAPER: &str = "D. Howells, FS-Cache Benchmarks, linux-kernel, 25 November 2008";
 
-/// The paper's name.
+/// The paper's short name.
 pub const NAME: &str = "fscache-benchmarks";
 
-/// The paper as it came out here.
+/// The paper, as reproduced here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper.
     pub paper: &'static str,
-    /// The run that was made for it.
+    /// The name of the run.
     pub run: String,
-    /// The averages and the rate that the paper prints, computed again.
+    /// The averages and the rate in the paper, recomputed.
     pub recomputed: Vec<Item>,
     /// The two tables of times.
     pub times: Vec<TimeRow>,
     /// The table of RPCs.
     pub calls: Vec<CallRow>,
-    /// What the paper says, and what came out.
+    /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
-    /// What could not be measured, with why.
+    /// What could not be measured, and why.
     pub missing: Vec<String>,
 }
 
@@ -53,13 +53,13 @@ pub struct TimeRow {
     pub published_s: f64,
     /// The same relative to the paper's NONE.
     pub published_to_none: f64,
-    /// The median here, in emulated seconds.
+    /// The median measured here, in emulated seconds.
     pub emulated_s: Option<f64>,
-    /// The same relative to NONE here; none where it was not the link that took both.
+    /// The same relative to NONE here; `None` unless the link was the bottleneck in both.
     pub to_none: Option<f64>,
 }
 
-/// A row of the table of RPCs, of reading the tree.
+/// A row of the table of RPCs for reading the tree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallRow {
     /// The state.
@@ -68,16 +68,16 @@ pub struct CallRow {
     pub counted: &'static str,
     /// What the paper counted.
     pub published: f64,
-    /// The same for each file of the tree, or byte of it.
+    /// The same per file of the tree, or per byte.
     pub published_share: f64,
-    /// The median here.
+    /// The median measured here.
     pub measured: Option<f64>,
-    /// The same for each file, or byte.
+    /// The same per file, or per byte.
     pub share: Option<f64>,
 }
 
 impl Reproduction {
-    /// The paper beside a run, which is called so.
+    /// Compares the paper with a run. `name` is the run's name.
     #[must_use]
     pub fn of(run: &Run, name: &str) -> Self {
         let measured = Measured { gathered: Gathered::of(run) };
@@ -92,7 +92,7 @@ impl Reproduction {
         }
     }
 
-    /// For people.
+    /// Renders the comparison for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         text::render(self, width)
@@ -105,7 +105,7 @@ struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// The cell of a benchmark in a state, and its replicates, if there are any.
+    /// The cell of a benchmark in a state and its replicates; `None` without replicates.
     fn cell(&self, benchmark: &str, state: &str) -> Option<(&Cell, &[&Replicate])> {
         let of_state = |cell: &Cell| {
             cell.parameters.get("state").and_then(serde_json::Value::as_str) == Some(state)
@@ -124,7 +124,7 @@ impl Measured<'_> {
         Some(self.median(benchmark, state, EMULATED_TIME)? / 1e9)
     }
 
-    /// Whether it was the link that took the time, in every replicate.
+    /// Whether the link was the bottleneck in every replicate.
     fn is_network_bound(&self, benchmark: &str, state: &str) -> bool {
         let Some((cell, replicates)) = self.cell(benchmark, state) else { return false };
         let value = |one: &&Replicate, metric: &str| {
@@ -133,20 +133,20 @@ impl Measured<'_> {
         replicates.iter().all(|one| is_network_bound(|metric| value(one, metric)))
     }
 
-    /// How a time compares with that of another state, where the link took both.
+    /// A time relative to that in another state, if the link was the bottleneck in both.
     fn ratio(&self, benchmark: &str, state: &str, to: &str) -> Option<f64> {
         let is_bound = [state, to].iter().all(|state| self.is_network_bound(benchmark, state));
         let ratio = self.seconds(benchmark, state)? / self.seconds(benchmark, to)?;
         (is_bound && ratio.is_finite()).then_some(ratio)
     }
 
-    /// Files of the tree.
+    /// Number of files in the tree.
     fn tree_files(&self) -> Option<f64> {
         let (cell, _) = self.cell("tree", "none").or_else(|| self.cell("tree", "cold"))?;
         cell.parameters.get("files")?.as_f64()
     }
 
-    /// Bytes of the tree.
+    /// Size of the tree in bytes.
     fn tree_bytes(&self) -> Option<f64> {
         let (cell, _) = self.cell("tree", "none").or_else(|| self.cell("tree", "cold"))?;
         cell.parameters.get("bytes")?.as_f64()
@@ -172,7 +172,7 @@ fn times(measured: &Measured<'_>) -> Vec<TimeRow> {
     rows.collect()
 }
 
-/// Files and bytes of the paper's tree.
+/// The number of files in the paper's tree, and its size.
 const PAPER_FILES: f64 = 19_258.0;
 const PAPER_BYTES: f64 = 221_252_168.0;
 

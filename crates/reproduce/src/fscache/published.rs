@@ -1,14 +1,14 @@
-//! The paper's numbers, as they stand in the message.
+//! The paper's numbers, exactly as in the message.
 
 use crate::item::{Item, Printed};
 
 /// A row of a table of times.
 pub(super) struct Times {
-    /// The state, as targets are called here.
+    /// The state, by its name in targets.
     pub(super) state: &'static str,
-    /// Seconds of each run.
+    /// Time of each run in seconds.
     pub(super) seconds: &'static [f64],
-    /// The average that the paper prints, in minutes, with three decimals.
+    /// The average in the paper, in minutes with three decimals.
     pub(super) average_minutes: Option<f64>,
 }
 
@@ -20,7 +20,7 @@ const fn times(
     Times { state, seconds, average_minutes }
 }
 
-/// The first benchmark: a file of 100 MB, read by cat.
+/// The first benchmark: a file of 100 MB, read with cat.
 pub(super) const FILE: [Times; 5] = [
     times("server", &[0.062], None),
     times("none", &[119.462, 119.948, 121.852], Some(2.007)),
@@ -29,7 +29,7 @@ pub(super) const FILE: [Times; 5] = [
     times("pgcache", &[0.040], None),
 ];
 
-/// The second: a kernel tree of 256 MB, read by tar.
+/// The second benchmark: a kernel tree of 256 MB, read with tar.
 pub(super) const TREE: [Times; 5] = [
     times("server", &[0.348], None),
     times("none", &[455.335, 462.075, 452.797], Some(7.612)),
@@ -38,10 +38,10 @@ pub(super) const TREE: [Times; 5] = [
     times("pgcache", &[190.864], None),
 ];
 
-/// A row of the table of RPCs, of the second benchmark's third run. The heads of its columns are
-/// lost in every copy of the message; the text speaks of GETATTR, ACCESS and READDIRPLUS, the last
-/// count falls to 0 with the bytes read, and the second is that of directories and files. So the
-/// columns are taken for GETATTR, ACCESS and READ.
+/// A row of the table of RPCs, from the second benchmark's third run. The column headings are
+/// missing in every copy of the message. The text mentions GETATTR, ACCESS and READDIRPLUS, the
+/// last count drops to 0 together with the bytes read, and the second equals the number of
+/// directories and files. So the columns are assumed to be GETATTR, ACCESS and READ.
 pub(super) struct Calls {
     pub(super) state: &'static str,
     pub(super) getattr: f64,
@@ -66,7 +66,7 @@ pub(super) fn mean_minutes(seconds: &[f64]) -> f64 {
     seconds.iter().sum::<f64>() / seconds.len().max(1) as f64 / 60.0
 }
 
-/// The averages and the rates that the paper prints, computed again.
+/// The averages and the rate in the paper, recomputed.
 pub(super) fn recomputed() -> Vec<Item> {
     let of_table = |name: &'static str, rows: &[Times]| -> Vec<Item> {
         let item = |row: &Times| {
@@ -77,7 +77,7 @@ pub(super) fn recomputed() -> Vec<Item> {
     };
     let mut items = of_table("file, minutes", &FILE);
     items.extend(of_table("tree, minutes", &TREE));
-    // 890 KB/s in units of 1024, and megabits of 1024 * 1024 bits: only so it is what is printed.
+    // Only with KB of 1024 bytes and megabits of 1024 * 1024 bits is 890 KB/s the printed number.
     let rate = 890.0 * 1024.0 * 8.0 / (1024.0 * 1024.0);
     let printed = Printed { value: 6.95, decimals: 2 };
     items.push(Item::new("link, Mbit/s", "of 890 KB/s", printed, rate));

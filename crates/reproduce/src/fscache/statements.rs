@@ -1,13 +1,13 @@
-//! What the paper says, and whether it came out here.
+//! What the paper says, and whether it holds here.
 
 use network_suite::{RPCS, SERVER_BYTES};
 
 use super::Measured;
 use crate::statement::{Found, Statement, statement};
 
-/// How much longer a cold cache may take for "not very much more": a tenth.
+/// "Not very much more" time for a cold cache means at most a tenth more.
 const MUCH: f64 = 1.1;
-/// How far counts may be apart that are called alike: a twentieth.
+/// How much counts that are called alike may differ: a twentieth.
 const ALIKE: f64 = 0.05;
 
 pub(super) fn statements(measured: &Measured<'_>) -> Vec<Statement> {
@@ -57,7 +57,7 @@ fn times(measured: &Measured<'_>) -> Vec<Statement> {
     ]
 }
 
-/// A time from the cache is that of emulation, which can only be too long.
+/// Whether a hot cache is faster. Times from the cache are emulated, and can only be too long.
 fn faster_hot(measured: &Measured<'_>, benchmark: &str) -> Found {
     let none = measured.seconds(benchmark, "none")?;
     let hot = measured.seconds(benchmark, "hot")?;

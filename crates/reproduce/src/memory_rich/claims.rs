@@ -1,13 +1,13 @@
-//! What the paper says of two phases, and whether it holds here.
+//! What the paper says about two phases, and whether it holds here.
 
 use super::{Measured, Outcome, Ratio, Statement, figure_8};
 
-/// A difference below this is none.
+/// Smaller relative differences do not count.
 const MARGIN: f64 = 0.02;
-/// What is called equal differs by no more than this.
+/// How much rates that are called equal may differ.
 const EQUAL: f64 = 0.1;
 
-/// What a ratio of rates is said to be.
+/// What the paper says about a ratio of rates.
 #[derive(Clone, Copy)]
 pub(super) enum Said {
     Slower,
@@ -16,20 +16,20 @@ pub(super) enum Said {
     Equal,
 }
 
-/// One claim: a benchmark over another, on one target.
+/// A claim about the ratio of one benchmark's rate to another's, on one target.
 struct Claim {
     source: &'static str,
     claim: &'static str,
     published: &'static str,
     said: Said,
-    /// The target of which it is said.
+    /// The target that it is about.
     target: &'static str,
     of: &'static str,
-    /// The other benchmark, and its target where that is another one.
+    /// The other benchmark, and its target if that is a different one.
     over: (&'static str, Option<&'static str>),
 }
 
-/// One of two phases on the same target.
+/// A claim about two phases on the same target.
 const fn on(
     (source, target): (&'static str, &'static str),
     claim: &'static str,
@@ -39,7 +39,7 @@ const fn on(
     Claim { source, claim, published, said, target, of, over: (over, None) }
 }
 
-/// One of ramfs beside ext2, in the same phase.
+/// A claim about ramfs compared with ext2, in the same phase.
 const fn ramfs_beside_ext2(
     source: &'static str,
     claim: &'static str,
@@ -190,7 +190,7 @@ const CLAIMS: [Claim; 23] = [
     ),
 ];
 
-/// Every statement whose phases the run has measured, on whichever target.
+/// All statements whose phases the run has measured, on any target.
 pub(super) fn all(measured: &Measured) -> Vec<Statement> {
     let has = |name: &str| measured.by_cell.keys().any(|(_, one)| one == name);
     let is_measured = |claim: &&Claim| has(claim.of) && has(claim.over.0);
@@ -201,7 +201,7 @@ pub(super) fn all(measured: &Measured) -> Vec<Statement> {
     all
 }
 
-/// Table 10, whose program is the same on each target: the first is taken.
+/// Table 10. Its program does the same on every target, so the first one is used.
 fn array(measured: &Measured) -> Option<Statement> {
     let target = measured.targets.iter().find(|target| {
         measured.by_cell.contains_key(&((*target).clone(), "table-10-first-read".to_owned()))
@@ -225,7 +225,7 @@ fn judged(claim: &Claim, measured: &Measured) -> Statement {
     if said.is_empty() {
         said.push(format!("not measured on {}", claim.target));
     }
-    // What is said of one file system is looked at on the others as well.
+    // Show the same ratio on the other targets, too.
     let others = measured.targets.iter().filter(|name| *name != claim.target && other.is_none());
     for target in others {
         said.extend(ratio_on(target).map(|ratio| format!("on {target} {}", words(&ratio))));
@@ -243,7 +243,7 @@ pub(super) fn words(ratio: &Ratio) -> String {
     format!("{:.2} [{:.2}, {:.2}]", ratio.mean, ratio.low, ratio.high)
 }
 
-/// Holds where the whole interval agrees, does not where the whole interval disagrees.
+/// Holds if the whole interval agrees, does not hold if the whole interval disagrees.
 pub(super) fn outcome(said: Said, ratio: &Ratio) -> Outcome {
     let Ratio { low, high, .. } = *ratio;
     let (holds, fails) = match said {
@@ -265,7 +265,7 @@ mod tests {
     use super::super::published;
     use super::*;
 
-    /// A claim about what is never measured would be left out without a word.
+    /// A claim about something that is never measured would be silently dropped.
     #[test]
     fn what_is_claimed_and_what_is_printed_is_measured() {
         let suite = suites::suite("memory-rich-microbenchmarks").expect("it is a suite");

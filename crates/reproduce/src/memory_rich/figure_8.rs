@@ -1,18 +1,18 @@
-//! Figure 8: what is said of file systems in memory beside some of those on a disk, whichever.
+//! Figure 8: statements that compare file systems in memory with any of several on a disk.
 
 use super::claims::{Said, outcome, words};
 use super::{Measured, Outcome, Statement};
 
 const STAT: &str = "figure-8-stat-sequential";
-/// Those that lie on a disk.
+/// The file systems on a disk.
 const ON_DISK: [&str; 2] = ["ext2", "xfs"];
-/// Those in memory, with what is said of them.
+/// The file systems in memory, with what the paper says about them.
 const IN_MEMORY: [(&str, &str); 2] = [
     ("ramfs", "stat in order is slower on ramfs than on some file system on a disk"),
     ("tmpfs", "stat in order is slower on tmpfs than on some file system on a disk"),
 ];
 
-/// The statements, if the run has measured what they are of on whichever target.
+/// The statements, if the run has measured their benchmark on any target.
 pub(super) fn statements(measured: &Measured) -> Vec<Statement> {
     if !measured.by_cell.keys().any(|(_, benchmark)| benchmark == STAT) {
         return Vec::new();
@@ -37,7 +37,7 @@ fn statement(measured: &Measured, (target, claim): (&str, &'static str)) -> Stat
     }
 }
 
-/// It holds if it does beside one, and does not if it does beside none.
+/// Holds if at least one comparison holds, and does not hold if none does.
 fn of_any(outcomes: [Outcome; 2]) -> Outcome {
     if outcomes.contains(&Outcome::Holds) {
         Outcome::Holds

@@ -1,10 +1,10 @@
 //! Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich Environments on File System
 //! Microbenchmarks" (SPECTS 2003): its tables and figures, measured again.
 //!
-//! As published, the first run is dropped, and means of the others stand with their intervals at
-//! 90 % by Student's t. Ratios are of two phases in the same block, which cancels what a block has
-//! of its own. Table 7 comes from the paper's model of a cache, computed again. What the paper
-//! counted in its processor's cache is counted in a simulated one.
+//! As in the paper, the first run is dropped, and the means of the others are shown with their
+//! intervals at 90 % by Student's t. Ratios are between two phases in the same block, so that
+//! whatever is common to a block cancels out. Table 7 comes from the paper's model of a cache,
+//! computed again. What the paper counted in its processor's cache is counted in a simulated one.
 
 mod claims;
 mod figure_8;
@@ -30,24 +30,24 @@ const LEVEL: f64 = 0.9;
 /// The suite whose runs are reproduced here.
 pub const SUITE: &str = "memory-rich-microbenchmarks";
 
-/// What was measured of the paper's tables and figures, and how it stands to them.
+/// What was measured of the paper's tables and figures, and how it compares with them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper.
     pub paper: &'static str,
-    /// The run that was made for it.
+    /// The name of the run.
     pub run: String,
     /// The level of all intervals.
     pub level: f64,
     /// Tables and figures that the run has measured.
     pub items: Vec<ItemFigures>,
-    /// Table 7, and Figures 2 and 3 with it.
+    /// Table 7, which includes Figures 2 and 3.
     pub model: Vec<ModelRow>,
-    /// Section 4.6.1, if it was counted beside the run.
+    /// Section 4.6.1, if there is a run that counted it.
     pub traffic: Option<Traffic>,
-    /// What the paper says, and what came out.
+    /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
-    /// What could not be measured, with why.
+    /// What could not be measured, and why.
     pub missing: Vec<String>,
 }
 
@@ -58,9 +58,9 @@ pub struct ItemFigures {
     pub item: &'static str,
     /// What it shows.
     pub title: &'static str,
-    /// What its rates are in: MB (of 2^20 bytes) or files per second.
+    /// The unit of its rates: MB (of 2^20 bytes) or files per second.
     pub unit: &'static str,
-    /// Its phases, in their order.
+    /// Its phases, in order.
     pub rows: Vec<PhaseRow>,
 }
 
@@ -69,7 +69,7 @@ pub struct ItemFigures {
 pub struct PhaseRow {
     /// Its name.
     pub phase: String,
-    /// What the paper prints, by column; none of what it only draws.
+    /// What the paper prints, by column; empty if it only draws a figure.
     pub published: BTreeMap<&'static str, &'static str>,
     /// What was measured, by target.
     pub measured: Vec<PhaseFigure>,
@@ -80,9 +80,9 @@ pub struct PhaseRow {
 pub struct PhaseFigure {
     /// The target.
     pub target: String,
-    /// Mean over the runs but the first, in the unit of its table.
+    /// Mean over all runs but the first, in the unit of its table.
     pub mean: f64,
-    /// Half the width of its interval; none with fewer than three runs.
+    /// Half the width of its interval; `None` with fewer than three runs.
     pub half_width: Option<f64>,
 }
 
@@ -91,17 +91,17 @@ pub struct PhaseFigure {
 pub struct ModelRow {
     /// `write` or `read`.
     pub phase: &'static str,
-    /// Lines of the cache's four that file system and benchmark take.
+    /// How many of the cache's four lines the file system and the benchmark occupy.
     pub footprint_lines: u64,
-    /// Flushes as published.
+    /// Flushes in the paper.
     pub published_flushes: u64,
-    /// Flushes as computed.
+    /// Flushes computed here.
     pub computed_flushes: u64,
 }
 
 impl Reproduction {
-    /// The tables and figures as the run measured them, and what was counted beside it; `name` is
-    /// what the run is called.
+    /// Reproduces the tables and figures from a run, and section 4.6.1 from the run `counted`.
+    /// `name` is the run's name.
     #[must_use]
     pub fn of(run: &Run, name: &str, counted: Option<&Run>) -> Self {
         let gathered = Gathered::of(run);
@@ -122,14 +122,14 @@ impl Reproduction {
         }
     }
 
-    /// The text for people.
+    /// Renders the reproduction for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         text::render(self, width)
     }
 }
 
-/// Rates by target and benchmark, each by its block; the first block is dropped.
+/// Rates by target and benchmark, and by block; the first block is dropped.
 struct Measured {
     targets: Vec<String>,
     by_cell: BTreeMap<(String, String), BTreeMap<u32, f64>>,
@@ -149,8 +149,8 @@ impl Measured {
         Self { targets, by_cell }
     }
 
-    /// The rate of one cell over that of another: geometric mean over the blocks that have
-    /// both, with its interval. Cells are target and benchmark.
+    /// The ratio of the rates of two cells, each given by target and benchmark: the geometric mean
+    /// over the blocks that contain both, with its interval.
     fn ratio(&self, of: (&str, &str), over: (&str, &str)) -> Option<Ratio> {
         let values = |(target, benchmark): (&str, &str)| {
             self.by_cell.get(&(target.to_owned(), benchmark.to_owned()))
@@ -171,7 +171,7 @@ struct Ratio {
     high: f64,
 }
 
-/// The rates of a cell by block, but for the first.
+/// The rates of a cell by block, without the first block.
 fn rates(cell: &Cell, replicates: &[&Replicate]) -> BTreeMap<u32, f64> {
     let names = [StandardMetric::BANDWIDTH, StandardMetric::THROUGHPUT].map(|one| one.name);
     let position = cell.metrics.iter().position(|one| names.contains(&one.name.as_str()));
@@ -181,7 +181,7 @@ fn rates(cell: &Cell, replicates: &[&Replicate]) -> BTreeMap<u32, f64> {
     values
 }
 
-/// A table or figure as measured; none where the run has nothing of it.
+/// A table or figure as measured; `None` if the run contains nothing of it.
 fn figures(one: &published::Item, gathered: &Gathered<'_>) -> Option<ItemFigures> {
     let prefix = format!("{}-", one.item);
     let mut rows: Vec<PhaseRow> = Vec::new();
@@ -212,11 +212,11 @@ fn figure(unit: Unit, cell: &Cell, replicates: &[&Replicate]) -> Option<PhaseFig
     })
 }
 
-/// Table 7: a cache of four lines, of which three or one are taken, and a file of 16 segments.
-/// What is computed with the paper's model of a cache.
+/// The items that are computed from the paper's model of a cache.
 pub const MODEL_ITEMS: [&str; 3] = ["table-7", "figure-2", "figure-3"];
 
-/// Table 7, and what Figures 2 and 3 come to: the paper's model of a cache.
+/// Table 7, and the results of Figures 2 and 3, from the paper's model of a cache: it has four
+/// lines, three or one of them occupied, and the file has 16 segments.
 #[must_use]
 pub fn model() -> Vec<ModelRow> {
     let row = |(phase, index, footprint_lines, published_flushes)| {

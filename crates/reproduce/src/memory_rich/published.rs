@@ -1,9 +1,9 @@
-//! What the paper prints: bandwidths in MB/s, each with the number that it has in brackets. Figures
-//! are drawn without numbers.
+//! What the paper prints: bandwidths in MB/s, each with the number in brackets that follows it.
+//! Figures are drawn without numbers.
 
 use std::collections::BTreeMap;
 
-/// What rates are counted in.
+/// The unit of rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// MB of 2^20 bytes per second.
@@ -13,7 +13,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// In letters.
+    /// Its abbreviation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Megabytes => "MB/s",
@@ -21,7 +21,7 @@ impl Unit {
         }
     }
 
-    /// What is to be divided by it.
+    /// What to divide a rate in bytes or files per second by.
     pub(super) fn divisor(self) -> f64 {
         match self {
             Self::Megabytes => f64::from(1 << 20),
@@ -36,16 +36,16 @@ pub(super) struct Item {
     pub(super) item: &'static str,
     /// What it shows.
     pub(super) title: &'static str,
-    /// What its rates are in.
+    /// The unit of its rates.
     pub(super) unit: Unit,
     /// Its columns.
     columns: &'static [&'static str],
-    /// Its rows: the phase, and what each column has.
+    /// Its rows: the phase, and the entry in each column.
     rows: &'static [(&'static str, &'static [&'static str])],
 }
 
 impl Item {
-    /// What the paper prints of a phase, by column.
+    /// What the paper prints for a phase, by column.
     pub(super) fn published(&self, phase: &str) -> BTreeMap<&'static str, &'static str> {
         let row = self.rows.iter().find(|(name, _)| *name == phase);
         let values = row.map(|(_, values)| values.iter().copied()).into_iter().flatten();
@@ -55,7 +55,7 @@ impl Item {
 
 const SYSTEMS: &[&str] = &["ext2", "ramfs"];
 
-/// Every row that the paper prints numbers of: its item, and its phase.
+/// Every row for which the paper prints numbers: its item, and its phase.
 #[cfg(test)]
 pub(super) fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     ITEMS.iter().flat_map(|item| item.rows.iter().map(|(phase, _)| (item.item, *phase)))
@@ -73,7 +73,7 @@ const fn table(
     Item { item, title, unit: Unit::Megabytes, columns: SYSTEMS, rows }
 }
 
-/// All, in the order of the paper.
+/// All tables and figures, in the order of the paper.
 pub(super) const ITEMS: [Item; 14] = [
     figure("figure-1", "the benchmark as published, 1 MiB"),
     table(
@@ -109,7 +109,7 @@ pub(super) const ITEMS: [Item; 14] = [
         &[
             // Printed in KB/s: 200 (+0.32) and 200 (+0.40).
             ("sequential-write", &["0.2 (+0.00032)", "0.2 (+0.00040)"]),
-            // The paper prints KB/s here as well, which its text contradicts.
+            // The paper prints KB/s here as well, but its text contradicts that.
             ("sequential-read", &["510 (+1.9)", "410 (+5.5)"]),
         ],
     ),

@@ -1,4 +1,4 @@
-//! The reproduction of runs whose figures are known.
+//! The reproduction of runs with known figures.
 
 use super::*;
 

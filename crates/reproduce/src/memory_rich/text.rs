@@ -1,4 +1,5 @@
-//! The reproduction as text: each table and figure, then what the paper says beside what came out.
+//! The reproduction as text: each table and figure, then the paper's statements and what was found
+//! here.
 
 use textual::{Columns, paragraph, size};
 
@@ -29,7 +30,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text
 }
 
-/// `Table 2` of `table-2`.
+/// Turns `table-2` into `Table 2`.
 fn heading(item: &str) -> String {
     match item.split_once('-') {
         Some(("table", number)) => format!("Table {number}"),
@@ -67,7 +68,7 @@ fn cell(row: &PhaseRow, target: &str) -> String {
     }
 }
 
-/// With as many digits as the paper has.
+/// With as many digits as in the paper.
 fn short(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }

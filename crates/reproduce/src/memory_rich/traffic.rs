@@ -1,4 +1,4 @@
-//! Section 4.6.1: what the first read after a write moves out of the second-level cache. The paper
+//! Section 4.6.1: what the first read after a write evicts from the second-level cache. The paper
 //! counted it in the processor; fsprism counts it in a simulated cache like the paper's.
 
 use record::traffic::{BYTES_IN, BYTES_OUT, DIRTY_BYTES, metric};
@@ -9,11 +9,11 @@ use textual::size;
 use super::{Outcome, Statement};
 use crate::gathered::{Gathered, estimate, values};
 
-/// The read that the paper counted in.
+/// The read during which the paper counted.
 const READ: &str = "sequential-read";
-/// A difference below this is none.
+/// Smaller relative differences do not count.
 const MARGIN: f64 = 0.02;
-/// What the paper gives for that read.
+/// The paper's numbers for that read.
 const PUBLISHED: [(&str, &str); 2] = [("ramfs", "230 KB"), ("ext2", "66 KB")];
 
 /// What each phase of the benchmark moves into and out of a cache.
@@ -21,9 +21,9 @@ const PUBLISHED: [(&str, &str); 2] = [("ramfs", "230 KB"), ("ext2", "66 KB")];
 pub struct Traffic {
     /// Release of the guest's kernel that was traced.
     pub kernel: String,
-    /// Bytes of the simulated cache of the second level.
+    /// Size of the simulated second-level cache.
     pub cache_bytes: u64,
-    /// Executions that the medians are over.
+    /// Number of executions that the medians are over.
     pub executions: usize,
     /// By phase and target.
     pub rows: Vec<TrafficRow>,
@@ -36,21 +36,21 @@ pub struct TrafficRow {
     pub phase: String,
     /// The target.
     pub target: String,
-    /// What the paper says goes out.
+    /// What goes out according to the paper.
     pub published_out: Option<&'static str>,
     /// What comes in.
     pub bytes_in: f64,
-    /// What goes out, to be written to memory.
+    /// What goes out, as writes to memory.
     pub bytes_out: f64,
-    /// What is left to go out when the phase ends.
+    /// What is still dirty in the cache when the phase ends.
     pub dirty_bytes: f64,
-    /// The least and the most that goes out.
+    /// The minimum and maximum of what goes out.
     #[serde(skip)]
     pub out_range: (f64, f64),
 }
 
 impl Traffic {
-    /// What was counted beside a run.
+    /// The traffic that a run counted; `None` if it has none.
     pub(super) fn of(run: &Run) -> Option<Self> {
         let record = &run.manifest.run;
         let caches = &record.simulated_caches.as_ref()?.caches;
@@ -63,7 +63,7 @@ impl Traffic {
         (!rows.is_empty()).then_some(Self { kernel, cache_bytes, executions, rows })
     }
 
-    /// Whether the read moves more out on ramfs than on ext2; none if one was not counted.
+    /// Whether the read evicts more on ramfs than on ext2; `None` if either was not counted.
     pub(super) fn statement(&self) -> Option<Statement> {
         let [ramfs, ext2] = PUBLISHED.map(|(target, _)| self.read_on(target));
         let (ramfs, ext2) = (ramfs?, ext2?);

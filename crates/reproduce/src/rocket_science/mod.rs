@@ -1,10 +1,10 @@
 //! Tarasov, Bhanage, Zadok & Seltzer, "Benchmarking File System Benchmarking: It *IS* Rocket
-//! Science" (`HotOS` 2011): the case study of section 3, measured here in an eighth of its scale.
+//! Science" (`HotOS` 2011): the case study of section 3, measured here at an eighth of its scale.
 //!
-//! The paper prints its figures without tables, so what is set beside the measured shapes is what
-//! its text says of them: each [`Shape`] has both in words, each [`Statement`] has the paper's
-//! number, ours with its interval over runs, and whether it holds here. Sizes are compared as
-//! shares of the memory.
+//! The paper prints its figures without tables, so the measured shapes are compared with what its
+//! text says about them: each [`Shape`] describes both in words, and each [`Statement`] has the
+//! paper's number, ours with its interval over runs, and whether it holds here. Sizes are compared
+//! as shares of the memory.
 
 mod figures;
 mod shapes;
@@ -18,18 +18,18 @@ pub use crate::gathered::Estimate;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
 
-/// Latencies from here on, as the floor of log2 of nanoseconds, are those of reads that went to
-/// the device: 16 us, well above a copy from memory and below a device behind a system call.
+/// Latencies from here on, as the floor of log2 of nanoseconds, are those of reads from the device:
+/// 16 us, well above a copy from memory and below a device access through a system call.
 pub(crate) const DEVICE_LOG2: u8 = 14;
 
-/// What was measured of the case study, and how it stands to the paper.
+/// What was measured of the case study, and how it compares with the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper.
     pub paper: &'static str,
-    /// The run that was made for it.
+    /// The name of the run.
     pub run: String,
-    /// How much smaller it is than the paper's.
+    /// How its scale compares with the paper's.
     pub scale: Scale,
     /// Figure 1: throughput over file size.
     pub figure_1: Vec<SizePoint>,
@@ -43,9 +43,9 @@ pub struct Reproduction {
     pub figure_4: Vec<LatencySlice>,
     /// The shape of each figure, as published and as measured.
     pub shapes: Vec<Shape>,
-    /// What the paper says, and what came out.
+    /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
-    /// What could not be measured, with why.
+    /// What could not be measured, and why.
     pub missing: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct Reproduction {
 pub struct Scale {
     /// Memory of the paper's machine, in bytes.
     pub published_memory_bytes: u64,
-    /// Limit of memory here, in bytes.
+    /// Memory limit here, in bytes.
     pub memory_bytes: u64,
 }
 
@@ -63,11 +63,11 @@ pub struct Scale {
 pub struct SizePoint {
     /// Size of the file.
     pub file_bytes: f64,
-    /// The same as a share of the memory, in percent.
+    /// The same in percent of the memory.
     pub memory_percent: f64,
     /// Operations per second over the runs.
     pub throughput: Estimate,
-    /// Standard deviation over mean of the runs, in percent; none of fewer than two.
+    /// Relative standard deviation of the runs, in percent; `None` with fewer than two.
     pub relative_deviation_percent: Option<f64>,
     /// Number of runs.
     pub runs: usize,
@@ -80,7 +80,7 @@ pub struct TimeCurve {
     pub target: String,
     /// Seconds since the cold start, and operations per second.
     pub points: Vec<(f64, f64)>,
-    /// When half of the throughput at the end was reached, in seconds.
+    /// Seconds until half of the final throughput was reached.
     pub half_speed_s: Estimate,
 }
 
@@ -91,7 +91,7 @@ pub struct Latencies {
     pub title: String,
     /// Floor of log2 of the latency in nanoseconds, and percent of the operations.
     pub buckets: Vec<(u8, f64)>,
-    /// Share of operations that were served from memory, in percent.
+    /// Percentage of operations that were served from memory.
     pub from_memory_percent: Estimate,
 }
 
@@ -109,14 +109,14 @@ pub struct LatencySlice {
 pub struct Shape {
     /// The number of the figure.
     pub figure: u8,
-    /// As the paper's text has it.
+    /// As the paper's text describes it.
     pub published: &'static str,
-    /// As it came out here.
+    /// As measured here.
     pub measured: String,
 }
 
 impl Reproduction {
-    /// The case study as the run measured it; `name` is what the run is called.
+    /// Reproduces the case study from a run. `name` is the run's name.
     #[must_use]
     pub fn of(run: &Run, name: &str) -> Self {
         let gathered = Gathered::of(run);
@@ -139,7 +139,7 @@ impl Reproduction {
         reproduction
     }
 
-    /// The text for people.
+    /// Renders the reproduction for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         text::render(self, width)

@@ -1,10 +1,10 @@
-//! The shape of each figure in words: what the paper's text says of its own, beside the same read
-//! off ours. Sizes are shares of the memory, since ours is an eighth of the paper's.
+//! The shape of each figure in words: what the paper's text says about its own, beside the same
+//! description of ours. Sizes are shares of the memory, since ours is an eighth of the paper's.
 
 use super::statements::{largest_drop, mode, percent, plateau, seconds};
 use super::{DEVICE_LOG2, LatencySlice, Reproduction, Shape, SizePoint};
 
-/// What the text of sections 3.1 and 3.2 says of Figures 1 to 4.
+/// What the text of sections 3.1 and 3.2 says about Figures 1 to 4.
 const PUBLISHED: [&str; 4] = [
     "memory-bound up to 75 % of memory, device-bound from 88 % on, with one sudden drop in \
      between; deviation up to 5 times higher when device-bound, up to 35 % in the drop",
@@ -16,7 +16,7 @@ const PUBLISHED: [&str; 4] = [
      of the run",
 ];
 
-/// Figures 1 to 4, those of them that were measured.
+/// The shapes of Figures 1 to 4, as far as they were measured.
 pub(super) fn all(of: &Reproduction) -> Vec<Shape> {
     let measured = [by_size(of), over_time(of), latencies(of), latencies_over_time(of)];
     let shape = |((figure, published), measured): ((u8, &'static str), Option<String>)| {
@@ -30,7 +30,7 @@ pub(super) fn all(of: &Reproduction) -> Vec<Shape> {
 pub(super) enum Regime {
     /// Memory: the file is in the page cache.
     Memory,
-    /// Neither wholly: on the way down.
+    /// Neither alone: throughput is on the way down.
     Falling,
     /// The device.
     Device,
@@ -46,7 +46,8 @@ impl Regime {
     }
 }
 
-/// What limits a file of this size in the paper: its drop lies between 384 and 448 MB of 512 MB.
+/// What limits a file of this size in the paper, where throughput drops between 384 and 448 MB of
+/// 512 MB.
 pub(super) fn published_regime(memory_percent: f64) -> Regime {
     match memory_percent {
         percent if percent <= 75.0 => Regime::Memory,
@@ -55,7 +56,7 @@ pub(super) fn published_regime(memory_percent: f64) -> Regime {
     }
 }
 
-/// What limits a point: memory at half of the plateau or more, the device at a tenth or less.
+/// What limits a point: memory from half of the plateau on, the device up to a tenth of it.
 pub(super) fn measured_regime(throughput: f64, plateau: f64) -> Regime {
     match throughput / plateau {
         share if share >= 0.5 => Regime::Memory,
@@ -111,7 +112,7 @@ fn over_time(of: &Reproduction) -> Option<String> {
     Some(format!("{where_apart}; half the final throughput after {}", halves.join(", ")))
 }
 
-/// The highest bucket on either side, where it has 1 % or more.
+/// The highest bucket on either side of the boundary, if it has at least 1 %.
 fn latencies(of: &Reproduction) -> Option<String> {
     let one = |(letter, latencies): (char, &super::Latencies)| {
         let peak = |of_device| {

@@ -1,4 +1,4 @@
-//! What the paper says of its figures, each held against what was measured.
+//! What the paper says about its figures, each compared with what was measured.
 
 use super::{DEVICE_LOG2, Estimate, Reproduction, SizePoint, Statement};
 use crate::statement::statement;
@@ -21,7 +21,7 @@ pub(super) fn all(of: &Reproduction) -> Vec<Statement> {
     ]
 }
 
-/// The throughput of files that fit: the median of those up to half of the memory.
+/// The throughput of files that fit into memory: the median over sizes up to half of the memory.
 pub(super) fn plateau(points: &[SizePoint]) -> Option<f64> {
     let small = points.iter().filter(|point| point.memory_percent <= 50.0);
     let mut medians: Vec<f64> = small.map(|point| point.throughput.median).collect();
@@ -49,8 +49,8 @@ fn drop_place(of: &Reproduction) -> Statement {
     statement("section 3.1, Figure 1", claim, "75 % to 88 % of memory", found())
 }
 
-/// Within which sizes the throughput falls from at least half of the plateau to at most a tenth of
-/// it, by the finer steps.
+/// The range of sizes over which throughput falls from at least half of the plateau to at most a
+/// tenth of it, measured in the finer steps.
 fn drop_width(of: &Reproduction) -> Statement {
     let found = || {
         let plateau = plateau(&of.figure_1)?;
@@ -62,7 +62,7 @@ fn drop_width(of: &Reproduction) -> Statement {
         let percent = 100.0 * width_bytes / of.scale.memory_bytes as f64;
         let mib = width_bytes / f64::from(1 << 20);
         let text = format!("{mib:.0} MiB, {percent:.1} % of memory (steps of 1 MiB)");
-        // Finer than a step cannot be seen.
+        // A range narrower than a step cannot be resolved.
         Some((text, percent <= 2.0 * 100.0 / 64.0))
     };
     let claim = "the drop itself spans an even narrower range";
@@ -104,7 +104,7 @@ fn deviation_of_transition(of: &Reproduction) -> Statement {
     statement("section 3.1", claim, "up to 35 %", found())
 }
 
-/// Largest over smallest throughput of the file systems at the point of this index.
+/// Ratio of the highest throughput of the file systems to the lowest, at the point with this index.
 fn ratio_at(of: &Reproduction, index: usize) -> Option<f64> {
     let rates: Vec<f64> =
         of.figure_2.iter().filter_map(|curve| Some(curve.points.get(index)?.1)).collect();
@@ -113,7 +113,7 @@ fn ratio_at(of: &Reproduction, index: usize) -> Option<f64> {
     (rates.len() > 1 && least > 0.0).then(|| most / least)
 }
 
-/// Points that all curves have.
+/// Number of points that all curves have.
 fn common_points(of: &Reproduction) -> usize {
     of.figure_2.iter().map(|curve| curve.points.len()).min().unwrap_or(0)
 }
@@ -174,7 +174,7 @@ fn equal_peaks(of: &Reproduction) -> Statement {
         let share = of.figure_3.get(1)?.from_memory_percent;
         let (low, high) = (share.low.unwrap_or(share.median), share.high.unwrap_or(share.median));
         let text = format!("{} from memory", percent(&share));
-        // The kernel keeps a part of the limit for itself.
+        // The kernel uses part of the limit for itself.
         Some((text, low <= 55.0 && high >= 40.0))
     };
     let claim = "at twice the memory there are two peaks of about equal size";
@@ -190,7 +190,7 @@ fn vanished_peak(of: &Reproduction) -> Statement {
     statement("section 3.2, Figure 3(c)", claim, "49x memory: 2 %", found())
 }
 
-/// The floor of log2 of nanoseconds of the most frequent latency on one side of the boundary.
+/// The most frequent latency on one side of the boundary, as the floor of log2 of nanoseconds.
 pub(super) fn mode(buckets: &[(u8, f64)], of_device: bool) -> Option<u8> {
     let side = buckets.iter().filter(|(log2, _)| (*log2 >= DEVICE_LOG2) == of_device);
     side.max_by(|left, right| left.1.total_cmp(&right.1)).map(|(log2, _)| *log2)
@@ -208,7 +208,7 @@ fn span_of_latencies(of: &Reproduction) -> Statement {
     statement("section 3.2", claim, "over 3 orders", found())
 }
 
-/// Share of operations that went to the device, slice by slice, in percent.
+/// Percentage of operations that went to the device, in each slice.
 fn device_shares(of: &Reproduction) -> Vec<f64> {
     let share = |buckets: &[(u8, f64)]| -> f64 {
         buckets.iter().filter(|(log2, _)| *log2 >= DEVICE_LOG2).map(|(_, percent)| percent).sum()

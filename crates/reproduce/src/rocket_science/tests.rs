@@ -1,4 +1,4 @@
-//! A run made by hand that is as the paper says, and the same with one thing changed.
+//! A run made by hand that matches the paper, and variants with one thing changed.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn curve(target: &str, rates: &[f64]) -> TimeCurve {
     TimeCurve { target: target.to_owned(), points, half_speed_s: estimate(3.0) }
 }
 
-/// As the paper has it.
+/// A reproduction that matches the paper.
 fn as_published() -> Reproduction {
     let size = |mib: u32| {
         let mib = f64::from(mib);
@@ -72,7 +72,7 @@ fn what_is_as_published_holds() {
     assert_eq!(all[1].measured, "1 MiB, 1.6 % of memory (steps of 1 MiB)");
 }
 
-/// The statements that cease to hold with `change`, by index.
+/// The statements that no longer hold after `change`, by index.
 fn refuted(change: impl FnOnce(&mut Reproduction)) -> Vec<usize> {
     let mut of = as_published();
     change(&mut of);

@@ -1,5 +1,5 @@
-//! The reproduction as text: each figure in characters, then what the paper says beside what came
-//! out.
+//! The reproduction as text: each figure in characters, then the paper's statements and what was
+//! found here.
 
 use textual::{Columns, figure, paragraph};
 
@@ -9,7 +9,7 @@ use super::{Estimate, Latencies, LatencySlice, Reproduction, SizePoint, TimeCurv
 use crate::statement::{self, measured, published};
 
 const BAR: usize = 24;
-/// A bar beside many columns.
+/// Width of a bar beside many columns.
 const NARROW: usize = 12;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
@@ -38,7 +38,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text
 }
 
-/// A bar as long as the value's logarithm between the least and the largest of all.
+/// A bar whose length is logarithmic between the smallest value and the largest.
 fn log_bar(value: f64, least: f64, most: f64) -> String {
     let share = if most > least { (value / least).ln() / (most / least).ln() } else { 1.0 };
     "#".repeat(columns(share, NARROW).max(1))
@@ -54,7 +54,7 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (positive.clone().fold(f64::INFINITY, f64::min), positive.fold(0.0, f64::max))
 }
 
-/// In thousands.
+/// A median in thousands, with its interval.
 fn with_interval(estimate: &Estimate) -> String {
     let short = |value: f64| figure((value / 10.0).round() / 100.0);
     match (estimate.low, estimate.high) {
@@ -65,7 +65,7 @@ fn with_interval(estimate: &Estimate) -> String {
     }
 }
 
-/// What the paper says of the figure's shape, above what it is here.
+/// The shape of a figure according to the paper, above the shape measured here.
 fn shape(of: &Reproduction, figure: u8, width: usize) -> String {
     let of_figure = of.shapes.iter().filter(|shape| shape.figure == figure);
     let lines = of_figure
@@ -73,7 +73,7 @@ fn shape(of: &Reproduction, figure: u8, width: usize) -> String {
     lines.collect()
 }
 
-/// Each size with what limits it there and here, where the plateau is known.
+/// Each size, with what limits it in the paper and, if the plateau is known, here.
 fn sizes(title: &str, points: &[SizePoint], plateau: Option<f64>) -> String {
     if points.is_empty() {
         return String::new();
@@ -130,7 +130,7 @@ fn share_of(buckets: &[(u8, f64)], log2: u8) -> f64 {
     buckets.iter().find(|(own, _)| *own == log2).map_or(0.0, |(_, percent)| *percent)
 }
 
-/// Where a bucket begins.
+/// The lower bound of a bucket.
 fn latency(log2: u8) -> String {
     let ns = 2f64.powi(i32::from(log2));
     let (divisor, unit) = match log2 {
@@ -142,7 +142,7 @@ fn latency(log2: u8) -> String {
     format!("{:.1} {unit}", ns / divisor)
 }
 
-/// Time downwards, latency to the right; the denser the character, the more of the operations.
+/// Time runs downwards and latency to the right; the denser a character, the more operations.
 fn over_time(slices: &[LatencySlice]) -> String {
     const SHADES: [char; 6] = [' ', '.', ':', '+', '*', '#'];
     let buckets = || slices.iter().flat_map(|slice| slice.buckets.iter().map(|(log2, _)| *log2));
@@ -163,7 +163,7 @@ fn over_time(slices: &[LatencySlice]) -> String {
             percent if percent < 50.0 => SHADES[4],
             _ => SHADES[5],
         };
-        // Two characters each, as rows are about twice as high as characters are wide.
+        // Two characters each, since characters are about twice as high as they are wide.
         let row: String = (low..=high).flat_map(|log2| [shade(log2); 2]).collect();
         text += format!("  {:>6.2} s  {row}", slice.start_s).trim_end();
         text.push('\n');

@@ -12,11 +12,11 @@ use crate::bonnie_anova::published::ACTIONS;
 use crate::bonnie_anova::tables::FACTORS;
 use crate::gathered::Gathered;
 
-/// Bonnie's phases that the paper calls actions, in its order.
+/// The phases of Bonnie that the paper calls actions, in its order.
 const PHASES: [&str; 5] = ["char-output", "block-output", "rewrite", "char-input", "block-input"];
-/// Bonnie's K.
+/// Bonnie's K, in bytes.
 const KIB: f64 = 1024.0;
-/// Millions of instructions in a second of a clock that takes each for a nanosecond.
+/// Millions of instructions per second of a clock on which each instruction takes a nanosecond.
 const NANOS_OF_MILLION: f64 = 1000.0;
 
 /// A mean over blocks with its interval.
@@ -24,14 +24,14 @@ const NANOS_OF_MILLION: f64 = 1000.0;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Lower end of its interval; none of a single block.
+    /// Lower end of its interval; `None` for a single block.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
 }
 
 impl Estimate {
-    /// The mean of these values; none of no values.
+    /// The mean of these values; `None` if there are none.
     pub(super) fn of(values: Vec<f64>, level: f64) -> Option<Self> {
         let sample = Sample::new(values).ok()?;
         let interval = interval::mean_interval(&sample, level).ok();
@@ -70,7 +70,7 @@ impl Observed {
         found
     }
 
-    /// Adds the rates of a cell by block.
+    /// Adds the rates of a cell, by block.
     pub(super) fn add(
         &mut self,
         file_system: &str,
@@ -92,7 +92,7 @@ impl Observed {
         Estimate::of(rates.values().copied().collect(), LEVEL)
     }
 
-    /// The blocks that have every action on each of these file systems.
+    /// The blocks that contain every action on each of these file systems.
     pub(super) fn complete(&self, file_systems: &[String]) -> Vec<u32> {
         let cell = |one: &String, action: &'static str| self.rates.get(&(one.clone(), action));
         let Some(first) = file_systems.first().and_then(|one| cell(one, ACTIONS[0])) else {
@@ -115,7 +115,7 @@ impl Observed {
         Blocks(complete.iter().filter_map(analysis).collect())
     }
 
-    /// The analysis of all blocks together.
+    /// The joint analysis of all blocks.
     pub(super) fn together(&self) -> Option<Analysis> {
         self.analysis(&self.file_systems, &self.complete(&self.file_systems))
     }
@@ -140,12 +140,12 @@ impl Observed {
 pub(super) struct Blocks(Vec<Analysis>);
 
 impl Blocks {
-    /// The mean over blocks of what is worked out from each.
+    /// The mean over blocks of a figure that is computed for each.
     pub(super) fn mean(&self, of: impl Fn(&Analysis) -> Option<f64>) -> Option<Estimate> {
         self.mean_at(LEVEL, of)
     }
 
-    /// The same with an interval at another level.
+    /// The same, with an interval at another level.
     pub(super) fn mean_at(
         &self,
         level: f64,
@@ -162,14 +162,14 @@ impl Blocks {
     }
 }
 
-/// The effect of a level, in percent of the mean of all.
+/// The effect of a level, in percent of the grand mean.
 pub(super) fn effect(analysis: &Analysis, factor: &str, level: &str) -> Option<f64> {
     let mut effects = analysis.effects.iter();
     let found = effects.find(|one| one.factor == factor && one.level == level)?;
     Some(100.0 * found.estimate.estimate / analysis.grand_mean.estimate)
 }
 
-/// How much one level is above another, in percent of the mean of all.
+/// By how much one level is above another, in percent of the grand mean.
 pub(super) fn difference(
     analysis: &Analysis,
     factor: &str,

@@ -1,4 +1,4 @@
-//! The figures of both: the paper's, and those measured here.
+//! The paper's figures, beside those measured here.
 
 use serde::Serialize;
 use stats::design::{Analysis, Source};
@@ -15,18 +15,18 @@ pub struct RateRow {
     pub action: &'static str,
     /// The paper's rates in kB/s, by file system.
     pub published: Vec<(&'static str, f64)>,
-    /// What was measured, in kB/s (of 1024 bytes), by file system.
+    /// The measured rates, in kB/s (of 1024 bytes), by file system.
     pub measured: Vec<(String, Estimate)>,
 }
 
-/// How much of the variation a source explains where each cell is observed once.
+/// How much of the variation a source explains if each cell is observed once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShareRow {
-    /// A factor, or `errors`, which without replications are their interaction as well.
+    /// A factor, or `errors`, which without replications include the interaction of the factors.
     pub source: String,
     /// The paper's share in percent.
     pub published: Option<f64>,
-    /// The mean share of the blocks, in percent.
+    /// The mean share over the blocks, in percent.
     pub measured: Estimate,
 }
 
@@ -41,9 +41,9 @@ pub struct SourceRow {
     pub df: u64,
     /// The paper's F.
     pub published_f: Option<f64>,
-    /// Its mean square over that of the errors.
+    /// Its mean square divided by that of the errors.
     pub f: Option<f64>,
-    /// What F exceeds by chance in 5 % of cases.
+    /// The value that F exceeds by chance in 5 % of cases.
     pub f_quantile: Option<f64>,
     /// The probability of such an F by chance.
     pub p: Option<f64>,
@@ -56,23 +56,23 @@ pub struct EffectRow {
     pub factor: &'static str,
     /// Its level.
     pub level: String,
-    /// The paper's effect, in percent of the mean of all.
+    /// The paper's effect, in percent of the grand mean.
     pub published: Option<Estimate>,
-    /// What was measured, in percent of the mean of all.
+    /// The measured effect, in percent of the grand mean.
     pub measured: Estimate,
 }
 
-/// How much quicker one file system is than another.
+/// How much faster one file system is than another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DifferenceRow {
-    /// The one.
+    /// The first file system.
     pub first: String,
-    /// The other.
+    /// The second file system.
     pub second: String,
-    /// The paper's difference, in percent of the mean of all, its slip corrected.
+    /// The paper's difference, with its slip corrected, in percent of the grand mean.
     pub published: Option<Estimate>,
-    /// What was measured, in percent of the mean of all. All such intervals hold together at the
-    /// level (Bonferroni).
+    /// The measured difference, in percent of the grand mean. The level applies to all of these
+    /// intervals jointly (Bonferroni).
     pub measured: Estimate,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn rates(observed: &Observed) -> Vec<RateRow> {
     ACTIONS.into_iter().zip(RATES).map(row).collect()
 }
 
-/// Shares of the variation, published and in the blocks.
+/// Shares of the variation, published and as the mean over the blocks.
 pub(super) fn shares(blocks: &Blocks, paper: &Analysis) -> Vec<ShareRow> {
     let row = |source: &Source| {
         Some(ShareRow {
@@ -103,7 +103,7 @@ pub(super) fn shares(blocks: &Blocks, paper: &Analysis) -> Vec<ShareRow> {
     paper.anova.iter().filter_map(row).collect()
 }
 
-/// A row of the analysis of variance of all blocks.
+/// A row of the joint analysis of variance of all blocks.
 pub(super) fn source(of: &Source, paper: &Analysis) -> SourceRow {
     let published = paper.anova.iter().find(|one| one.name == of.name);
     SourceRow {
@@ -129,7 +129,7 @@ pub(super) fn effects(blocks: &Blocks, paper: &Analysis) -> Vec<EffectRow> {
     FACTORS.into_iter().flat_map(of_factor).collect()
 }
 
-/// An effect of the paper with its interval.
+/// One of the paper's effects, with its interval.
 fn published(paper: &Analysis, factor: &str, level: &str) -> Option<Estimate> {
     let mut effects = paper.effects.iter();
     let found = &effects.find(|one| one.factor == factor && one.level == level)?.estimate;
@@ -158,7 +158,7 @@ pub(super) fn differences(
         .enumerate()
         .flat_map(|(index, first)| after(index).map(move |second| (first, second)))
         .collect();
-    // Bonferroni: all intervals hold together at the level.
+    // Bonferroni: the level applies to all intervals jointly.
     let level = 1.0 - (1.0 - LEVEL) / all.len().max(1) as f64;
     let published = pairs(paper).unwrap_or_default();
     let row = |(first, second): (&String, &String)| {

@@ -1,11 +1,11 @@
 //! The paper's experiment, measured again: file systems under the phases of Bonnie, in blocks.
 //!
-//! Each block is the paper's own design once more, a full factorial without replications, and is
-//! analysed by itself as the paper is. What such an analysis says (shares of the variation,
-//! effects, differences) varies from block to block, and intervals are of its mean over blocks by
-//! Student's t. So errors need not be equally large in all cells, and what a block has of its own
-//! cancels. All blocks together are the same design with replications, whose errors are those of
-//! repeating (Jain, chapter 22): it tests whether factors and their interaction matter.
+//! Each block repeats the paper's design, a full factorial without replications, and is analysed
+//! separately as in the paper. The results of such an analysis (shares of the variation, effects,
+//! differences) vary from block to block; intervals are for their means over blocks, by Student's
+//! t. So errors need not have the same size in all cells, and whatever is common to a block cancels
+//! out. All blocks together are the same design with replications, whose errors are those of
+//! repetition (Jain, chapter 22): this tests whether the factors and their interaction matter.
 
 mod blocks;
 mod figures;
@@ -35,49 +35,49 @@ const LEVEL: f64 = 0.95;
 pub enum Clock {
     /// Time.
     Time,
-    /// Instructions, as that of a guest: one for each nanosecond that it shows.
+    /// Instructions, as in a guest whose clock advances one nanosecond per instruction.
     Instructions,
 }
 
-/// What was measured, and how it stands to the paper.
+/// What was measured, and how it compares with the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// The run.
+    /// The name of the run.
     pub run: String,
-    /// What its rates are by. By instructions they are in KiB per million.
+    /// What its rates are relative to. With instructions, they are in KiB per million.
     pub clock: Clock,
     /// Release of the kernel.
     pub kernel: String,
     /// The level of all intervals and tests.
     pub level: f64,
-    /// Size of Bonnie's file; the paper has 320 MB.
+    /// Size of Bonnie's file; 320 MB in the paper.
     pub file_bytes: Option<u64>,
-    /// The limit of memory; the paper has 64 MB.
+    /// The memory limit; 64 MB in the paper.
     pub memory_bytes: Option<u64>,
     /// The file systems, in the run's order.
     pub file_systems: Vec<String>,
-    /// Blocks in which each was measured with each action.
+    /// The number of blocks in which every action was measured on every file system.
     pub blocks: usize,
     /// Rates by action.
     pub rates: Vec<RateRow>,
-    /// Where the variation of a block comes from; none with fewer than two file systems.
+    /// Where the variation within a block comes from; empty with fewer than two file systems.
     pub shares: Vec<ShareRow>,
-    /// The analysis of variance of all blocks; none with fewer than two file systems.
+    /// The joint analysis of variance of all blocks; empty with fewer than two file systems.
     pub variance: Vec<SourceRow>,
-    /// What its errors look like where they are not what it supposes.
+    /// In which ways its errors violate its assumptions.
     pub warnings: Vec<String>,
     /// Effects of file systems and actions.
     pub effects: Vec<EffectRow>,
     /// Differences between file systems.
     pub differences: Vec<DifferenceRow>,
-    /// What the paper says, and what came out.
+    /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
-    /// What could not be measured, with why.
+    /// What could not be measured, and why.
     pub missing: Vec<String>,
 }
 
 impl Measured {
-    /// What a run measured, beside the analysis of what the paper measured.
+    /// What a run measured, compared with the analysis of the paper's rates.
     pub(super) fn of((run, name): NamedRun<'_>, clock: Clock, paper: &Analysis) -> Self {
         let gathered = Gathered::of(run);
         let observed = Observed::of(&gathered, clock);
@@ -105,13 +105,13 @@ impl Measured {
         }
     }
 
-    /// The text for people.
+    /// Renders the comparison for people.
     pub(super) fn text(&self, width: usize) -> String {
         text::render(self, width)
     }
 }
 
-/// What the cells say of the size of the file.
+/// The size of the file, according to the cells.
 fn file_bytes(run: &Run) -> Option<u64> {
     let parameters: Option<&BTreeMap<String, Value>> =
         run.manifest.cells.first().map(|cell| &cell.parameters);

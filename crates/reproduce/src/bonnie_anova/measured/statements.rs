@@ -1,8 +1,8 @@
-//! What the paper says of its file systems and actions, and whether it holds here.
+//! What the paper says about its file systems and actions, and whether it holds here.
 //!
-//! All but the tests of significance are of differences in percent of the mean of all, each with an
-//! interval over blocks: one holds where the whole interval agrees, does not where the whole
-//! interval disagrees, and is unknown otherwise.
+//! All but the tests of significance are about differences in percent of the grand mean, each with
+//! an interval over blocks: a statement holds if the whole interval agrees with it, does not hold
+//! if the whole interval disagrees, and is unknown otherwise.
 
 use stats::design::Analysis;
 
@@ -11,12 +11,12 @@ use super::{LEVEL, Outcome, Statement};
 use crate::bonnie_anova::published::FILE_SYSTEMS;
 use crate::bonnie_anova::tables::FACTORS;
 
-/// A difference below this is none, in percent.
+/// Smaller differences do not count, in percent.
 const MARGIN: f64 = 2.0;
-/// What is called alike differs by no more than this, in percent.
+/// How much values that are called alike may differ, in percent.
 const ALIKE: f64 = 10.0;
 
-/// What a difference is said to be.
+/// What the paper says about a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     More,
@@ -24,18 +24,18 @@ enum Said {
     Alike,
 }
 
-/// What is worked out of a block.
+/// A figure that is computed for each block.
 #[derive(Clone, Copy, Debug)]
 enum Of {
-    /// The share of the variation that one factor explains over that of the other.
+    /// The share of the variation explained by the action, minus that explained by the file system.
     Shares,
-    /// How much one action is above another.
+    /// By how much the first action is above the second.
     Actions(&'static str, &'static str),
-    /// How far an action is from the mean of all.
+    /// How far an action is from the grand mean.
     Action(&'static str),
     /// How far a file system is from the mean of the paper's three.
     FileSystem(&'static str),
-    /// How much one file system is above another.
+    /// By how much the first file system is above the second.
     FileSystems(&'static str, &'static str),
 }
 
@@ -160,7 +160,7 @@ pub(super) fn all(
     all
 }
 
-/// Whether a factor matters at all. That it does not could not be shown: it stays unknown.
+/// Whether a factor matters. The test cannot show that it does not, so that remains unknown.
 fn significance(
     together: Option<&Analysis>,
     (factor, claim): (&str, &'static str),
@@ -206,7 +206,7 @@ fn worked_out(of: Of, analysis: &Analysis) -> Option<f64> {
     }
 }
 
-/// What it would take to measure it.
+/// What a run would need to measure this.
 fn unmeasured(of: Of) -> String {
     match of {
         Of::Shares | Of::Actions(..) | Of::Action(_) => {
@@ -226,7 +226,7 @@ fn words(of: &Estimate) -> String {
     }
 }
 
-/// Holds where the whole interval agrees, does not where the whole interval disagrees.
+/// Holds if the whole interval agrees, does not hold if the whole interval disagrees.
 fn outcome(said: Said, of: &Estimate) -> Outcome {
     let Some((low, high)) = of.low.zip(of.high) else { return Outcome::Unknown };
     let (holds, fails) = match said {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::bonnie_anova::published::{ACTIONS, FILE_SYSTEMS, RATES};
 
-/// The paper's rates in three blocks, each cell a little off in each, without the file systems
-/// called `missing`.
+/// The paper's rates in three blocks, with small deviations in each cell and block, and without the
+/// file systems in `missing`.
 fn as_published(missing: &[&str]) -> Observed {
     let mut observed = Observed::default();
     for (row, (action, rates)) in ACTIONS.into_iter().zip(RATES).enumerate() {

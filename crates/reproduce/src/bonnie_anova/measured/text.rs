@@ -1,4 +1,4 @@
-//! What was measured as text, each figure beside the paper's.
+//! The measured figures as text, each beside the paper's.
 
 use textual::{Columns, paragraph, plural, size};
 
@@ -68,10 +68,10 @@ fn on_file(bytes: u64) -> String {
     format!(" on a file of {}", size(bytes as f64, 3))
 }
 
-/// A row for each file system, as there may be more of them than fit beside each other.
+/// One row per file system, since there may be more of them than columns fit.
 fn rates(of: &Measured) -> String {
     let (rows, file_systems) = (&of.rates, &of.file_systems);
-    // The paper has nothing to set beside counts.
+    // The paper has no counts of instructions to compare with.
     let (unit, published) = match of.clock {
         Clock::Time => ("kB/s", &FILE_SYSTEMS[..]),
         Clock::Instructions => ("KiB per million", &[][..]),
@@ -163,7 +163,7 @@ fn ends(of: &Estimate) -> String {
     ends.map_or_else(String::new, |(low, high)| format!("[{low:+.1}, {high:+.1}]"))
 }
 
-/// The same of what is never below 0.
+/// The same for values that are never negative.
 fn plain_ends(of: &Estimate) -> String {
     let ends = of.low.zip(of.high);
     ends.map_or_else(String::new, |(low, high)| format!("[{low:.1}, {high:.1}]"))

@@ -1,4 +1,4 @@
-//! The four figures, from the replicates of a run.
+//! The data of the four figures, from the replicates of a run.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use stats::Sample;
 use super::{DEVICE_LOG2, Latencies, LatencySlice, SizePoint, TimeCurve};
 use crate::gathered::{Gathered, estimate, values};
 
-/// Points of a curve over time.
+/// Number of points in a curve over time.
 const POINTS: usize = 40;
 
-/// Figure 1: the points of the curve called `curve`, by size.
+/// Figure 1: the points of a curve, by size.
 pub(super) fn sizes(gathered: &Gathered<'_>, curve: &str) -> Vec<SizePoint> {
     let memory_bytes = gathered.memory_bytes as f64;
     let point = |(cell, replicates): &(&Cell, Vec<&Replicate>)| {
@@ -31,7 +31,7 @@ pub(super) fn sizes(gathered: &Gathered<'_>, curve: &str) -> Vec<SizePoint> {
     points
 }
 
-/// Figure 2: throughput over time by target, all on one grid of time.
+/// Figure 2: throughput over time by target, all on one time grid.
 pub(super) fn time_curves(gathered: &Gathered<'_>) -> Vec<TimeCurve> {
     let cells: Vec<_> = gathered.named("figure-2").collect();
     let end_s = cells.iter().flat_map(|(_, replicates)| replicates.iter()).map(|one| end_s(one));
@@ -71,8 +71,8 @@ pub(super) fn latencies(gathered: &Gathered<'_>) -> Vec<Latencies> {
     ["figure-3a", "figure-3b", "figure-3c"].into_iter().filter_map(one).collect()
 }
 
-/// Figure 4: latencies over time. Replicates take different times, so slices are shares of each
-/// one's own duration, and are dated by the mean.
+/// Figure 4: latencies over time. Since replicates have different durations, each is divided into
+/// slices that are shares of its own duration, and the slices are dated by the mean duration.
 pub(super) fn latency_slices(gathered: &Gathered<'_>) -> Vec<LatencySlice> {
     const SLICES: usize = 24;
     let Some((_, replicates)) = gathered.named("figure-4").next() else { return Vec::new() };
@@ -97,7 +97,7 @@ pub(super) fn latency_slices(gathered: &Gathered<'_>) -> Vec<LatencySlice> {
     (0..SLICES).map(slice).filter(|slice| !slice.buckets.is_empty()).collect()
 }
 
-/// Operations by log2 of their latency, all slices together.
+/// Operations by log2 of their latency, over all slices.
 fn total(timeline: &TimelineRecord) -> BTreeMap<u8, u64> {
     let mut sum = BTreeMap::new();
     for (log2, count) in timeline.slices.iter().flatten() {
@@ -106,7 +106,7 @@ fn total(timeline: &TimelineRecord) -> BTreeMap<u8, u64> {
     sum
 }
 
-/// Share of operations served from memory, in percent.
+/// Percentage of operations served from memory.
 pub(super) fn from_memory_percent(histogram: &BTreeMap<u8, u64>) -> f64 {
     let all: u64 = histogram.values().sum();
     let quick: u64 =
@@ -114,7 +114,7 @@ pub(super) fn from_memory_percent(histogram: &BTreeMap<u8, u64>) -> f64 {
     100.0 * quick as f64 / all.max(1) as f64
 }
 
-/// Mean over histograms of the percentage of each bucket.
+/// Percentage in each bucket, as the mean over histograms.
 fn mean_percent(histograms: &[BTreeMap<u8, u64>]) -> Vec<(u8, f64)> {
     let mut sums: BTreeMap<u8, f64> = BTreeMap::new();
     for histogram in histograms {
@@ -131,11 +131,12 @@ fn end_s(replicate: &Replicate) -> f64 {
     timeline.map_or(0.0, |one| one.slices.len() as f64 * one.slice_ns as f64 / 1e9)
 }
 
-/// Operations per second between two moments; none where the replicate has ended before.
+/// Operations per second between two moments; `None` if the replicate covers at most half of that
+/// time.
 fn rate_between(replicate: &Replicate, from_s: f64, to_s: f64) -> Option<f64> {
     let timeline = replicate.timeline.as_ref()?;
     let slice_s = timeline.slice_ns as f64 / 1e9;
-    // The last slice is cut short by the end.
+    // The end of the run cuts the last slice short.
     let whole = timeline.slices.len().saturating_sub(1);
     let (mut operations, mut covered_s) = (0.0, 0.0);
     for (index, slice) in timeline.slices[..whole].iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Figures of a few replicates made by hand.
+//! Figures of a few handmade replicates.
 
 use record::{Better, CacheState, CurvePoint, Dimension, MetricDefinition, StandardMetric};
 
@@ -34,7 +34,7 @@ fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
     }
 }
 
-/// A replicate whose slices of a second hold these latencies.
+/// A replicate whose slices of one second contain these latencies.
 fn replicate(value: f64, slices: &[&[(u8, u64)]]) -> Replicate {
     let slices = slices.iter().map(|slice| slice.to_vec()).collect();
     let timeline = Some(TimelineRecord { slice_ns: 1_000_000_000, slices });
@@ -93,7 +93,7 @@ fn curves_over_time_share_one_grid() {
     let runs = [replicate(2e9, &[&[(10, 40)][..]; 5]), replicate(2e9, &[&[(10, 80)][..]; 3])];
     let curves = time_curves(&gathered(&cell, &runs));
     assert_eq!(curves[0].half_speed_s.median, 2.0);
-    // Both run at first, then the longer one alone.
+    // At first both run, then only the longer one.
     assert_eq!(curves[0].points[0], (5.0 / 80.0, 60.0));
     assert_eq!(curves[0].points.last().expect("some").1, 40.0);
 }
