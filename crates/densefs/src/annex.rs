@@ -5,8 +5,7 @@
 
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
-use crate::file_locks::LOCK_BYTES;
-use crate::layout::{annex, cell};
+use crate::layout::{annex, cell, file_lock};
 use crate::member::Member;
 use crate::seams::Seams;
 
@@ -116,7 +115,7 @@ pub(crate) fn lines_for(bytes: u32) -> u32 {
 
 /// The runs that this annex refers to, with their lines.
 pub(crate) fn runs_of(annex: Line<'_>) -> [(Ref, u32); 2] {
-    let lock_bytes = annex.load(annex::LOCK_COUNT).saturating_mul(LOCK_BYTES);
+    let lock_bytes = annex.load(annex::LOCK_COUNT).saturating_mul(file_lock::BYTES);
     [
         (Ref(annex.load(annex::ATTRIBUTES)), lines_for(annex.load(annex::ATTRIBUTE_BYTES))),
         (Ref(annex.load(annex::LOCKS)), lines_for(lock_bytes)),

@@ -8,8 +8,8 @@ use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::descriptors::Held;
 use crate::directory::Table;
 use crate::errno::Errno;
-use crate::layout::{WORD, cell, content, description, mode_entry, slot, superblock, zone};
-use crate::member::{Member, is_held};
+use crate::layout::{WORD, cell, content, description, lock, mode_entry, slot, superblock, zone};
+use crate::member::Member;
 use crate::modes::TYPE;
 use crate::name::{NAME_MOST, Name};
 use crate::seams::Seams;
@@ -157,7 +157,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             let outside = |_| Problem { what: "there is no record of a process", line: 0 };
             let at = self.member.geometry().process(number).map_err(outside)?;
             let record = self.line(at)?;
-            if is_held(record.load(WORD)) {
+            if lock::is_held(record.load(WORD)) {
                 return problem("somebody holds the lock of a process", at);
             }
             let held = Held::by(record);
@@ -192,7 +192,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         let count = self.line(superblock::MODES)?.load(superblock::MODE_COUNT);
         for page in 0..count.min(mode_entry::MOST).div_ceil(mode_entry::PER_PAGE) {
             let pages = self.line(superblock::MODE_PAGES.plus(page / 16))?;
-            let at = Ref(pages.load(crate::modes::PAGE.element((page % 16) as usize)));
+            let at = Ref(pages.load(superblock::MODE_PAGE.element((page % 16) as usize)));
             self.claim(at, LINES_PER_PAGE, USED)?;
         }
         Ok(())
@@ -228,7 +228,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
     /// Checks a cell when all names are known.
     fn whole_cell(&mut self, at: Ref, is_used: bool) -> Checked {
         let line = self.line(at)?;
-        if is_held(line.load(WORD)) {
+        if lock::is_held(line.load(WORD)) {
             return problem("somebody holds the lock of a cell", at);
         }
         let (seen, links) = (self.seen[at.0 as usize], line.load(cell::LINKS));

@@ -11,12 +11,12 @@ use std::{format, println, vec};
 use crate::arena::LINES_PER_PAGE;
 use crate::format::{FormatRequest, make};
 use crate::layout::{superblock, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::memory::Memory;
 use crate::modes::{Caller, FILE, Mode};
 use crate::quiet::Quiet;
 use crate::random::Random;
-use crate::tree::{Follow, Node, Remove};
+use crate::tree::{Follow, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// Four zones.

@@ -7,11 +7,10 @@ use crate::annex::{Inode, lines_for};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, READ, STICKY, TYPE, WRITE};
 use crate::name::NAME_MOST;
 use crate::seams::Seams;
-use crate::tree::Node;
 
 /// Most bytes of a value, as on Linux.
 const VALUE_MOST: usize = 65_536;

@@ -5,16 +5,12 @@
 //! annex that grows whenever one is given back.
 
 use crate::annex::{Inode, lines_for};
-use crate::arena::{LINE_BYTES, Line, Ref};
+use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell, file_lock};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::seams::Seams;
-use crate::tree::Node;
 
-/// Bytes of a lock.
-pub(crate) const LOCK_BYTES: u32 = 32;
-const _: () = assert!((LOCK_BYTES * file_lock::PER_LINE) as usize == LINE_BYTES);
 /// Most locks of a file.
 const LOCKS_MOST: usize = 512;
 
@@ -255,14 +251,14 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let inode = self.with_annex(inode)?;
         self.ready_to_give()?;
-        let bytes = u32::try_from(locks.count).map_err(|_| Errno::NOLCK)? * LOCK_BYTES;
+        let bytes = u32::try_from(locks.count).map_err(|_| Errno::NOLCK)? * file_lock::BYTES;
         let run = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
         if let Some(run) = run {
             self.write_locks(run, locks.as_slice())?;
         }
-        let old_bytes = old_count * LOCK_BYTES;
+        let old_bytes = old_count * file_lock::BYTES;
         let fields = [annex::LOCKS, annex::LOCK_COUNT];
-        self.replace_run(&inode, fields, (old_bytes, run), bytes / LOCK_BYTES)?;
+        self.replace_run(&inode, fields, (old_bytes, run), bytes / file_lock::BYTES)?;
         let releases = inode.body.atomic(annex::RELEASES);
         if has_released {
             let next = inode.body.load(annex::RELEASES).wrapping_add(1);

@@ -2,12 +2,12 @@
 
 use crate::arena::{Arena, Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
+use crate::geometry::Geometry;
 pub use crate::layout::VERSION;
 use crate::layout::{MAGIC, cell, slot, superblock};
 use crate::member::Member;
 use crate::modes::{DIRECTORY, Mode};
 use crate::seams::Seams;
-use crate::space::Geometry;
 
 /// What is asked of a new arena.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,22 @@ pub const VERSION: u32 = 3;
 /// The lock of whatever has one, in its first line: owner 15 bits, waiters 1, version 16.
 pub(crate) const WORD: Field<u32> = Field::at(0);
 
+/// The parts of [`WORD`].
+pub(crate) mod lock {
+    /// The number of the slot whose thread holds the lock, plus 1; 0 if nobody holds it.
+    pub(crate) const OWNER: u32 = 0x7fff;
+    /// Somebody sleeps until the lock is released.
+    pub(crate) const WAITERS: u32 = 0x8000;
+    /// One step of the version, which is odd while the lock is held.
+    pub(crate) const STEP: u32 = 0x1_0000;
+
+    /// Whether somebody holds the lock with this word.
+    #[inline(always)]
+    pub(crate) fn is_held(word: u32) -> bool {
+        word & OWNER != 0
+    }
+}
+
 /// The superblock: the first page.
 pub(crate) mod superblock {
     use super::{Field, Ref};
@@ -45,6 +61,7 @@ pub(crate) mod superblock {
 
     /// References to the pages of the table of modes, 16 to a line.
     pub(crate) const MODE_PAGES: Ref = Ref(16);
+    pub(crate) const MODE_PAGE: Field<u32> = Field::at(0);
 }
 
 /// An entry of the table of modes: 16 bytes.
@@ -278,8 +295,9 @@ pub(crate) mod annex {
 
 /// A lock of a file that a program has taken: half a line.
 pub(crate) mod file_lock {
-    use super::Field;
+    use super::{Field, LINE_BYTES};
 
+    pub(crate) const BYTES: u32 = 32;
     pub(crate) const PER_LINE: u32 = 2;
     /// Above, what the owner is; in the lowest bit, whether it is exclusive.
     pub(crate) const HOW: Field<u32> = Field::at(0);
@@ -288,6 +306,8 @@ pub(crate) mod file_lock {
     pub(crate) const START: Field<u64> = Field::at(16);
     /// The byte behind the last one.
     pub(crate) const END: Field<u64> = Field::at(24);
+
+    const _: () = assert!((BYTES * PER_LINE) as usize == LINE_BYTES);
 }
 
 /// What a file's `FORM` says of its content, and the map of a larger one.

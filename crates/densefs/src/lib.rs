@@ -36,15 +36,16 @@ mod errno;
 mod extended;
 mod file_locks;
 pub mod format;
+mod geometry;
 #[cfg(test)]
 mod interleaved;
 mod layout;
 mod listing;
-mod log;
 mod member;
 #[cfg(test)]
 #[path = "../tests/core/memory.rs"]
 mod memory;
+mod mode_table;
 pub mod modes;
 mod name;
 #[cfg(test)]
@@ -64,9 +65,9 @@ pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};
 pub use listing::{Batch, Listed, POSITION_FIRST, Taker};
-pub use member::Member;
+pub use member::{Member, Node};
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};
 pub use tree::{
-    Follow, Last, NewTime, NewTimes, Node, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
+    Follow, Last, NewTime, NewTimes, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
 };

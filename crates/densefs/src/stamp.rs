@@ -1,9 +1,8 @@
 //! How it is known that a cell has not changed, by those who do not take its lock.
 
-use crate::arena::{Line, Ref};
+use crate::arena::Line;
+use crate::layout::lock::{OWNER, STEP};
 use crate::layout::{WORD, cell};
-use crate::member::{Member, OWNER, STEP};
-use crate::seams::Seams;
 
 /// Longer than the clock may show the same time: the kernel's coarse ones tick 100 times a second
 /// at least.
@@ -45,22 +44,4 @@ impl Stamp {
 pub(crate) fn later(cell: Line<'_>, now: u64) -> u64 {
     let last = cell.load(cell::CTIME);
     if last.wrapping_sub(now) < TICK_NS { last + 1 } else { now }
-}
-
-impl<S: Seams> Member<'_, S> {
-    /// Puts into the log that something of an inode changes now: later than the last time, even if
-    /// the clock has not ticked since.
-    #[inline(always)]
-    pub(crate) fn put_changed(&self, at: Ref, line: Line<'_>, now: u64) {
-        self.put(at, cell::CTIME, later(line, now));
-    }
-
-    /// The same of a file's content. Whoever has a copy of that, as the kernel has of a mounted
-    /// file, sees by the mtime that it is old, so each change has one of its own.
-    #[inline(always)]
-    pub(crate) fn put_written(&self, at: Ref, line: Line<'_>, now: u64) {
-        let time = later(line, now);
-        self.put(at, cell::MTIME, time);
-        self.put(at, cell::CTIME, time);
-    }
 }

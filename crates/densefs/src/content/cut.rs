@@ -6,10 +6,9 @@ use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, slot, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
 use crate::seams::Seams;
-use crate::tree::Node;
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Gives a file this size: what lies behind is gone, and what is new reads as zeros.

@@ -6,10 +6,9 @@ use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
 use crate::seams::Seams;
-use crate::tree::Node;
 
 /// What is looked for in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,9 @@ use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{SYMLINK, TYPE};
 use crate::seams::Seams;
-use crate::tree::Node;
 use map::{Change, Map};
 
 pub use holes::Sought;

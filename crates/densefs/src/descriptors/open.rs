@@ -4,10 +4,10 @@ use super::table::{Place, entry_of};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
 use crate::seams::Seams;
-use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Node, Start};
+use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Start};
 
 /// What a file is opened for, by the numbers of open(2) on Linux for x86-64.
 pub mod flags {

@@ -10,11 +10,10 @@ use super::table::{Entry, Place, entry_of};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description, process};
-use crate::member::Member;
+use crate::member::{Known, Member, Node, Working};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
-use crate::tree::{Known, Node, Working};
 
 /// For what it is opened.
 const HOW: u32 = flags::PATH | flags::DIRECTORY;
@@ -47,13 +46,6 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         self.working.set(Some(Working { at: node.at, changes }));
         Ok(())
-    }
-
-    /// Whether the working directory is what the member remembers.
-    #[inline(always)]
-    pub(crate) fn is_still_working(&self) -> bool {
-        let changes = self.record().load(process::CHANGES);
-        self.working.get().is_some_and(|working| working.changes == changes)
     }
 
     /// Changes the working directory.

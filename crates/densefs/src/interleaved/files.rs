@@ -8,9 +8,9 @@ use std::vec;
 use super::{Act, Player, Scene, explore, explore_any};
 use crate::descriptors::flags;
 use crate::errno::Errno;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, FILE};
-use crate::tree::{Follow, Node, Remove};
+use crate::tree::{Follow, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of files have in common.

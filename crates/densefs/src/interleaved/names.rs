@@ -7,9 +7,9 @@ use std::vec::Vec;
 use super::{Act, Player, Scene, explore, explore_any};
 use crate::descriptors::flags;
 use crate::errno::Errno;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE};
-use crate::tree::{Follow, Node, Remove, Rename};
+use crate::tree::{Follow, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of names have in common.

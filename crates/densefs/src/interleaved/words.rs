@@ -5,8 +5,8 @@ use std::string::String;
 
 use super::{Player, Scene, explore};
 use crate::errno::Errno;
+use crate::layout::lock::{OWNER, STEP, is_held};
 use crate::layout::{WORD, cell, slot};
-use crate::member::{OWNER, STEP, is_held};
 use crate::seams::Seams;
 
 fn nothing(_member: &Player<'_>) -> Result<(), Errno> {

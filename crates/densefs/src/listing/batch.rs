@@ -3,11 +3,10 @@
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::listing::{Listed, Taker};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::Caller;
 use crate::name::NAME_MOST;
 use crate::seams::Seams;
-use crate::tree::Node;
 
 /// Entries that are copied at a time, if their names are short.
 const ENTRIES: usize = 64;

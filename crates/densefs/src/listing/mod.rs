@@ -14,11 +14,10 @@ use crate::arena::{Line, Ref};
 use crate::directory::{Table, bits, places_in_use};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, READ, TYPE};
 use crate::name::{NAME_MOST, Name, hash_of};
 use crate::seams::Seams;
-use crate::tree::Node;
 pub use batch::Batch;
 use gathered::{GROUPS_MOST, Gathered};
 

@@ -12,12 +12,13 @@ mod zones;
 
 use crate::arena::{LINES_PER_PAGE, Ref, Word};
 use crate::errno::Errno;
+use crate::geometry::{Geometry, Zone};
 use crate::layout::{slot, superblock, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
-pub(crate) use zones::{Geometry, class_of};
-use zones::{Page, Use, Zone, find_zeros, ones};
+pub(crate) use zones::class_of;
+use zones::{Page, Use, find_zeros, ones};
 
 /// Lines that a stock keeps room for, so that an operation can give so many back.
 const CELLS_ROOM: u32 = 4;

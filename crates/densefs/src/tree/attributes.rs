@@ -1,10 +1,9 @@
 //! Attributes of inodes, changed.
 
-use super::Node;
 use crate::annex::Inode;
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
 use crate::name::NAME_MOST;
 use crate::seams::Seams;

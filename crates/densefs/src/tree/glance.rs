@@ -8,12 +8,11 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::node::Known;
-use super::{Follow, Node, PATH_MOST, Stat};
+use super::{Follow, PATH_MOST, Stat};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Known, Member, Node};
 use crate::modes::{AsCaller, Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::Name;
 use crate::seams::Seams;

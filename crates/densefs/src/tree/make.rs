@@ -1,11 +1,11 @@
 //! New names: of new inodes, and of those that there are.
 
-use super::{LINKS_MOST, Node, Parent, Stat};
+use super::{LINKS_MOST, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::Search;
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device};
 use crate::name::Name;
 use crate::seams::Seams;

@@ -8,7 +8,6 @@
 mod attributes;
 mod glance;
 mod make;
-mod node;
 mod rename;
 mod walk;
 
@@ -19,15 +18,13 @@ use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::directory::{Entry, Table};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE, is_device};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
-pub use node::Node;
-pub(crate) use node::{Known, Opening, Working};
 pub use rename::Rename;
 pub(crate) use walk::{FOLLOWED_MOST, Missing};
 pub use walk::{Follow, Last, PATH_MOST};

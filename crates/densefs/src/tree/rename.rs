@@ -7,11 +7,10 @@ use crate::arena::{Line, Ref, Word};
 use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
 use crate::layout::{cell, superblock};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, Mode, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
-use crate::tree::Node;
 
 /// Most directories above one another that are looked through.
 const DEPTH_MOST: u32 = 1 << 20;

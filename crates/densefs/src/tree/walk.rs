@@ -4,13 +4,11 @@
 //! speaks for the next one ([`Node`]). If anything on the way has become something else meanwhile,
 //! the walk ends with [`Errno::STALE`], and [`Member::again`] begins it anew.
 
-use super::Node;
 use super::glance::Start;
-use super::node::Known;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Known, Member, Node};
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::{self, NAME_MOST, word_of};
 use crate::seams::Seams;

@@ -6,11 +6,12 @@
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::arena::{Arena, Field, LINE_BYTES, Ref, Word, Words};
+use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word, Words};
 use crate::errno::Errno;
-use crate::layout::slot;
+use crate::layout::{cell, slot};
 use crate::member::Member;
 use crate::seams::Seams;
+use crate::stamp::later;
 
 /// Words of a log.
 const WORDS: usize = 2 * slot::LOG_MOST as usize;
@@ -67,6 +68,22 @@ impl<S: Seams> Member<'_, S> {
         self.log.words.store(2 * entry + 1, value);
         self.seams().after_store();
         self.log.logged.set(entry + 1);
+    }
+
+    /// Puts into the log that something of an inode changes now: later than the last time, even if
+    /// the clock has not ticked since.
+    #[inline(always)]
+    pub(crate) fn put_changed(&self, at: Ref, line: Line<'_>, now: u64) {
+        self.put(at, cell::CTIME, later(line, now));
+    }
+
+    /// The same of a file's content. Whoever has a copy of that, as the kernel has of a mounted
+    /// file, sees by the mtime that it is old, so each change has one of its own.
+    #[inline(always)]
+    pub(crate) fn put_written(&self, at: Ref, line: Line<'_>, now: u64) {
+        let time = later(line, now);
+        self.put(at, cell::MTIME, time);
+        self.put(at, cell::CTIME, time);
     }
 
     /// Does all that is in the log, or after a death somebody else does.

@@ -7,25 +7,26 @@
 //! nothing has changed, and after it, whoever finds a lock of the dead does the log again, which
 //! does no harm if it was done in part.
 
+mod log;
+mod node;
+mod remembered;
+
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
+use crate::geometry::Geometry;
+use crate::layout::lock::{OWNER, STEP, WAITERS, is_held};
 use crate::layout::{WORD, slot, superblock};
-use crate::log::Log;
-use crate::modes::{KnownMode, MODES_KNOWN};
 use crate::seams::{Life, Seams};
-use crate::space::Geometry;
 use crate::stamp::Stamp;
-use crate::tree::{Node, Working};
+use log::Log;
+pub use node::Node;
+pub(crate) use node::{Known, Opening};
+use remembered::KnownMode;
+pub(crate) use remembered::{MODES_KNOWN, Working};
 
-/// Of a lock's word: who holds it, by number + 1.
-pub(crate) const OWNER: u32 = 0x7fff;
-/// Somebody sleeps at it.
-const WAITERS: u32 = 0x8000;
-/// One step of the version, which is odd while it is held.
-pub(crate) const STEP: u32 = 0x1_0000;
 /// Looks at what others change before its lock is taken for it: few in tests, which are to come
 /// to what is done then.
 const READS: u32 = if cfg!(test) { 3 } else { 1000 };
@@ -60,7 +61,7 @@ pub struct Member<'a, S> {
     state: Line<'a>,
     /// Locks that it holds, as it remembers them: the slot is for others.
     held: Cell<usize>,
-    pub(crate) log: Log<'a>,
+    log: Log<'a>,
     held_lines: [Cell<Line<'a>>; slot::HELD_MOST],
     /// The mode that it last looked up.
     pub(crate) last_mode: Cell<Option<u16>>,
@@ -476,10 +477,4 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         Ok(())
     }
-}
-
-/// Whether somebody holds the lock with this word.
-#[inline(always)]
-pub(crate) fn is_held(word: u32) -> bool {
-    word & OWNER != 0
 }

@@ -45,14 +45,6 @@ pub(crate) struct Opening {
     pub(crate) flags: u32,
 }
 
-/// A working directory as it last was.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Working {
-    pub(crate) at: Ref,
-    /// How often the process had changed it.
-    pub(crate) changes: u64,
-}
-
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         self.at == other.at

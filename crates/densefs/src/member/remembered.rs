@@ -1,0 +1,48 @@
+//! What a thread remembers of the arena, so that most calls need not look it up: modes, and the
+//! working directory.
+
+use core::cell::Cell;
+
+use crate::arena::Ref;
+use crate::layout::process;
+use crate::member::Member;
+use crate::seams::Seams;
+
+/// Modes that a thread remembers: what an index means never changes.
+pub(crate) const MODES_KNOWN: usize = 8;
+
+/// A mode that a thread remembers, or none yet.
+#[derive(Debug)]
+pub(crate) struct KnownMode {
+    pub(crate) index: Cell<u32>,
+    pub(crate) uid: Cell<u32>,
+    pub(crate) gid: Cell<u32>,
+    pub(crate) mode: Cell<u32>,
+}
+
+impl KnownMode {
+    /// No mode.
+    pub(crate) const fn new() -> Self {
+        const fn zero() -> Cell<u32> {
+            Cell::new(0)
+        }
+        Self { index: Cell::new(u32::MAX), uid: zero(), gid: zero(), mode: zero() }
+    }
+}
+
+/// A working directory as it last was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Working {
+    pub(crate) at: Ref,
+    /// How often the process had changed it.
+    pub(crate) changes: u64,
+}
+
+impl<S: Seams> Member<'_, S> {
+    /// Whether the working directory is what the member remembers.
+    #[inline(always)]
+    pub(crate) fn is_still_working(&self) -> bool {
+        let changes = self.record().load(process::CHANGES);
+        self.working.get().is_some_and(|working| working.changes == changes)
+    }
+}
