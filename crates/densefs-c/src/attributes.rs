@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int};
 use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat, Usage};
 
 use crate::answer::{fail, result, write_stat};
-use crate::{base, files, path};
+use crate::arguments::{base, number, path};
+use crate::attached::attached;
 
 /// What is known of what a path names.
 ///
@@ -67,7 +68,7 @@ unsafe fn stat_from(
     let name = unsafe { path(name) };
     // SAFETY: the caller vouches for it.
     let tell = |stat: &Stat| unsafe { write_stat(stat, into) };
-    result(name.and_then(|name| files()?.tell_stat(base, name, follow, tell)))
+    result(name.and_then(|name| attached()?.tell_stat(base, name, follow, tell)))
 }
 
 /// Whether the process may read, write or execute something.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
     let wanted = wanted.cast_unsigned();
-    result(name.and_then(|name| files()?.check_access(Base::Working, name, wanted)))
+    result(name.and_then(|name| attached()?.check_access(Base::Working, name, wanted)))
 }
 
 /// How full the arena is.
@@ -92,7 +93,7 @@ pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statv
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
     let usage = name.and_then(|name| {
-        let files = files()?;
+        let files = attached()?;
         files.stat(name)?;
         files.usage()
     });
@@ -123,13 +124,13 @@ pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statv
 pub unsafe extern "C" fn dfs_chmod(name: *const c_char, mode: libc::mode_t) -> c_int {
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.set_mode(Base::Working, name, mode)))
+    result(name.and_then(|name| attached()?.set_mode(Base::Working, name, mode)))
 }
 
 /// The same, of what is open.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fchmod(file: c_int, mode: libc::mode_t) -> c_int {
-    result(crate::number(file).and_then(|file| files()?.set_mode_of(file, mode)))
+    result(number(file).and_then(|file| attached()?.set_mode_of(file, mode)))
 }
 
 /// Changes owner and group.
@@ -164,11 +165,9 @@ unsafe fn chown(name: *const c_char, (uid, gid): (u32, u32), follow: Follow) -> 
     let given = |id: u32| (id != u32::MAX).then_some(id);
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(
-        name.and_then(|name| {
-            files()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
-        }),
-    )
+    result(name.and_then(|name| {
+        attached()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
+    }))
 }
 
 /// Sets when it was last accessed, and when the content last changed.
@@ -193,7 +192,7 @@ pub unsafe extern "C" fn dfs_utimensat(
             Some([accessed, changed]) => [new_time(accessed)?, new_time(changed)?],
         };
         let times = NewTimes { accessed, changed };
-        files()?.set_times(base(directory)?, name?, follow, times)
+        attached()?.set_times(base(directory)?, name?, follow, times)
     })())
 }
 
@@ -212,5 +211,5 @@ fn new_time(time: &libc::timespec) -> Result<NewTime, Errno> {
 /// Sets the mask of permissions that new files do not get; the one before.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_umask(mask: libc::mode_t) -> libc::mode_t {
-    files().map_or(mask, |files| files.set_umask(mask))
+    attached().map_or(mask, |files| files.set_umask(mask))
 }

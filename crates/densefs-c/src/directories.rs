@@ -7,7 +7,8 @@ use std::ptr;
 use densefs_process::{Base, Errno, Follow, Listed, Taker, Whence, flags};
 
 use crate::answer::{fail, result};
-use crate::{files, number, path};
+use crate::arguments::{number, path};
+use crate::attached::attached;
 
 /// Bytes of entries that are fetched at a time.
 const BATCH: usize = 16 << 10;
@@ -119,13 +120,13 @@ impl Taker for Fetched {
 
 impl Directory {
     fn of(descriptor: u32) -> Result<Self, Errno> {
-        let position = files()?.seek(descriptor, 0, Whence::Current)?;
+        let position = attached()?.seek(descriptor, 0, Whence::Current)?;
         Ok(Self { descriptor, position, fetched: Fetched::new() })
     }
 
     fn seek(&mut self, position: u64) -> Result<(), Errno> {
         self.fetched.clear();
-        files()?.seek(self.descriptor, position.cast_signed(), Whence::Start)?;
+        attached()?.seek(self.descriptor, position.cast_signed(), Whence::Start)?;
         self.position = position;
         Ok(())
     }
@@ -133,7 +134,7 @@ impl Directory {
     /// `.` or `..`.
     fn dots(&mut self, name: &str, next: u64) -> Result<(), Errno> {
         let base = Base::Descriptor(self.descriptor);
-        let stat = files()?.stat_from(base, Path::new(name), Follow::No)?;
+        let stat = attached()?.stat_from(base, Path::new(name), Follow::No)?;
         self.fetched.add((stat.ino, next, libc::DT_DIR), name.as_bytes(), None);
         Ok(())
     }
@@ -160,7 +161,7 @@ impl Directory {
             self.dots("..", BEHIND_PARENT)?;
         }
         self.fetched.keep();
-        files()?.list_into(self.descriptor, &mut self.fetched)
+        attached()?.list_into(self.descriptor, &mut self.fetched)
     }
 }
 
@@ -173,7 +174,7 @@ pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
     let opened = name.and_then(|name| {
-        let files = files()?;
+        let files = attached()?;
         let descriptor = files.open_descriptor(Base::Working, name, flags::DIRECTORY, 0)?;
         Directory::of(descriptor)
     });
@@ -184,7 +185,7 @@ pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fdopendir(file: c_int) -> *mut Directory {
     boxed(number(file).and_then(|descriptor| {
-        if !files()?.stat_descriptor(descriptor)?.mode.is_directory() {
+        if !attached()?.stat_descriptor(descriptor)?.mode.is_directory() {
             return Err(Errno::NOTDIR);
         }
         Directory::of(descriptor)
@@ -268,5 +269,5 @@ pub unsafe extern "C" fn dfs_dirfd(directory: *mut Directory) -> c_int {
 pub unsafe extern "C" fn dfs_closedir(directory: *mut Directory) -> c_int {
     // SAFETY: the caller vouches for it.
     let directory = unsafe { Box::from_raw(directory) };
-    result(files().and_then(|files| files.close(directory.descriptor)))
+    result(attached().and_then(|files| files.close(directory.descriptor)))
 }

@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use densefs_process::{Bearer, Errno, Follow, SetAttribute};
 
 use crate::answer::{length, result};
-use crate::files::{bytes, bytes_mut};
-use crate::{files, number, path};
+use crate::arguments::{bytes, bytes_mut, number, path};
+use crate::attached::attached;
 
 /// The name of an attribute.
 ///
@@ -42,7 +42,7 @@ fn set(
         libc::XATTR_REPLACE => Ok(SetAttribute::Present),
         _ => Err(Errno::INVAL),
     };
-    result((|| files()?.set_attribute(of?, name?, value?, how?))())
+    result((|| attached()?.set_attribute(of?, name?, value?, how?))())
 }
 
 fn get(
@@ -50,15 +50,15 @@ fn get(
     name: Result<&[u8], Errno>,
     into: Result<&mut [u8], Errno>,
 ) -> isize {
-    length((|| files()?.attribute(of?, name?, into?))())
+    length((|| attached()?.attribute(of?, name?, into?))())
 }
 
 fn list(of: Result<Bearer<'_>, Errno>, into: Result<&mut [u8], Errno>) -> isize {
-    length((|| files()?.attribute_names(of?, into?))())
+    length((|| attached()?.attribute_names(of?, into?))())
 }
 
 fn remove(of: Result<Bearer<'_>, Errno>, name: Result<&[u8], Errno>) -> c_int {
-    result((|| files()?.remove_attribute(of?, name?))())
+    result((|| attached()?.remove_attribute(of?, name?))())
 }
 
 macro_rules! calls {

@@ -1,12 +1,13 @@
 //! Open files.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::slice;
 
 use densefs_process::{Base, Errno, Whence, flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
-use crate::{base, files, locks, number, path};
+use crate::arguments::{LENGTH_MOST, base, bytes, bytes_mut, number, path, place};
+use crate::attached::attached;
+use crate::locks;
 
 /// Opens; `mode` is looked at if a file is to be made.
 ///
@@ -18,7 +19,7 @@ pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::m
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
     descriptor(
-        name.and_then(|name| files()?.open_descriptor(Base::Working, name, how, mode & 0o7777)),
+        name.and_then(|name| attached()?.open_descriptor(Base::Working, name, how, mode & 0o7777)),
     )
 }
 
@@ -37,7 +38,9 @@ pub unsafe extern "C" fn dfs_openat(
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
     descriptor(
-        name.and_then(|name| files()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)),
+        name.and_then(|name| {
+            attached()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)
+        }),
     )
 }
 
@@ -54,40 +57,8 @@ pub unsafe extern "C" fn dfs_creat(name: *const c_char, mode: libc::mode_t) -> c
 /// Closes.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_close(file: c_int) -> c_int {
-    result(number(file).and_then(|file| files()?.close(file)))
+    result(number(file).and_then(|file| attached()?.close(file)))
 }
-
-/// The bytes that a call reads into.
-///
-/// # Safety
-/// They must be the caller's alone, for so long.
-pub(crate) unsafe fn bytes_mut<'a>(
-    start: *mut c_void,
-    count: usize,
-) -> Result<&'a mut [u8], Errno> {
-    match count.min(LENGTH_MOST) {
-        0 => Ok(&mut []),
-        _ if start.is_null() => Err(Errno::FAULT),
-        // SAFETY: the caller vouches for it.
-        count => Ok(unsafe { slice::from_raw_parts_mut(start.cast(), count) }),
-    }
-}
-
-/// The bytes that a call writes.
-///
-/// # Safety
-/// Nobody must change them, for so long.
-pub(crate) unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
-    match count.min(LENGTH_MOST) {
-        0 => Ok(&[]),
-        _ if start.is_null() => Err(Errno::FAULT),
-        // SAFETY: the caller vouches for it.
-        count => Ok(unsafe { slice::from_raw_parts(start.cast(), count) }),
-    }
-}
-
-/// Most bytes of one call, as on Linux.
-const LENGTH_MOST: usize = 0x7fff_f000;
 
 /// Reads.
 ///
@@ -97,7 +68,7 @@ const LENGTH_MOST: usize = 0x7fff_f000;
 pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) -> isize {
     // SAFETY: the caller vouches for it.
     let into = unsafe { bytes_mut(into, count) };
-    length(number(file).and_then(|file| files()?.read(file, into?)))
+    length(number(file).and_then(|file| attached()?.read(file, into?)))
 }
 
 /// Writes.
@@ -108,7 +79,7 @@ pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) 
 pub unsafe extern "C" fn dfs_write(file: c_int, from: *const c_void, count: usize) -> isize {
     // SAFETY: the caller vouches for it.
     let from = unsafe { bytes(from, count) };
-    length(number(file).and_then(|file| files()?.write(file, from?)))
+    length(number(file).and_then(|file| attached()?.write(file, from?)))
 }
 
 /// Reads at an offset.
@@ -124,7 +95,7 @@ pub unsafe extern "C" fn dfs_pread(
 ) -> isize {
     // SAFETY: the caller vouches for it.
     let into = unsafe { bytes_mut(into, count) };
-    length(number(file).and_then(|file| files()?.read_from(file, place(at)?, into?)))
+    length(number(file).and_then(|file| attached()?.read_from(file, place(at)?, into?)))
 }
 
 /// Writes at an offset.
@@ -140,12 +111,7 @@ pub unsafe extern "C" fn dfs_pwrite(
 ) -> isize {
     // SAFETY: the caller vouches for it.
     let from = unsafe { bytes(from, count) };
-    length(number(file).and_then(|file| files()?.write_to(file, place(at)?, from?)))
-}
-
-/// An offset or a length, which is not negative.
-pub(crate) fn place(at: libc::off_t) -> Result<u64, Errno> {
-    u64::try_from(at).map_err(|_| Errno::INVAL)
+    length(number(file).and_then(|file| attached()?.write_to(file, place(at)?, from?)))
 }
 
 /// Moves the offset.
@@ -159,7 +125,7 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
         libc::SEEK_HOLE => Whence::Hole,
         _ => return fail(libc::EINVAL).into(),
     };
-    offset(number(file).and_then(|file| files()?.seek(file, by, from)))
+    offset(number(file).and_then(|file| attached()?.seek(file, by, from)))
 }
 
 /// Cuts a file off, or gives it zeros behind.
@@ -170,19 +136,19 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
 pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.truncate(name, place(size)?)))
+    result(name.and_then(|name| attached()?.truncate(name, place(size)?)))
 }
 
 /// The same of an open file.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
-    result(number(file).and_then(|file| files()?.truncate_descriptor(file, place(size)?)))
+    result(number(file).and_then(|file| attached()?.truncate_descriptor(file, place(size)?)))
 }
 
 /// Does nothing but look whether it is open: what is written is in memory, and stays there.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
-    result(number(file).and_then(|file| files()?.flags(file).map(drop)))
+    result(number(file).and_then(|file| attached()?.flags(file).map(drop)))
 }
 
 /// As [`dfs_fsync`].
@@ -197,7 +163,7 @@ pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
 /// `into` must be valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int {
-    match number(file).and_then(|file| files()?.stat_descriptor(file)) {
+    match number(file).and_then(|file| attached()?.stat_descriptor(file)) {
         Ok(stat) => {
             // SAFETY: the caller vouches for it.
             unsafe { write_stat(&stat, into) };
@@ -210,7 +176,7 @@ pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int 
 /// Makes another descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup(file: c_int) -> c_int {
-    descriptor(number(file).and_then(|file| files()?.duplicate(file, 0, 0)))
+    descriptor(number(file).and_then(|file| attached()?.duplicate(file, 0, 0)))
 }
 
 /// Makes a given descriptor refer to what another does.
@@ -218,7 +184,7 @@ pub extern "C" fn dfs_dup(file: c_int) -> c_int {
 pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
     let done = number(file).and_then(|file| {
         let to = number(to)?;
-        files()?.duplicate_to(file, to, 0)?;
+        attached()?.duplicate_to(file, to, 0)?;
         Ok(to)
     });
     descriptor(done)
@@ -232,7 +198,7 @@ pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     }
     let done = number(file).and_then(|file| {
         let to = number(to)?;
-        files()?.duplicate_to(file, to, how.cast_unsigned())?;
+        attached()?.duplicate_to(file, to, how.cast_unsigned())?;
         Ok(to)
     });
     descriptor(done)
@@ -250,9 +216,9 @@ pub extern "C" fn dfs_fallocate(
     result((|| {
         let (file, range) = (number(file)?, (place(at)?, place(count)?));
         match how {
-            0 => files()?.allocate(file, range, false),
-            libc::FALLOC_FL_KEEP_SIZE => files()?.allocate(file, range, true),
-            PUNCH => files()?.punch(file, range),
+            0 => attached()?.allocate(file, range, false),
+            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, range, true),
+            PUNCH => attached()?.punch(file, range),
             _ => Err(Errno::OPNOTSUPP),
         }
     })())
@@ -279,7 +245,7 @@ pub unsafe extern "C" fn dfs_copy_file_range(
         }
         let offset = |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| place(**at)).transpose();
         let (from, to) = ((number(from)?, offset(&from_at)?), (number(to)?, offset(&to_at)?));
-        let copied = files()?.copy_range(from, to, count.min(LENGTH_MOST))?;
+        let copied = attached()?.copy_range(from, to, count.min(LENGTH_MOST))?;
         for at in [&mut from_at, &mut to_at].into_iter().flatten() {
             **at = at.saturating_add_unsigned(copied as u64);
         }
@@ -297,7 +263,7 @@ pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize)
         // An int, of which the upper half of the register says nothing.
         #[expect(clippy::cast_possible_truncation, reason = "an int is passed so")]
         let lowest = u32::try_from(argument as c_int).map_err(|_| Errno::INVAL)?;
-        files()?.duplicate(number(file)?, lowest, how)
+        attached()?.duplicate(number(file)?, lowest, how)
     };
     match command {
         libc::F_DUPFD => descriptor(duplicate(0)),
@@ -305,7 +271,7 @@ pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize)
         libc::F_GETFL => {
             const MADE: c_uint =
                 flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
-            descriptor(number(file).and_then(|file| Ok(files()?.flags(file)? & !MADE)))
+            descriptor(number(file).and_then(|file| Ok(attached()?.flags(file)? & !MADE)))
         }
         libc::F_GETLK
         | libc::F_SETLK

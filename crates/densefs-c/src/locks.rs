@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use densefs_process::{Errno, Range, Whence};
 
 use crate::answer::{fail, result};
-use crate::{files, number};
+use crate::arguments::number;
+use crate::attached::attached;
 
 /// Locks a whole file.
 #[unsafe(no_mangle)]
@@ -17,12 +18,12 @@ pub extern "C" fn dfs_flock(file: c_int, how: c_int) -> c_int {
         _ => return fail(libc::EINVAL),
     };
     let waits = how & libc::LOCK_NB == 0;
-    result(number(file).and_then(|file| files()?.lock(file, exclusive, waits)))
+    result(number(file).and_then(|file| attached()?.lock(file, exclusive, waits)))
 }
 
 /// Does what fcntl(2) does with locks of some bytes.
 pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Result<(), Errno> {
-    let (files, file) = (files()?, number(file)?);
+    let (files, file) = (attached()?, number(file)?);
     let is_of_process = matches!(command, libc::F_GETLK | libc::F_SETLK | libc::F_SETLKW);
     if !is_of_process && lock.l_pid != 0 {
         return Err(Errno::INVAL);

@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use densefs_process::{Base, Errno, Follow, Rename};
 
 use crate::answer::{fail, length, result};
-use crate::{base, files, number, path};
+use crate::arguments::{base, number, path};
+use crate::attached::attached;
 
 /// Makes a directory.
 ///
@@ -31,7 +32,7 @@ pub unsafe extern "C" fn dfs_mkdirat(
     let mode = mode & 0o1777 | libc::S_IFDIR;
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.make_from(base(directory)?, name, mode)))
+    result(name.and_then(|name| attached()?.make_from(base(directory)?, name, mode)))
 }
 
 /// Makes an empty file of any type; none but root makes devices, which cannot be opened.
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn dfs_mknod(
     let name = unsafe { path(name) };
     result(name.and_then(|name| {
         let device = u32::try_from(device).map_err(|_| Errno::INVAL)?;
-        files()?.make_node(Base::Working, name, (mode, device))
+        attached()?.make_node(Base::Working, name, (mode, device))
     }))
 }
 
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn dfs_unlinkat(directory: c_int, name: *const c_char, how
     }
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.remove_from(base(directory)?, name, how != 0)))
+    result(name.and_then(|name| attached()?.remove_from(base(directory)?, name, how != 0)))
 }
 
 /// Gives a file another name.
@@ -129,9 +130,9 @@ pub unsafe extern "C" fn dfs_linkat(
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
         if how & libc::AT_EMPTY_PATH != 0 && old?.as_os_str().is_empty() {
-            return files()?.link_open(number(old_directory)?, base(new_directory)?, new?);
+            return attached()?.link_open(number(old_directory)?, base(new_directory)?, new?);
         }
-        files()?.link_from((base(old_directory)?, old?), (base(new_directory)?, new?), follow)
+        attached()?.link_from((base(old_directory)?, old?), (base(new_directory)?, new?), follow)
     })())
 }
 
@@ -157,7 +158,7 @@ pub unsafe extern "C" fn dfs_symlinkat(
 ) -> c_int {
     // SAFETY: the caller vouches for it.
     let (target, name) = unsafe { (path(target), path(name)) };
-    result((|| files()?.make_link_from(target?, (base(directory)?, name?)))())
+    result((|| attached()?.make_link_from(target?, (base(directory)?, name?)))())
 }
 
 /// Where a symbolic link leads, without a zero behind.
@@ -191,7 +192,7 @@ pub unsafe extern "C" fn dfs_readlinkat(
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
     length((|| {
-        let target = files()?.read_link_from(base(directory)?, name?)?;
+        let target = attached()?.read_link_from(base(directory)?, name?)?;
         let target = target.as_os_str().as_bytes();
         let bytes = target.len().min(size);
         if into.is_null() {
@@ -249,7 +250,7 @@ pub unsafe extern "C" fn dfs_renameat2(
     // SAFETY: the caller vouches for it.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
-        files()?.rename_from((base(old_directory)?, old?), (base(new_directory)?, new?), how)
+        attached()?.rename_from((base(old_directory)?, old?), (base(new_directory)?, new?), how)
     })())
 }
 
@@ -261,13 +262,13 @@ pub unsafe extern "C" fn dfs_renameat2(
 pub unsafe extern "C" fn dfs_chdir(name: *const c_char) -> c_int {
     // SAFETY: the caller vouches for it.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.change_directory(name)))
+    result(name.and_then(|name| attached()?.change_directory(name)))
 }
 
 /// Changes it to a directory that is open.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fchdir(file: c_int) -> c_int {
-    result(crate::number(file).and_then(|file| files()?.change_directory_to(file)))
+    result(number(file).and_then(|file| attached()?.change_directory_to(file)))
 }
 
 /// The path of the working directory.
@@ -277,7 +278,7 @@ pub extern "C" fn dfs_fchdir(file: c_int) -> c_int {
 /// answered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_getcwd(into: *mut c_char, size: usize) -> *mut c_char {
-    let found = files().and_then(|files| files.directory());
+    let found = attached().and_then(|files| files.directory());
     let path = match &found {
         Ok(path) => path.as_os_str().as_bytes(),
         Err(why) => {

@@ -1,19 +1,14 @@
-//! What needs `unsafe`: the mapping, locks of open file descriptions, what is done at a fork, and
-//! what C has of a file system.
+//! System calls that need `unsafe`: the mapping, locks of open file descriptions, hooks for forks,
+//! and the clock.
 #![expect(unsafe_code, reason = "these have no safe wrapper")]
 
-use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use densefs::Arena;
 use densefs::arena::LINE_BYTES;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
-
-use crate::attachment::Attachment;
-use crate::dense_fs::DenseFs;
 
 /// An arena's file, mapped to memory.
 #[derive(Debug)]
@@ -49,8 +44,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// The arena. Whoever has it must not outlive the mapping: [`crate::attachment::Seat`] holds
-    /// both.
+    /// The arena. Whoever has it must not outlive the mapping: [`crate::seat::Seat`] holds both.
     pub(crate) fn arena(&self) -> Arena<'static> {
         // SAFETY: all the lines are mapped, page by page, until `self` is dropped, which its users
         // do not outlive.
@@ -75,27 +69,6 @@ impl Drop for Mapping {
         unsafe {
             rustix::mm::munmap(self.start.as_ptr().cast(), self.lines as usize * LINE_BYTES).ok();
         }
-    }
-}
-
-impl DenseFs {
-    /// The file system as a pointer, for callers that keep no more than one. It stays attached
-    /// until [`Self::from_raw`] gives it back.
-    #[must_use]
-    pub fn into_raw(self) -> *mut c_void {
-        Arc::into_raw(self.attachment).cast_mut().cast()
-    }
-
-    /// The file system that such a pointer stands for.
-    ///
-    /// # Safety
-    /// The pointer must come from [`Self::into_raw`]. Only one of those made from the same pointer
-    /// may be dropped, and none of them used after that.
-    #[inline(always)]
-    #[must_use]
-    pub unsafe fn from_raw(raw: *mut c_void) -> Self {
-        // SAFETY: the caller vouches for it.
-        Self { attachment: unsafe { Arc::from_raw(raw.cast::<Attachment>()) } }
     }
 }
 

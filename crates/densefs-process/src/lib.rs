@@ -18,7 +18,6 @@ mod extended;
 mod file;
 mod files;
 mod fork;
-mod last_seat;
 mod locks;
 mod names;
 mod seat;

@@ -1,5 +1,7 @@
 //! A file system as programs use it.
 
+mod raw;
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;

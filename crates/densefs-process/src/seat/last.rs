@@ -7,7 +7,7 @@
 
 use std::arch::{asm, global_asm};
 
-use crate::seat::Seat;
+use super::Seat;
 
 global_asm!(
     ".pushsection .tbss.densefs_last_seat, \"awT\", @nobits",

@@ -1,12 +1,13 @@
 //! The threads of this process: each has a slot of the arena while it works in it.
 
+mod last;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use densefs::{Errno, Member};
 
 use crate::attachment::{Attachment, ProcessSeams};
-use crate::last_seat;
 
 /// A thread's slot in an arena. It begins with a line of the processor's caches, and what it is
 /// recognised by is in that line.
@@ -62,7 +63,7 @@ struct Leaver;
 
 impl Drop for Leaver {
     fn drop(&mut self) {
-        drop(last_seat::take());
+        drop(last::take());
     }
 }
 
@@ -78,7 +79,7 @@ pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
     mut act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
-    let seat = match last_seat::take() {
+    let seat = match last::take() {
         Some(seat) if seat.is_in(attachment) => seat,
         other => another(attachment, other)?,
     };
@@ -98,7 +99,7 @@ pub(crate) fn with<T>(
         }
     };
     // A thread that ends takes one for each call.
-    let replaced = if seat.is_kept { last_seat::put(seat) } else { Some(seat) };
+    let replaced = if seat.is_kept { last::put(seat) } else { Some(seat) };
     if let Some(seat) = replaced {
         give_up(seat);
     }
@@ -112,10 +113,10 @@ pub(crate) fn briefly<T>(
     attachment: &Arc<Attachment>,
     act: impl FnOnce(&Member<'static, ProcessSeams>) -> Option<T>,
 ) -> Option<T> {
-    let seat = last_seat::take()?;
+    let seat = last::take()?;
     let is_simple = seat.is_in(attachment) && !attachment.is_swept_later();
     let done = if is_simple { act(&seat.member) } else { None };
-    if let Some(seat) = last_seat::put(seat) {
+    if let Some(seat) = last::put(seat) {
         give_up(seat);
     }
     done
@@ -147,10 +148,10 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
 
 /// Whether this thread has a seat in an arena.
 pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
-    let last = last_seat::take();
+    let last = last::take();
     let is_last = last.as_ref().is_some_and(|seat| seat.is_in(attachment));
     if let Some(seat) = last {
-        last_seat::put(seat);
+        last::put(seat);
     }
     let is_other = |others: &RefCell<Vec<Seat>>| {
         others.try_borrow().is_ok_and(|others| others.iter().any(|seat| seat.is_in(attachment)))
@@ -160,8 +161,8 @@ pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
 
 /// Gives back what this thread has in an arena.
 pub(crate) fn leave(attachment: &Arc<Attachment>) {
-    if let Some(seat) = last_seat::take().filter(|seat| !seat.is_in(attachment)) {
-        last_seat::put(seat);
+    if let Some(seat) = last::take().filter(|seat| !seat.is_in(attachment)) {
+        last::put(seat);
     }
     OTHERS.with(|others| {
         if let Ok(mut others) = others.try_borrow_mut() {
@@ -172,7 +173,7 @@ pub(crate) fn leave(attachment: &Arc<Attachment>) {
 
 /// Forgets the seats of this thread that were its parent's.
 pub(crate) fn forget_parents() {
-    drop(last_seat::take());
+    drop(last::take());
     OTHERS.with(|others| {
         if let Ok(mut others) = others.try_borrow_mut() {
             others.retain(|seat| seat.record == seat.attachment().record());
