@@ -4,7 +4,7 @@ use crate::arena::{Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
 use crate::layout::{process, slot, zone};
 
-/// Where zones begin, and how many an arena has room for.
+/// The division of an arena, which its size and its number of slots determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     first: u32,
@@ -13,7 +13,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// That of an arena of so many lines with so many slots; none if no zone fits.
+    /// The geometry of an arena with this many lines and slots; none if not even one zone fits.
     pub(crate) fn of(lines: u32, slots: u32) -> Option<Self> {
         let processes = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
         let first = processes.checked_add(process::count(slots)?)?;
@@ -26,13 +26,13 @@ impl Geometry {
         })
     }
 
-    /// Zones that have room for more than their header.
+    /// How many zones have room for more than their header.
     pub(crate) fn zones(self) -> u32 {
         let whole = self.pages / zone::PAGES;
         whole + u32::from(self.pages % zone::PAGES > zone::HEADER_PAGES)
     }
 
-    /// Zone `number`, which is less than [`Self::zones`].
+    /// Zone `number`, which must be less than [`Self::zones`].
     pub(crate) fn zone(self, number: u32) -> Zone {
         let pages = self.pages - number * zone::PAGES;
         let at = Ref(self.first + number * zone::LINES);
@@ -45,7 +45,7 @@ impl Geometry {
         (at, pages)
     }
 
-    /// The zone that a line is in.
+    /// The zone that contains a line.
     pub(crate) fn zone_with(self, at: Ref) -> Result<Zone, Errno> {
         let number = at.0.checked_sub(self.first).ok_or(Errno::CORRUPT)? / zone::LINES;
         if number >= self.zones() {
@@ -54,12 +54,12 @@ impl Geometry {
         Ok(self.zone(number))
     }
 
-    /// The page with which zones begin.
+    /// The first page of the zones.
     pub(crate) fn first_page(self) -> u32 {
         self.first / LINES_PER_PAGE
     }
 
-    /// How many slots lie before that.
+    /// How many slots there are.
     pub(crate) fn slots(self) -> u32 {
         self.slots
     }
@@ -86,7 +86,7 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// Where word `index` of the bitmap is that begins with line `base` of the header.
+    /// The position of word `index` of the bitmap that begins with line `base` of the header.
     pub(crate) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
         let line = self.at.plus(base + index / zone::WORDS_PER_LINE);
         (line, zone::BITS.element((index % zone::WORDS_PER_LINE) as usize))
@@ -96,7 +96,7 @@ impl Zone {
         self.at.plus(page * LINES_PER_PAGE)
     }
 
-    /// The page that a line is in, and which of its lines it is.
+    /// The page that contains a line, and the number of the line in it.
     pub(crate) fn place(self, at: Ref) -> (u32, u32) {
         let within = at.0 - self.at.0;
         (within / LINES_PER_PAGE, within % LINES_PER_PAGE)

@@ -1,6 +1,6 @@
-//! The table of modes: each combination of owner, group, type and permissions that any inode has
-//! had, once. Inodes hold its index. Entries are never taken away, so that an index always means
-//! the same; when all 65,534 are in use, a call that needs another fails with `ENOSPC`.
+//! The table of modes: every combination of owner, group, type and permissions that any inode has
+//! had, once. Inodes refer to it by index. Entries are never removed, so the meaning of an index
+//! never changes. When all 65,534 are in use, a call that needs another fails with `ENOSPC`.
 
 use crate::arena::{LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
@@ -40,7 +40,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(mode)
     }
 
-    /// The line of an entry, and its place there.
+    /// The line of an entry, and its index in the line.
     #[inline]
     fn mode_line(&self, index: u32) -> Result<(Line<'a>, usize), Errno> {
         let (page, within) = (index / mode_entry::PER_PAGE, index % mode_entry::PER_PAGE);
@@ -53,7 +53,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((line, (within % mode_entry::PER_LINE) as usize))
     }
 
-    /// The index of a mode, which is added if the table lacks it. The log must be empty.
+    /// The index of a mode, which is added if it is not in the table yet. The log must be empty.
     #[inline]
     pub(crate) fn index_of(&self, mode: Mode) -> Result<u16, Errno> {
         if let Some(last) = self.last_mode.get()
@@ -91,7 +91,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(None)
     }
 
-    /// Adds a mode to the table, which is locked, unless another has since it was looked for.
+    /// Adds a mode to the table, which must be locked, unless another thread has added it since the
+    /// search up to `from`.
     fn add_mode(&self, mode: Mode, from: u32, table: Line<'a>) -> Result<u16, Errno> {
         let count = table.load(superblock::MODE_COUNT);
         if let Some(index) = self.mode_among(mode, from, count.min(mode_entry::MOST))? {

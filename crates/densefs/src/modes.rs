@@ -2,7 +2,7 @@
 
 use crate::errno::Errno;
 
-/// Bits of a mode that say which type of file it is.
+/// The bits of a mode with the type of file.
 pub const TYPE: u32 = 0o170_000;
 /// A directory.
 pub const DIRECTORY: u32 = 0o040_000;
@@ -10,9 +10,9 @@ pub const DIRECTORY: u32 = 0o040_000;
 pub const FILE: u32 = 0o100_000;
 /// A symbolic link.
 pub const SYMLINK: u32 = 0o120_000;
-/// A device of characters.
+/// A character device.
 pub const CHARACTERS: u32 = 0o020_000;
-/// A device of blocks.
+/// A block device.
 pub const BLOCKS: u32 = 0o060_000;
 /// Set-user-ID.
 pub const SETUID: u32 = 0o4000;
@@ -21,14 +21,14 @@ pub const SETGID: u32 = 0o2000;
 /// The sticky bit.
 pub const STICKY: u32 = 0o1000;
 
-/// To read.
+/// Permission to read.
 pub const READ: u32 = 4;
-/// To write.
+/// Permission to write.
 pub const WRITE: u32 = 2;
-/// To execute, or to search.
+/// Permission to execute, or to search a directory.
 pub const EXECUTE: u32 = 1;
 
-/// Whether this is the mode of a device.
+/// Whether this is a device's mode.
 #[inline(always)]
 #[must_use]
 pub fn is_device(mode: u32) -> bool {
@@ -46,24 +46,24 @@ pub struct Mode {
     pub mode: u32,
 }
 
-/// On whose behalf something is done.
+/// The identity on whose behalf an operation is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'c> {
     /// The user.
     pub uid: u32,
-    /// The group.
+    /// The primary group.
     pub gid: u32,
-    /// Further groups.
+    /// Supplementary groups.
     pub groups: &'c [u32],
     /// Permissions that new files do not get.
     pub umask: u32,
-    /// Whether somebody else has checked that it may, as the kernel does for a mount.
+    /// Whether permissions have been checked elsewhere, as the kernel does for a mount.
     pub is_checked: bool,
 }
 
-/// Who says on whose behalf something is done, when that matters.
+/// Supplies the [`Caller`] only when it is needed.
 pub trait AsCaller {
-    /// On whose.
+    /// The caller.
     fn as_caller(&self) -> Caller<'_>;
 }
 
@@ -75,7 +75,7 @@ impl AsCaller for Caller<'_> {
 }
 
 impl Caller<'_> {
-    /// Root, who may do everything.
+    /// Root, which may do everything.
     pub const ROOT: Caller<'static> =
         Caller { uid: 0, gid: 0, groups: &[], umask: 0o022, is_checked: true };
 
@@ -86,7 +86,7 @@ impl Caller<'_> {
         self.is_checked || self.uid == 0
     }
 
-    /// Whether it is of that group.
+    /// Whether it is in this group.
     #[must_use]
     pub fn is_in(&self, gid: u32) -> bool {
         self.gid == gid || self.groups.contains(&gid)
@@ -94,7 +94,7 @@ impl Caller<'_> {
 }
 
 impl Mode {
-    /// Whether it is that of a directory.
+    /// Whether this is a directory's mode.
     #[inline(always)]
     #[must_use]
     pub fn is_directory(self) -> bool {
@@ -107,7 +107,7 @@ impl Mode {
     /// [`Errno::ACCES`].
     #[inline(always)]
     pub fn allow(self, caller: &impl AsCaller, wanted: u32) -> Result<(), Errno> {
-        // What everybody may needs no look at who it is.
+        // If everybody has the permission, the caller does not matter.
         let all = wanted << 6 | wanted << 3 | wanted;
         if all & !self.mode == 0 { Ok(()) } else { self.allow_by_class(caller, wanted) }
     }
@@ -125,7 +125,7 @@ impl Mode {
         if wanted & !granted == 0 {
             return Ok(());
         }
-        // Root may do everything, but execute only what somebody may.
+        // Root may do everything, except execute a file that nobody may execute.
         let executes_nothing = wanted & EXECUTE != 0 && !self.is_directory();
         if caller.may_all() && !(executes_nothing && self.mode & 0o111 == 0) {
             return Ok(());
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_first_class_that_fits_decides() {
         let mode = Mode { uid: 1, gid: 2, mode: FILE | 0o074 };
-        // The owner may less than its group.
+        // The owner has fewer permissions than the group.
         assert_eq!(mode.allow(&caller(1, 2, &[]), READ), Err(Errno::ACCES));
         assert_eq!(mode.allow(&caller(3, 2, &[]), READ | WRITE | EXECUTE), Ok(()));
         assert_eq!(mode.allow(&caller(3, 4, &[5, 2]), WRITE), Ok(()));

@@ -1,4 +1,4 @@
-//! What a thread remembers of the arena, so that most calls need not look it up: modes, and the
+//! What a thread caches of the arena, so that most calls need not look it up: modes, and the
 //! working directory.
 
 use core::cell::Cell;
@@ -8,10 +8,10 @@ use crate::layout::process;
 use crate::member::Member;
 use crate::seams::Seams;
 
-/// Modes that a thread remembers: what an index means never changes.
+/// How many modes a thread caches. The meaning of an index never changes.
 pub(crate) const MODES_KNOWN: usize = 8;
 
-/// A mode that a thread remembers, or none yet.
+/// A cached mode; empty at first.
 #[derive(Debug)]
 pub(crate) struct KnownMode {
     pub(crate) index: Cell<u32>,
@@ -21,7 +21,7 @@ pub(crate) struct KnownMode {
 }
 
 impl KnownMode {
-    /// No mode.
+    /// An empty entry.
     pub(crate) const fn new() -> Self {
         const fn zero() -> Cell<u32> {
             Cell::new(0)
@@ -30,16 +30,16 @@ impl KnownMode {
     }
 }
 
-/// A working directory as it last was.
+/// A working directory as it was last seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Working {
     pub(crate) at: Ref,
-    /// How often the process had changed it.
+    /// How often the process had changed it by then.
     pub(crate) changes: u64,
 }
 
 impl<S: Seams> Member<'_, S> {
-    /// Whether the working directory is what the member remembers.
+    /// Whether the working directory is still the cached one.
     #[inline(always)]
     pub(crate) fn is_still_working(&self) -> bool {
         let changes = self.record().load(process::CHANGES);

@@ -1,6 +1,6 @@
-//! Zones: which pages are free, which lines of a page are used, and how more pages come.
+//! Zones: which pages are free, which lines of a page are used, and how more pages are supplied.
 //!
-//! Everything here is done under the zone's lock.
+//! The caller holds the zone's lock.
 
 use crate::arena::LINES_PER_PAGE;
 use crate::errno::Errno;
@@ -9,10 +9,10 @@ use crate::layout::{WORD, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
-/// Pages of a class in which a run is looked for that not all of them have room for.
+/// How many pages of a class to try, if only some of them may have room for the run.
 const PAGES_TRIED: u32 = 8;
 
-/// What the lines of a page are for.
+/// What the lines of a page are used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// Cells, one by one.
@@ -21,17 +21,17 @@ pub(super) enum Use {
     Runs,
 }
 
-/// A page of which lines can be had.
+/// A page from which lines can be taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     pub(super) number: u32,
-    /// Its lines that are used.
+    /// A bit for each line that is in use.
     pub(super) used: u64,
-    /// Whether it was free until now.
+    /// Whether the page was entirely free until now.
     pub(super) is_fresh: bool,
 }
 
-/// The lowest place in `used` with so many zeros in a row; `lines` is 1 to 64.
+/// The lowest position in `used` with this many zeros in a row; `lines` is 1 to 64.
 pub(super) fn find_zeros(used: u64, lines: u32) -> Option<u32> {
     let (mut free, mut have) = (!used, 1);
     while have < lines {
@@ -42,7 +42,7 @@ pub(super) fn find_zeros(used: u64, lines: u32) -> Option<u32> {
     (free != 0).then(|| free.trailing_zeros())
 }
 
-/// The bitmap that a page with these used lines is in; none if it has no line to give, or is free.
+/// The bitmap for a page with these used lines; none if it is full, or entirely free.
 pub(crate) fn class_of(used: u64, is_of_cells: bool) -> Option<u32> {
     if is_of_cells {
         return (used != u64::MAX).then_some(zone::PARTIAL[0]);
@@ -51,13 +51,13 @@ pub(crate) fn class_of(used: u64, is_of_cells: bool) -> Option<u32> {
     if used == 0 { None } else { zone::PARTIAL.get(place).copied() }
 }
 
-/// So many ones from this place on.
+/// A mask of this many ones, from this position on.
 pub(super) fn ones(lines: u32, place: u32) -> u64 {
     (u64::MAX >> (64 - lines)) << place
 }
 
 impl<S: Seams> Member<'_, S> {
-    /// Makes a free page one of cells, whose locks nobody holds.
+    /// Turns a free page into a page of cells, with their locks free.
     pub(super) fn begin_cells(&self, zone: Zone, page: u32) -> Result<(), Errno> {
         for place in 0..LINES_PER_PAGE {
             self.fill(self.line(zone.page(page).plus(place))?, WORD, 0);
@@ -65,7 +65,7 @@ impl<S: Seams> Member<'_, S> {
         self.mark_page(zone, zone::CELLS, page, true)
     }
 
-    /// A page for this use with so many free lines in a row: one with little more, if possible.
+    /// A page for this use with this many contiguous free lines; preferably one with few more.
     pub(super) fn page_with(
         &self,
         zone: Zone,
@@ -83,7 +83,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(fresh.map(|number| Page { number, used: 0, is_fresh: true }))
     }
 
-    /// Such a page among those in a bitmap.
+    /// Looks for such a page in one bitmap.
     fn page_among(
         &self,
         zone: Zone,
@@ -120,7 +120,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(None)
     }
 
-    /// The first of so many free pages, which are supplied if need be.
+    /// The first of this many contiguous free pages; supplies more pages if needed.
     pub(super) fn pages_in_a_row(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
         if pages == 0 || pages > zone::RUN_PAGES_MOST {
             return Err(Errno::INVAL);
@@ -168,12 +168,12 @@ impl<S: Seams> Member<'_, S> {
         Ok(None)
     }
 
-    /// Makes more pages of a zone, which is locked, ready and free; false if it has no more, or
-    /// there is no space for them.
+    /// Supplies more pages of a zone, which must be locked; false if there are no more, or no space
+    /// for them.
     fn supply_batch(&self, zone: Zone) -> Result<bool, Errno> {
         let header = self.line(zone.at)?;
         let supplied = header.load(zone::SUPPLIED).clamp(zone::HEADER_PAGES, zone::PAGES);
-        // To the next multiple of a batch.
+        // Up to the next multiple of a batch.
         let end = (supplied / zone::BATCH_PAGES + 1) * zone::BATCH_PAGES;
         let end = end.min(zone.pages);
         if end <= supplied {
@@ -191,7 +191,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(true)
     }
 
-    /// Puts into the log which lines of a page are used now.
+    /// Logs which lines of a page are in use now.
     pub(super) fn mark(
         &self,
         zone: Zone,
@@ -220,7 +220,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Puts a page's bit of a bitmap into the log, if it is another now.
+    /// Logs a page's bit in a bitmap, if it changes.
     fn mark_page(&self, zone: Zone, base: u32, page: u32, value: bool) -> Result<(), Errno> {
         let (at, field) = zone.word(base, page / 64);
         let (before, bit) = (self.line(at)?.load(field), 1 << (page % 64));
@@ -231,7 +231,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Puts into the log which of these pages are free now.
+    /// Logs which of these pages are free now.
     pub(super) fn mark_pages(
         &self,
         zone: Zone,
