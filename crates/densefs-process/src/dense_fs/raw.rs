@@ -1,4 +1,4 @@
-//! A file system as a pointer: for the library for C, which keeps no more than one word.
+//! A file system as a raw pointer, for the C library, which stores it in one word.
 #![expect(unsafe_code, reason = "a pointer is only as good as whoever kept it")]
 
 use std::ffi::c_void;
@@ -8,14 +8,14 @@ use crate::attachment::Attachment;
 use crate::dense_fs::DenseFs;
 
 impl DenseFs {
-    /// The file system as a pointer, for callers that keep no more than one. It stays attached
-    /// until [`Self::from_raw`] gives it back.
+    /// Turns the file system into a pointer, for callers that store nothing else. It stays attached
+    /// until a value made by [`Self::from_raw`] is dropped.
     #[must_use]
     pub fn into_raw(self) -> *mut c_void {
         Arc::into_raw(self.attachment).cast_mut().cast()
     }
 
-    /// The file system that such a pointer stands for.
+    /// Turns a pointer back into the file system.
     ///
     /// # Safety
     /// The pointer must come from [`Self::into_raw`]. Only one of those made from the same pointer
@@ -23,7 +23,7 @@ impl DenseFs {
     #[inline(always)]
     #[must_use]
     pub unsafe fn from_raw(raw: *mut c_void) -> Self {
-        // SAFETY: the caller vouches for it.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         Self { attachment: unsafe { Arc::from_raw(raw.cast::<Attachment>()) } }
     }
 }
