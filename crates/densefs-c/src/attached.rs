@@ -10,29 +10,29 @@ use densefs_process::{DenseFs, Errno};
 use crate::answer::{fail, result};
 use crate::arguments::path;
 
-/// The [`DenseFs`] that the process has attached, not a pointer to it, which would be a further
-/// line of the caches for each call. One that was left stays in memory: another thread may be in a
-/// call.
+/// The [`DenseFs`] that the process has attached, in the form of [`DenseFs::into_raw`]. A pointer
+/// to a `DenseFs` would cost another cache line per call. One that was detached stays in memory,
+/// since another thread may be in a call.
 static ATTACHED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// What the process has attached.
+/// The file system that the process has attached.
 #[inline(always)]
 pub(crate) fn attached() -> Result<ManuallyDrop<DenseFs>, Errno> {
     let files = ATTACHED.load(Ordering::Acquire);
     if files.is_null() {
         return Err(Errno::NXIO);
     }
-    // SAFETY: `dfs_attach` has made it of one, and nobody drops it.
+    // SAFETY: `dfs_attach` made it with `into_raw`, and nobody drops it.
     Ok(ManuallyDrop::new(unsafe { DenseFs::from_raw(files) }))
 }
 
 /// Attaches an arena.
 ///
 /// # Safety
-/// `arena` must be a text.
+/// `arena` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let arena = match unsafe { path(arena) } {
         Ok(arena) if flags == 0 => arena,
         Ok(_) => return fail(libc::EINVAL),
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
             if ATTACHED.compare_exchange(ptr::null_mut(), files, was, is).is_ok() {
                 return 0;
             }
-            // Another thread was faster.
-            // SAFETY: it was one just before, and nobody else has it.
+            // SAFETY: another thread was faster, so nobody else has this pointer, which was just
+            // made.
             drop(unsafe { DenseFs::from_raw(files) });
             fail(libc::EBUSY)
         }
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
     }
 }
 
-/// Closes all that is open, and leaves the arena.
+/// Closes everything that is open, and detaches the arena.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_detach() -> c_int {
     result(attached().and_then(|files| {

@@ -9,13 +9,13 @@ use crate::arguments::{LENGTH_MOST, base, bytes, bytes_mut, number, path, place}
 use crate::attached::attached;
 use crate::locks;
 
-/// Opens; `mode` is looked at if a file is to be made.
+/// Opens a file; `mode` is used if it is created.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
     descriptor(
@@ -23,10 +23,10 @@ pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::m
     )
 }
 
-/// Opens, from a directory on.
+/// Like [`dfs_open`], relative to a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_openat(
     directory: c_int,
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn dfs_openat(
     how: c_int,
     mode: libc::mode_t,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
     descriptor(
@@ -44,17 +44,17 @@ pub unsafe extern "C" fn dfs_openat(
     )
 }
 
-/// Makes a file, or empties it.
+/// Creates a file, or truncates it to 0 bytes.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_creat(name: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_open(name, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode) }
 }
 
-/// Closes.
+/// Closes a descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_close(file: c_int) -> c_int {
     result(number(file).and_then(|file| attached()?.close(file)))
@@ -66,7 +66,7 @@ pub extern "C" fn dfs_close(file: c_int) -> c_int {
 /// There must be room for `count` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
     length(number(file).and_then(|file| attached()?.read(file, into?)))
 }
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) 
 /// There must be `count` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_write(file: c_int, from: *const c_void, count: usize) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
     length(number(file).and_then(|file| attached()?.write(file, from?)))
 }
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn dfs_pread(
     count: usize,
     at: libc::off_t,
 ) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
     length(number(file).and_then(|file| attached()?.read_from(file, place(at)?, into?)))
 }
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn dfs_pwrite(
     count: usize,
     at: libc::off_t,
 ) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
     length(number(file).and_then(|file| attached()?.write_to(file, place(at)?, from?)))
 }
@@ -128,24 +128,24 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
     offset(number(file).and_then(|file| attached()?.seek(file, by, from)))
 }
 
-/// Cuts a file off, or gives it zeros behind.
+/// Truncates a file, or extends it with zeros.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     result(name.and_then(|name| attached()?.truncate(name, place(size)?)))
 }
 
-/// The same of an open file.
+/// Like [`dfs_truncate`], for an open file.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
     result(number(file).and_then(|file| attached()?.truncate_descriptor(file, place(size)?)))
 }
 
-/// Does nothing but look whether it is open: what is written is in memory, and stays there.
+/// Only checks that the file is open: what was written is in memory, and stays there.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
     result(number(file).and_then(|file| attached()?.flags(file).map(drop)))
@@ -157,7 +157,7 @@ pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
     dfs_fsync(file)
 }
 
-/// What is known of an open file.
+/// The attributes of an open file.
 ///
 /// # Safety
 /// `into` must be valid for writing.
@@ -165,7 +165,7 @@ pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
 pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int {
     match number(file).and_then(|file| attached()?.stat_descriptor(file)) {
         Ok(stat) => {
-            // SAFETY: the caller vouches for it.
+            // SAFETY: guaranteed by the caller.
             unsafe { write_stat(&stat, into) };
             0
         }
@@ -173,13 +173,13 @@ pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int 
     }
 }
 
-/// Makes another descriptor.
+/// Duplicates a descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup(file: c_int) -> c_int {
     descriptor(number(file).and_then(|file| attached()?.duplicate(file, 0, 0)))
 }
 
-/// Makes a given descriptor refer to what another does.
+/// Makes the descriptor `to` refer to the same open file as another.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
     let done = number(file).and_then(|file| {
@@ -190,7 +190,7 @@ pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
     descriptor(done)
 }
 
-/// The same with flags, of two that are not the same.
+/// Like [`dfs_dup2`], with flags; the descriptors must differ.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     if file == to || how & !libc::O_CLOEXEC != 0 {
@@ -204,7 +204,7 @@ pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     descriptor(done)
 }
 
-/// Sees to it that writes find space, or makes a hole.
+/// Makes sure that writes will find space, or punches a hole.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fallocate(
     file: c_int,
@@ -224,7 +224,7 @@ pub extern "C" fn dfs_fallocate(
     })())
 }
 
-/// Copies from one file to another.
+/// Copies bytes from one file to another.
 ///
 /// # Safety
 /// The offsets must be null, or valid for reading and writing.
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn dfs_copy_file_range(
     count: usize,
     how: c_uint,
 ) -> isize {
-    // SAFETY: the caller vouches for them.
+    // SAFETY: guaranteed by the caller.
     let (mut from_at, mut to_at) = unsafe { (from_at.as_mut(), to_at.as_mut()) };
     length((|| {
         if how != 0 {
@@ -253,14 +253,15 @@ pub unsafe extern "C" fn dfs_copy_file_range(
     })())
 }
 
-/// The commands of fcntl(2) that there are here.
+/// The supported commands of fcntl(2).
 ///
 /// # Safety
-/// For those that take a lock, the argument must be valid for reading and writing one.
+/// For commands on locks, the argument must be a pointer to a lock that is valid for reading and
+/// writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize) -> c_int {
     let duplicate = |how| {
-        // An int, of which the upper half of the register says nothing.
+        // It is passed as an int, so the upper half of the register is undefined.
         #[expect(clippy::cast_possible_truncation, reason = "an int is passed so")]
         let lowest = u32::try_from(argument as c_int).map_err(|_| Errno::INVAL)?;
         attached()?.duplicate(number(file)?, lowest, how)
@@ -279,7 +280,7 @@ pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize)
         | libc::F_OFD_GETLK
         | libc::F_OFD_SETLK
         | libc::F_OFD_SETLKW => {
-            // SAFETY: the caller vouches for it.
+            // SAFETY: guaranteed by the caller.
             let lock = unsafe { (argument as *mut libc::flock).as_mut() };
             result(lock.ok_or(Errno::FAULT).and_then(|lock| locks::change(file, command, lock)))
         }

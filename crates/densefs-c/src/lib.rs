@@ -1,7 +1,7 @@
-//! DenseFS from C: `include/densefs.h` says what each function does.
+//! DenseFS for C. `include/densefs.h` documents the functions.
 //!
-//! Each function turns its arguments into those of [`densefs_process::DenseFs`], and what that
-//! says into a result and `errno`.
+//! Each function converts its arguments for [`densefs_process::DenseFs`], and the outcome into a
+//! result and `errno`.
 #![expect(unsafe_code, reason = "callers from C vouch for their pointers")]
 
 mod answer;
