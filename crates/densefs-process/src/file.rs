@@ -191,10 +191,20 @@ pub struct Request {
 /// [`ArenaError`].
 ///
 /// # Examples
-/// ``` use densefs_process::{DenseFs, Mode, Request, flags, make};
+/// ```
+/// use densefs_process::{DenseFs, Mode, Request, flags, make};
 ///
-/// let directory = tempfile::tempdir()?; let path = directory.path().join("arena"); let root = Mode { uid: 0, gid: 0, mode: 0o755 }; make(&path, &Request { bytes: 64 << 20, root, overwrites: false })?; let files = DenseFs::attach(&path)?; files.make_directory("notes", 0o755)?; let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?; file.write(b"it rains")?; assert_eq!(files.stat("/notes/today")?.size, 8);
-/// # Ok::<(), Box<dyn std::error::Error>>(()) ```
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("arena");
+/// let root = Mode { uid: 0, gid: 0, mode: 0o755 };
+/// make(&path, &Request { bytes: 64 << 20, root, overwrites: false })?;
+/// let files = DenseFs::attach(&path)?;
+/// files.make_directory("notes", 0o755)?;
+/// let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?;
+/// file.write(b"it rains")?;
+/// assert_eq!(files.stat("/notes/today")?.size, 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn make(path: &Path, request: &Request) -> Result<(), ArenaError> {
     let pages = request.bytes / PAGE_BYTES;
     let fits = (BYTES_LEAST..=BYTES_MOST).contains(&request.bytes);

@@ -219,7 +219,7 @@ fn hash_on(hash: u64, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
     mix(hash ^ words[2], SPREAD[1] ^ secret)
 }
 
-/// The two halves of the product, XORed.
+/// The exclusive or of the two halves of the product.
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
