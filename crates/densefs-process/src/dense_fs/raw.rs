@@ -1,5 +1,5 @@
 //! A file system as a raw pointer, for the C library, which stores it in one word.
-#![expect(unsafe_code, reason = "a pointer is only as good as whoever kept it")]
+#![expect(unsafe_code, reason = "a raw pointer comes back from C")]
 
 use std::ffi::c_void;
 use std::sync::Arc;
