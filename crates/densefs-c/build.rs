@@ -1,4 +1,4 @@
-//! Gives the library the name by which programs are linked to it.
+//! Sets the soname, by which programs are linked to the library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,11 +1,11 @@
 /*
- * DenseFS from C: the calls of the system with a prefix, for files in an arena.
+ * DenseFS for C: system calls with a prefix, for files in an arena.
  *
  * Arguments, results and errno are those of the call without the prefix. Descriptors, the working
- * directory and the umask are DenseFS's own: its descriptor 3 has nothing to do with the system's,
- * and only these functions take it. All functions may be called by several threads, and none by
- * signal handlers. A child made by fork() has all that is open, as usual; a program that is
- * executed has nothing open.
+ * directory and the umask are separate from the system's: descriptor 3 of DenseFS has nothing to do
+ * with the system's descriptor 3, and only these functions accept it. All functions are
+ * thread-safe; none may be called from a signal handler. A child made by fork() has everything that
+ * its parent has open, as usual; a newly executed program has nothing open.
  *
  * Credentials and the umask are those that the process had when it attached.
  */
@@ -25,12 +25,13 @@ extern "C" {
 #endif
 
 /*
- * Attaches the arena in a file that `fsprism densefs mkfs` made; flags must be 0. A process
- * attaches one arena at a time: EBUSY if it has one. Other calls fail with ENXIO before. EINVAL: it
- * is not a DenseFS; EPROTONOSUPPORT: one of another version; EUSERS: too many processes use it.
+ * Attaches the arena in a file made by `fsprism densefs mkfs`; flags must be 0. A process can have
+ * one arena attached at a time; while it has none, all other calls fail with ENXIO. EBUSY: an arena
+ * is attached already; EINVAL: the file is not a DenseFS; EPROTONOSUPPORT: it is a DenseFS of
+ * another version; EUSERS: too many processes use it.
  */
 int dfs_attach(const char *arena, int flags);
-/* Closes all that is open, and leaves the arena. */
+/* Closes everything that is open, and detaches the arena. */
 int dfs_detach(void);
 
 int dfs_open(const char *path, int flags, ...);
@@ -51,19 +52,22 @@ int dfs_dup(int fd);
 int dfs_dup2(int fd, int to);
 int dfs_dup3(int fd, int to, int flags);
 /*
- * F_DUPFD, F_DUPFD_CLOEXEC, F_GETFL, and locks: F_GETLK, F_SETLK, F_SETLKW, and the same with
- * F_OFD_; EINVAL for all others. Processes that wait for each other's locks are not told: there is
- * no EDEADLK.
+ * Supports F_DUPFD, F_DUPFD_CLOEXEC, F_GETFL, and locks: F_GETLK, F_SETLK, F_SETLKW, and their
+ * variants F_OFD_...; EINVAL for all other commands. Deadlocks are not detected: there is no
+ * EDEADLK.
  */
 int dfs_fcntl(int fd, int command, ...);
 int dfs_flock(int fd, int operation);
 
-/* 0, FALLOC_FL_KEEP_SIZE, and that with FALLOC_FL_PUNCH_HOLE; EOPNOTSUPP for all others. */
+/*
+ * Supports the modes 0, FALLOC_FL_KEEP_SIZE, and FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE;
+ * EOPNOTSUPP for all others.
+ */
 int dfs_fallocate(int fd, int mode, off_t offset, off_t length);
 ssize_t dfs_copy_file_range(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
                             unsigned int flags);
 
-/* Attributes user.*, trusted.* and security.*; EOPNOTSUPP for all others. */
+/* Supports the attributes user.*, trusted.* and security.*; EOPNOTSUPP for all others. */
 int dfs_setxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 int dfs_lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
 int dfs_fsetxattr(int fd, const char *name, const void *value, size_t size, int flags);

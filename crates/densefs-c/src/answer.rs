@@ -1,4 +1,4 @@
-//! Results as C has them.
+//! Results in the form that C expects.
 
 use std::mem::offset_of;
 
@@ -6,11 +6,11 @@ use std::ffi::c_int;
 
 use densefs_process::{Errno, Stat};
 
-/// Sets `errno`; the -1 of a call that fails.
+/// Sets `errno`; returns the -1 of a call that fails.
 #[cold]
 #[inline(never)]
 pub(crate) fn fail(errno: c_int) -> c_int {
-    // SAFETY: it is this thread's.
+    // SAFETY: the location is this thread's own.
     unsafe { *libc::__errno_location() = errno };
     -1
 }
@@ -52,10 +52,10 @@ pub(crate) fn offset(done: Result<u64, Errno>) -> i64 {
     }
 }
 
-/// The device that files of an arena say they are on: no other has this number.
+/// The device number of all files of an arena. No real device has it.
 const DEVICE: u64 = 0xdf5;
 
-/// Writes what is known of an inode.
+/// Writes the attributes of an inode.
 ///
 /// # Safety
 /// `into` must be valid for writing.
@@ -66,7 +66,8 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
     let within = |ns: u64| (ns % SECOND_NS).cast_signed();
     const PADDING: usize = offset_of!(libc::stat, st_gid) + size_of::<libc::gid_t>();
     const BEHIND: usize = offset_of!(libc::stat, st_ctime_nsec) + size_of::<i64>();
-    // SAFETY: the caller vouches for it; what has no name lies behind the group and at the end.
+    // SAFETY: guaranteed by the caller. The bytes that no field covers are after the group and at
+    // the end.
     unsafe {
         let bytes = into.cast::<u8>();
         bytes.add(PADDING).write_bytes(0, offset_of!(libc::stat, st_rdev) - PADDING);

@@ -1,33 +1,34 @@
-//! What is known of files: told, and changed.
+//! Reads and changes file attributes.
 
 use std::ffi::{c_char, c_int};
 
 use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat, Usage};
 
 use crate::answer::{fail, result, write_stat};
-use crate::{base, files, path};
+use crate::arguments::{base, number, path};
+use crate::attached::attached;
 
-/// What is known of what a path names.
+/// The attributes of the file at a path.
 ///
 /// # Safety
-/// `name` must be a text, and `into` valid for writing.
+/// `name` must be a C string, and `into` valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_stat(name: *const c_char, into: *mut libc::stat) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { stat_from(Base::Working, name, into, Follow::Yes) }
 }
 
-/// The same, of a symbolic link itself.
+/// Like [`dfs_stat`], but does not follow a final symbolic link.
 ///
 /// # Safety
 /// As for [`dfs_stat`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_lstat(name: *const c_char, into: *mut libc::stat) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { stat_from(Base::Working, name, into, Follow::No) }
 }
 
-/// The same, from a directory on.
+/// Like [`dfs_stat`], relative to a directory, and with flags.
 ///
 /// # Safety
 /// As for [`dfs_stat`].
@@ -38,20 +39,20 @@ pub unsafe extern "C" fn dfs_fstatat(
     into: *mut libc::stat,
     how: c_int,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let is_empty = unsafe { path(name) }.is_ok_and(|name| name.as_os_str().is_empty());
     if how & libc::AT_EMPTY_PATH != 0 && is_empty && directory >= 0 {
-        // SAFETY: the caller vouches for it.
+        // SAFETY: guaranteed by the caller.
         return unsafe { crate::files::dfs_fstat(directory, into) };
     }
     match base(directory) {
-        // SAFETY: the caller vouches for it.
+        // SAFETY: guaranteed by the caller.
         Ok(base) => unsafe { stat_from(base, name, into, follow(how, libc::AT_SYMLINK_NOFOLLOW)) },
         Err(why) => fail(why.0),
     }
 }
 
-/// Whether a symbolic link is followed, where a flag says that it is not.
+/// Follows symbolic links unless the flag `not` is set.
 fn follow(how: c_int, not: c_int) -> Follow {
     if how & not == 0 { Follow::Yes } else { Follow::No }
 }
@@ -63,51 +64,51 @@ unsafe fn stat_from(
     into: *mut libc::stat,
     follow: Follow,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let tell = |stat: &Stat| unsafe { write_stat(stat, into) };
-    result(name.and_then(|name| files()?.tell_stat(base, name, follow, tell)))
+    result(name.and_then(|name| attached()?.tell_stat(base, name, follow, tell)))
 }
 
-/// Whether the process may read, write or execute something.
+/// Checks whether the process may read, write or execute a file.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let wanted = wanted.cast_unsigned();
-    result(name.and_then(|name| files()?.check_access(Base::Working, name, wanted)))
+    result(name.and_then(|name| attached()?.check_access(Base::Working, name, wanted)))
 }
 
 /// How full the arena is.
 ///
 /// # Safety
-/// `name` must be a text, and `into` valid for writing.
+/// `name` must be a C string, and `into` valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statvfs) -> c_int {
     const BLOCK: u64 = 4096;
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let usage = name.and_then(|name| {
-        let files = files()?;
+        let files = attached()?;
         files.stat(name)?;
         files.usage()
     });
     match usage {
         Ok(Usage { bytes, free_bytes }) => {
-            // SAFETY: all zeros is a value of it.
+            // SAFETY: all zeros is a valid value.
             let mut answer: libc::statvfs = unsafe { std::mem::zeroed() };
             (answer.f_bsize, answer.f_frsize) = (BLOCK, BLOCK);
             answer.f_blocks = bytes / BLOCK;
             (answer.f_bfree, answer.f_bavail) = (free_bytes / BLOCK, free_bytes / BLOCK);
-            // An inode takes 64 bytes, and perhaps as much as that in a directory's table.
+            // An inode takes 64 bytes, and up to as much again in a directory's table.
             (answer.f_files, answer.f_ffree) = (bytes / 128, free_bytes / 128);
             answer.f_favail = answer.f_ffree;
             answer.f_namemax = 255;
-            // SAFETY: the caller vouches for it.
+            // SAFETY: guaranteed by the caller.
             unsafe { into.write(answer) };
             0
         }
@@ -118,63 +119,61 @@ pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statv
 /// Changes permissions.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_chmod(name: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.set_mode(Base::Working, name, mode)))
+    result(name.and_then(|name| attached()?.set_mode(Base::Working, name, mode)))
 }
 
-/// The same, of what is open.
+/// Like [`dfs_chmod`], for an open file.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fchmod(file: c_int, mode: libc::mode_t) -> c_int {
-    result(crate::number(file).and_then(|file| files()?.set_mode_of(file, mode)))
+    result(number(file).and_then(|file| attached()?.set_mode_of(file, mode)))
 }
 
 /// Changes owner and group.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_chown(
     name: *const c_char,
     uid: libc::uid_t,
     gid: libc::gid_t,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { chown(name, (uid, gid), Follow::Yes) }
 }
 
-/// The same, of a symbolic link itself.
+/// Like [`dfs_chown`], but does not follow a final symbolic link.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_lchown(
     name: *const c_char,
     uid: libc::uid_t,
     gid: libc::gid_t,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { chown(name, (uid, gid), Follow::No) }
 }
 
 unsafe fn chown(name: *const c_char, (uid, gid): (u32, u32), follow: Follow) -> c_int {
     let given = |id: u32| (id != u32::MAX).then_some(id);
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(
-        name.and_then(|name| {
-            files()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
-        }),
-    )
+    result(name.and_then(|name| {
+        attached()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
+    }))
 }
 
-/// Sets when it was last accessed, and when the content last changed.
+/// Sets the access and modification times.
 ///
 /// # Safety
-/// `name` must be a text, and `times` null or two of them.
+/// `name` must be a C string, and `times` must be null or point to two of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_utimensat(
     directory: c_int,
@@ -182,9 +181,9 @@ pub unsafe extern "C" fn dfs_utimensat(
     times: *const libc::timespec,
     how: c_int,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    // SAFETY: likewise.
+    // SAFETY: guaranteed by the caller.
     let times = unsafe { times.cast::<[libc::timespec; 2]>().as_ref() };
     let follow = follow(how, libc::AT_SYMLINK_NOFOLLOW);
     result((|| {
@@ -193,7 +192,7 @@ pub unsafe extern "C" fn dfs_utimensat(
             Some([accessed, changed]) => [new_time(accessed)?, new_time(changed)?],
         };
         let times = NewTimes { accessed, changed };
-        files()?.set_times(base(directory)?, name?, follow, times)
+        attached()?.set_times(base(directory)?, name?, follow, times)
     })())
 }
 
@@ -209,8 +208,8 @@ fn new_time(time: &libc::timespec) -> Result<NewTime, Errno> {
     }
 }
 
-/// Sets the mask of permissions that new files do not get; the one before.
+/// Sets the umask for new files; returns the old one.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_umask(mask: libc::mode_t) -> libc::mode_t {
-    files().map_or(mask, |files| files.set_umask(mask))
+    attached().map_or(mask, |files| files.set_umask(mask))
 }

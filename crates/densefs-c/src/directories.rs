@@ -1,4 +1,4 @@
-//! Lists of directories.
+//! Listing directories.
 
 use std::ffi::{c_char, c_int, c_long};
 use std::path::Path;
@@ -7,42 +7,43 @@ use std::ptr;
 use densefs_process::{Base, Errno, Follow, Listed, Taker, Whence, flags};
 
 use crate::answer::{fail, result};
-use crate::{files, number, path};
+use crate::arguments::{number, path};
+use crate::attached::attached;
 
-/// Bytes of entries that are fetched at a time.
+/// Bytes of entries fetched at a time.
 const BATCH: usize = 16 << 10;
-/// Where the list is behind `.` and behind `..`; all else follows.
+/// The positions after `.` and after `..`; everything else follows.
 const BEHIND_SELF: u64 = 1;
 const BEHIND_PARENT: u64 = 2;
 
-/// Bytes before the name of what is answered, as C has it.
+/// The size of a `dirent` before the name.
 const HEAD: usize = std::mem::offset_of!(libc::dirent, d_name);
-/// Bytes that a program may look at that copies an entry whole.
+/// The size of a whole `dirent`, which a program may copy.
 const ANSWER_BYTES: usize = size_of::<libc::dirent>();
 
-/// Bytes of a short name with what is behind it.
+/// The size of a short name with its padding.
 const SHORT: usize = 24;
 const _: () = assert!(HEAD + SHORT < ANSWER_BYTES);
 
-/// A directory whose entries are being read: `DFS_DIR`.
+/// An open directory stream: `DFS_DIR`.
 pub struct Directory {
     descriptor: u32,
-    /// Where the next entry is.
+    /// The position of the next entry.
     position: u64,
     fetched: Fetched,
 }
 
-/// Entries one behind the other, as C has them, and how much of them has been answered.
+/// Entries in the form of C, one after another, and how many have been returned.
 struct Fetched {
-    /// They begin at multiples of 8 bytes.
+    /// Each entry is 8-byte aligned.
     words: Vec<u64>,
     bytes: usize,
-    /// Of them, those that stay.
+    /// How many of these bytes are kept.
     kept: usize,
     next: usize,
 }
 
-/// The type of an inode as directories tell it.
+/// The `d_type` of an inode.
 fn kind(type_bits: u32) -> u8 {
     u8::try_from((type_bits & libc::S_IFMT) >> 12).unwrap_or(libc::DT_UNKNOWN)
 }
@@ -56,7 +57,7 @@ impl Fetched {
         (self.bytes, self.kept, self.next) = (0, 0, 0);
     }
 
-    /// Adds one; false if the batch is full.
+    /// Adds an entry; false if the batch is full.
     #[inline]
     fn add(
         &mut self,
@@ -68,8 +69,8 @@ impl Fetched {
             return false;
         }
         let length = (HEAD + name.len() + 8) & !7;
-        // SAFETY: behind each place up to `BATCH` there is room for an entry, of which those
-        // fields are set that make it one.
+        // SAFETY: after each position up to `BATCH`, there is room for a whole entry. All its
+        // fields are set.
         unsafe {
             let at: *mut libc::dirent = self.words.as_mut_ptr().byte_add(self.bytes).cast();
             (*at).d_ino = ino;
@@ -77,7 +78,7 @@ impl Fetched {
             (*at).d_reclen = u16::try_from(length).unwrap_or(0);
             (*at).d_type = kind;
             let to = (&raw mut (*at).d_name).cast::<u8>();
-            // What is written behind a short name is within `ANSWER_BYTES`.
+            // The padding of a short name stays within `ANSWER_BYTES`.
             match short {
                 Some(short) => to.cast::<[u8; SHORT]>().write_unaligned(*short),
                 None => to.copy_from_nonoverlapping(name.as_ptr(), name.len()),
@@ -88,13 +89,13 @@ impl Fetched {
         true
     }
 
-    /// The next one.
+    /// Returns the next entry.
     #[inline]
     fn take(&mut self) -> Option<&mut libc::dirent> {
         if self.next >= self.bytes {
             return None;
         }
-        // SAFETY: `add` has put one there.
+        // SAFETY: `add` has written an entry here.
         let entry =
             unsafe { &mut *self.words.as_mut_ptr().byte_add(self.next).cast::<libc::dirent>() };
         self.next += usize::from(entry.d_reclen);
@@ -119,21 +120,21 @@ impl Taker for Fetched {
 
 impl Directory {
     fn of(descriptor: u32) -> Result<Self, Errno> {
-        let position = files()?.seek(descriptor, 0, Whence::Current)?;
+        let position = attached()?.seek(descriptor, 0, Whence::Current)?;
         Ok(Self { descriptor, position, fetched: Fetched::new() })
     }
 
     fn seek(&mut self, position: u64) -> Result<(), Errno> {
         self.fetched.clear();
-        files()?.seek(self.descriptor, position.cast_signed(), Whence::Start)?;
+        attached()?.seek(self.descriptor, position.cast_signed(), Whence::Start)?;
         self.position = position;
         Ok(())
     }
 
-    /// `.` or `..`.
+    /// Adds `.` or `..`.
     fn dots(&mut self, name: &str, next: u64) -> Result<(), Errno> {
         let base = Base::Descriptor(self.descriptor);
-        let stat = files()?.stat_from(base, Path::new(name), Follow::No)?;
+        let stat = attached()?.stat_from(base, Path::new(name), Follow::No)?;
         self.fetched.add((stat.ino, next, libc::DT_DIR), name.as_bytes(), None);
         Ok(())
     }
@@ -160,31 +161,31 @@ impl Directory {
             self.dots("..", BEHIND_PARENT)?;
         }
         self.fetched.keep();
-        files()?.list_into(self.descriptor, &mut self.fetched)
+        attached()?.list_into(self.descriptor, &mut self.fetched)
     }
 }
 
-/// Opens a directory to read its entries.
+/// Opens a directory stream.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let opened = name.and_then(|name| {
-        let files = files()?;
+        let files = attached()?;
         let descriptor = files.open_descriptor(Base::Working, name, flags::DIRECTORY, 0)?;
         Directory::of(descriptor)
     });
     boxed(opened)
 }
 
-/// The same, of a directory that is open.
+/// Like [`dfs_opendir`], for a directory that is open already.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fdopendir(file: c_int) -> *mut Directory {
     boxed(number(file).and_then(|descriptor| {
-        if !files()?.stat_descriptor(descriptor)?.mode.is_directory() {
+        if !attached()?.stat_descriptor(descriptor)?.mode.is_directory() {
             return Err(Errno::NOTDIR);
         }
         Directory::of(descriptor)
@@ -201,13 +202,13 @@ fn boxed(opened: Result<Directory, Errno>) -> *mut Directory {
     }
 }
 
-/// The next entry; null at the end, and if it fails, which `errno` tells apart.
+/// The next entry; null at the end or on failure, which `errno` distinguishes.
 ///
 /// # Safety
-/// `directory` must be open, and no other thread use it.
+/// `directory` must be open, and no other thread may use it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_readdir(directory: *mut Directory) -> *mut libc::dirent {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     match unsafe { &mut *directory }.next() {
         Ok(Some(entry)) => entry,
         Ok(None) => ptr::null_mut(),
@@ -218,55 +219,55 @@ pub unsafe extern "C" fn dfs_readdir(directory: *mut Directory) -> *mut libc::di
     }
 }
 
-/// Begins again.
+/// Goes back to the beginning.
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_rewinddir(directory: *mut Directory) {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_seekdir(directory, 0) }
 }
 
-/// Where the list is.
+/// The position of the next entry.
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_telldir(directory: *mut Directory) -> c_long {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*directory }.position.cast_signed()
 }
 
-/// Goes on from where the list was.
+/// Continues at a position from [`dfs_telldir`].
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_seekdir(directory: *mut Directory, position: c_long) {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     if let Err(why) = unsafe { &mut *directory }.seek(position.cast_unsigned()) {
         fail(why.0);
     }
 }
 
-/// Its descriptor.
+/// The directory's descriptor.
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_dirfd(directory: *mut Directory) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*directory }.descriptor.cast_signed()
 }
 
-/// Closes it.
+/// Closes the stream.
 ///
 /// # Safety
-/// As for [`dfs_readdir`]; nobody must use it again.
+/// As for [`dfs_readdir`]; the stream must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_closedir(directory: *mut Directory) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let directory = unsafe { Box::from_raw(directory) };
-    result(files().and_then(|files| files.close(directory.descriptor)))
+    result(attached().and_then(|files| files.close(directory.descriptor)))
 }

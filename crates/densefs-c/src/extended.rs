@@ -5,24 +5,24 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use densefs_process::{Bearer, Errno, Follow, SetAttribute};
 
 use crate::answer::{length, result};
-use crate::files::{bytes, bytes_mut};
-use crate::{files, number, path};
+use crate::arguments::{bytes, bytes_mut, number, path};
+use crate::attached::attached;
 
 /// The name of an attribute.
 ///
 /// # Safety
-/// It must be null, or a text that stays as it is for `'a`.
+/// It must be null, or a C string that does not change during `'a`.
 unsafe fn attribute_name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes()).ok_or(Errno::FAULT)
 }
 
-/// What a path names, or the symbolic link itself.
+/// The file at a path, or a final symbolic link itself.
 ///
 /// # Safety
-/// It must be null, or a text that stays as it is for `'a`.
+/// It must be null, or a C string that does not change during `'a`.
 unsafe fn bearer<'a>(text: *const c_char, follow: Follow) -> Result<Bearer<'a>, Errno> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     Ok(Bearer::Named(unsafe { path(text) }?, follow))
 }
 
@@ -42,7 +42,7 @@ fn set(
         libc::XATTR_REPLACE => Ok(SetAttribute::Present),
         _ => Err(Errno::INVAL),
     };
-    result((|| files()?.set_attribute(of?, name?, value?, how?))())
+    result((|| attached()?.set_attribute(of?, name?, value?, how?))())
 }
 
 fn get(
@@ -50,15 +50,15 @@ fn get(
     name: Result<&[u8], Errno>,
     into: Result<&mut [u8], Errno>,
 ) -> isize {
-    length((|| files()?.attribute(of?, name?, into?))())
+    length((|| attached()?.attribute(of?, name?, into?))())
 }
 
 fn list(of: Result<Bearer<'_>, Errno>, into: Result<&mut [u8], Errno>) -> isize {
-    length((|| files()?.attribute_names(of?, into?))())
+    length((|| attached()?.attribute_names(of?, into?))())
 }
 
 fn remove(of: Result<Bearer<'_>, Errno>, name: Result<&[u8], Errno>) -> c_int {
-    result((|| files()?.remove_attribute(of?, name?))())
+    result((|| attached()?.remove_attribute(of?, name?))())
 }
 
 macro_rules! calls {
@@ -66,7 +66,7 @@ macro_rules! calls {
         /// Sets an attribute.
         ///
         /// # Safety
-        /// Texts must be texts, and there must be `size` bytes.
+        /// Text arguments must be C strings, and there must be `size` bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $set(
             of: $what,
@@ -75,14 +75,14 @@ macro_rules! calls {
             size: usize,
             how: c_int,
         ) -> c_int {
-            // SAFETY: the caller vouches for them.
+            // SAFETY: guaranteed by the caller.
             unsafe { set($of(of), attribute_name(attribute), bytes(value, size), how) }
         }
 
         /// The value of an attribute.
         ///
         /// # Safety
-        /// Texts must be texts, and there must be room for `size` bytes.
+        /// Text arguments must be C strings, and there must be room for `size` bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $get(
             of: $what,
@@ -90,27 +90,27 @@ macro_rules! calls {
             into: *mut c_void,
             size: usize,
         ) -> isize {
-            // SAFETY: the caller vouches for them.
+            // SAFETY: guaranteed by the caller.
             unsafe { get($of(of), attribute_name(attribute), bytes_mut(into, size)) }
         }
 
         /// The names of all attributes.
         ///
         /// # Safety
-        /// Texts must be texts, and there must be room for `size` bytes.
+        /// Text arguments must be C strings, and there must be room for `size` bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $list(of: $what, into: *mut c_char, size: usize) -> isize {
-            // SAFETY: the caller vouches for them.
+            // SAFETY: guaranteed by the caller.
             unsafe { list($of(of), bytes_mut(into.cast(), size)) }
         }
 
         /// Removes an attribute.
         ///
         /// # Safety
-        /// Texts must be texts.
+        /// Text arguments must be C strings.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $remove(of: $what, attribute: *const c_char) -> c_int {
-            // SAFETY: the caller vouches for them.
+            // SAFETY: guaranteed by the caller.
             unsafe { remove($of(of), attribute_name(attribute)) }
         }
     };

@@ -1,31 +1,32 @@
 //! Open files.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::slice;
 
 use densefs_process::{Base, Errno, Whence, flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
-use crate::{base, files, locks, number, path};
+use crate::arguments::{LENGTH_MOST, base, bytes, bytes_mut, number, path, place};
+use crate::attached::attached;
+use crate::locks;
 
-/// Opens; `mode` is looked at if a file is to be made.
+/// Opens a file; `mode` is used if it is created.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
     descriptor(
-        name.and_then(|name| files()?.open_descriptor(Base::Working, name, how, mode & 0o7777)),
+        name.and_then(|name| attached()?.open_descriptor(Base::Working, name, how, mode & 0o7777)),
     )
 }
 
-/// Opens, from a directory on.
+/// Like [`dfs_open`], relative to a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_openat(
     directory: c_int,
@@ -33,61 +34,31 @@ pub unsafe extern "C" fn dfs_openat(
     how: c_int,
     mode: libc::mode_t,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let how = how.cast_unsigned();
     descriptor(
-        name.and_then(|name| files()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)),
+        name.and_then(|name| {
+            attached()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)
+        }),
     )
 }
 
-/// Makes a file, or empties it.
+/// Creates a file, or truncates it to 0 bytes.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_creat(name: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_open(name, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode) }
 }
 
-/// Closes.
+/// Closes a descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_close(file: c_int) -> c_int {
-    result(number(file).and_then(|file| files()?.close(file)))
+    result(number(file).and_then(|file| attached()?.close(file)))
 }
-
-/// The bytes that a call reads into.
-///
-/// # Safety
-/// They must be the caller's alone, for so long.
-pub(crate) unsafe fn bytes_mut<'a>(
-    start: *mut c_void,
-    count: usize,
-) -> Result<&'a mut [u8], Errno> {
-    match count.min(LENGTH_MOST) {
-        0 => Ok(&mut []),
-        _ if start.is_null() => Err(Errno::FAULT),
-        // SAFETY: the caller vouches for it.
-        count => Ok(unsafe { slice::from_raw_parts_mut(start.cast(), count) }),
-    }
-}
-
-/// The bytes that a call writes.
-///
-/// # Safety
-/// Nobody must change them, for so long.
-pub(crate) unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
-    match count.min(LENGTH_MOST) {
-        0 => Ok(&[]),
-        _ if start.is_null() => Err(Errno::FAULT),
-        // SAFETY: the caller vouches for it.
-        count => Ok(unsafe { slice::from_raw_parts(start.cast(), count) }),
-    }
-}
-
-/// Most bytes of one call, as on Linux.
-const LENGTH_MOST: usize = 0x7fff_f000;
 
 /// Reads.
 ///
@@ -95,9 +66,9 @@ const LENGTH_MOST: usize = 0x7fff_f000;
 /// There must be room for `count` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
-    length(number(file).and_then(|file| files()?.read(file, into?)))
+    length(number(file).and_then(|file| attached()?.read(file, into?)))
 }
 
 /// Writes.
@@ -106,9 +77,9 @@ pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) 
 /// There must be `count` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_write(file: c_int, from: *const c_void, count: usize) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
-    length(number(file).and_then(|file| files()?.write(file, from?)))
+    length(number(file).and_then(|file| attached()?.write(file, from?)))
 }
 
 /// Reads at an offset.
@@ -122,9 +93,9 @@ pub unsafe extern "C" fn dfs_pread(
     count: usize,
     at: libc::off_t,
 ) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
-    length(number(file).and_then(|file| files()?.read_from(file, place(at)?, into?)))
+    length(number(file).and_then(|file| attached()?.read_from(file, place(at)?, into?)))
 }
 
 /// Writes at an offset.
@@ -138,14 +109,9 @@ pub unsafe extern "C" fn dfs_pwrite(
     count: usize,
     at: libc::off_t,
 ) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
-    length(number(file).and_then(|file| files()?.write_to(file, place(at)?, from?)))
-}
-
-/// An offset or a length, which is not negative.
-pub(crate) fn place(at: libc::off_t) -> Result<u64, Errno> {
-    u64::try_from(at).map_err(|_| Errno::INVAL)
+    length(number(file).and_then(|file| attached()?.write_to(file, place(at)?, from?)))
 }
 
 /// Moves the offset.
@@ -159,30 +125,30 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
         libc::SEEK_HOLE => Whence::Hole,
         _ => return fail(libc::EINVAL).into(),
     };
-    offset(number(file).and_then(|file| files()?.seek(file, by, from)))
+    offset(number(file).and_then(|file| attached()?.seek(file, by, from)))
 }
 
-/// Cuts a file off, or gives it zeros behind.
+/// Truncates a file, or extends it with zeros.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.truncate(name, place(size)?)))
+    result(name.and_then(|name| attached()?.truncate(name, place(size)?)))
 }
 
-/// The same of an open file.
+/// Like [`dfs_truncate`], for an open file.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
-    result(number(file).and_then(|file| files()?.truncate_descriptor(file, place(size)?)))
+    result(number(file).and_then(|file| attached()?.truncate_descriptor(file, place(size)?)))
 }
 
-/// Does nothing but look whether it is open: what is written is in memory, and stays there.
+/// Only checks that the file is open: what was written is in memory, and stays there.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
-    result(number(file).and_then(|file| files()?.flags(file).map(drop)))
+    result(number(file).and_then(|file| attached()?.flags(file).map(drop)))
 }
 
 /// As [`dfs_fsync`].
@@ -191,15 +157,15 @@ pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
     dfs_fsync(file)
 }
 
-/// What is known of an open file.
+/// The attributes of an open file.
 ///
 /// # Safety
 /// `into` must be valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int {
-    match number(file).and_then(|file| files()?.stat_descriptor(file)) {
+    match number(file).and_then(|file| attached()?.stat_descriptor(file)) {
         Ok(stat) => {
-            // SAFETY: the caller vouches for it.
+            // SAFETY: guaranteed by the caller.
             unsafe { write_stat(&stat, into) };
             0
         }
@@ -207,24 +173,24 @@ pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int 
     }
 }
 
-/// Makes another descriptor.
+/// Duplicates a descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup(file: c_int) -> c_int {
-    descriptor(number(file).and_then(|file| files()?.duplicate(file, 0, 0)))
+    descriptor(number(file).and_then(|file| attached()?.duplicate(file, 0, 0)))
 }
 
-/// Makes a given descriptor refer to what another does.
+/// Makes the descriptor `to` refer to the same open file as another.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
     let done = number(file).and_then(|file| {
         let to = number(to)?;
-        files()?.duplicate_to(file, to, 0)?;
+        attached()?.duplicate_to(file, to, 0)?;
         Ok(to)
     });
     descriptor(done)
 }
 
-/// The same with flags, of two that are not the same.
+/// Like [`dfs_dup2`], with flags; the descriptors must differ.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     if file == to || how & !libc::O_CLOEXEC != 0 {
@@ -232,13 +198,13 @@ pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     }
     let done = number(file).and_then(|file| {
         let to = number(to)?;
-        files()?.duplicate_to(file, to, how.cast_unsigned())?;
+        attached()?.duplicate_to(file, to, how.cast_unsigned())?;
         Ok(to)
     });
     descriptor(done)
 }
 
-/// Sees to it that writes find space, or makes a hole.
+/// Makes sure that writes will find space, or punches a hole.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fallocate(
     file: c_int,
@@ -250,15 +216,15 @@ pub extern "C" fn dfs_fallocate(
     result((|| {
         let (file, range) = (number(file)?, (place(at)?, place(count)?));
         match how {
-            0 => files()?.allocate(file, range, false),
-            libc::FALLOC_FL_KEEP_SIZE => files()?.allocate(file, range, true),
-            PUNCH => files()?.punch(file, range),
+            0 => attached()?.allocate(file, range, false),
+            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, range, true),
+            PUNCH => attached()?.punch(file, range),
             _ => Err(Errno::OPNOTSUPP),
         }
     })())
 }
 
-/// Copies from one file to another.
+/// Copies bytes from one file to another.
 ///
 /// # Safety
 /// The offsets must be null, or valid for reading and writing.
@@ -271,7 +237,7 @@ pub unsafe extern "C" fn dfs_copy_file_range(
     count: usize,
     how: c_uint,
 ) -> isize {
-    // SAFETY: the caller vouches for them.
+    // SAFETY: guaranteed by the caller.
     let (mut from_at, mut to_at) = unsafe { (from_at.as_mut(), to_at.as_mut()) };
     length((|| {
         if how != 0 {
@@ -279,7 +245,7 @@ pub unsafe extern "C" fn dfs_copy_file_range(
         }
         let offset = |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| place(**at)).transpose();
         let (from, to) = ((number(from)?, offset(&from_at)?), (number(to)?, offset(&to_at)?));
-        let copied = files()?.copy_range(from, to, count.min(LENGTH_MOST))?;
+        let copied = attached()?.copy_range(from, to, count.min(LENGTH_MOST))?;
         for at in [&mut from_at, &mut to_at].into_iter().flatten() {
             **at = at.saturating_add_unsigned(copied as u64);
         }
@@ -287,17 +253,18 @@ pub unsafe extern "C" fn dfs_copy_file_range(
     })())
 }
 
-/// The commands of fcntl(2) that there are here.
+/// The supported commands of fcntl(2).
 ///
 /// # Safety
-/// For those that take a lock, the argument must be valid for reading and writing one.
+/// For commands on locks, the argument must be a pointer to a lock that is valid for reading and
+/// writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize) -> c_int {
     let duplicate = |how| {
-        // An int, of which the upper half of the register says nothing.
+        // It is passed as an int, so the upper half of the register is undefined.
         #[expect(clippy::cast_possible_truncation, reason = "an int is passed so")]
         let lowest = u32::try_from(argument as c_int).map_err(|_| Errno::INVAL)?;
-        files()?.duplicate(number(file)?, lowest, how)
+        attached()?.duplicate(number(file)?, lowest, how)
     };
     match command {
         libc::F_DUPFD => descriptor(duplicate(0)),
@@ -305,7 +272,7 @@ pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize)
         libc::F_GETFL => {
             const MADE: c_uint =
                 flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
-            descriptor(number(file).and_then(|file| Ok(files()?.flags(file)? & !MADE)))
+            descriptor(number(file).and_then(|file| Ok(attached()?.flags(file)? & !MADE)))
         }
         libc::F_GETLK
         | libc::F_SETLK
@@ -313,7 +280,7 @@ pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize)
         | libc::F_OFD_GETLK
         | libc::F_OFD_SETLK
         | libc::F_OFD_SETLKW => {
-            // SAFETY: the caller vouches for it.
+            // SAFETY: guaranteed by the caller.
             let lock = unsafe { (argument as *mut libc::flock).as_mut() };
             result(lock.ok_or(Errno::FAULT).and_then(|lock| locks::change(file, command, lock)))
         }

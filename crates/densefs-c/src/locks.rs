@@ -1,11 +1,12 @@
-//! Locks of files.
+//! File locks.
 
 use std::ffi::c_int;
 
 use densefs_process::{Errno, Range, Whence};
 
 use crate::answer::{fail, result};
-use crate::{files, number};
+use crate::arguments::number;
+use crate::attached::attached;
 
 /// Locks a whole file.
 #[unsafe(no_mangle)]
@@ -17,12 +18,12 @@ pub extern "C" fn dfs_flock(file: c_int, how: c_int) -> c_int {
         _ => return fail(libc::EINVAL),
     };
     let waits = how & libc::LOCK_NB == 0;
-    result(number(file).and_then(|file| files()?.lock(file, exclusive, waits)))
+    result(number(file).and_then(|file| attached()?.lock(file, exclusive, waits)))
 }
 
-/// Does what fcntl(2) does with locks of some bytes.
+/// The commands of fcntl(2) on locks of byte ranges.
 pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Result<(), Errno> {
-    let (files, file) = (files()?, number(file)?);
+    let (files, file) = (attached()?, number(file)?);
     let is_of_process = matches!(command, libc::F_GETLK | libc::F_SETLK | libc::F_SETLKW);
     if !is_of_process && lock.l_pid != 0 {
         return Err(Errno::INVAL);
@@ -58,7 +59,7 @@ pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Res
     }
 }
 
-/// The bytes that a lock is about.
+/// The range of bytes of a lock.
 fn range(files: &densefs_process::DenseFs, file: u32, lock: &libc::flock) -> Result<Range, Errno> {
     let from = match c_int::from(lock.l_whence) {
         libc::SEEK_SET => 0,
@@ -71,7 +72,7 @@ fn range(files: &densefs_process::DenseFs, file: u32, lock: &libc::flock) -> Res
         0 => i64::MAX,
         length => start.checked_add(length).ok_or(Errno::OVERFLOW)?,
     };
-    // A negative length means the bytes before.
+    // A negative length means the bytes before the start.
     let (start, end) = if lock.l_len < 0 { (end, start) } else { (start, end) };
     let start = u64::try_from(start).map_err(|_| Errno::INVAL)?;
     let end = if lock.l_len == 0 { u64::MAX } else { end.cast_unsigned() };

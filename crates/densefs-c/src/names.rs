@@ -1,4 +1,4 @@
-//! Names, and what they stand for.
+//! Names: creating, linking, renaming and removing files.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::os::unix::ffi::OsStrExt;
@@ -6,22 +6,23 @@ use std::os::unix::ffi::OsStrExt;
 use densefs_process::{Base, Errno, Follow, Rename};
 
 use crate::answer::{fail, length, result};
-use crate::{base, files, number, path};
+use crate::arguments::{base, number, path};
+use crate::attached::attached;
 
-/// Makes a directory.
+/// Creates a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_mkdir(name: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_mkdirat(libc::AT_FDCWD, name, mode) }
 }
 
-/// The same, from a directory on.
+/// Like [`dfs_mkdir`], relative to a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_mkdirat(
     directory: c_int,
@@ -29,15 +30,15 @@ pub unsafe extern "C" fn dfs_mkdirat(
     mode: libc::mode_t,
 ) -> c_int {
     let mode = mode & 0o1777 | libc::S_IFDIR;
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.make_from(base(directory)?, name, mode)))
+    result(name.and_then(|name| attached()?.make_from(base(directory)?, name, mode)))
 }
 
-/// Makes an empty file of any type; none but root makes devices, which cannot be opened.
+/// Creates an empty file of any type. Only root can create devices, and they cannot be opened.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_mknod(
     name: *const c_char,
@@ -47,72 +48,72 @@ pub unsafe extern "C" fn dfs_mknod(
     if mode & libc::S_IFMT == libc::S_IFDIR {
         return fail(libc::EPERM);
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     result(name.and_then(|name| {
         let device = u32::try_from(device).map_err(|_| Errno::INVAL)?;
-        files()?.make_node(Base::Working, name, (mode, device))
+        attached()?.make_node(Base::Working, name, (mode, device))
     }))
 }
 
-/// Makes a fifo, which cannot be opened yet.
+/// Creates a fifo, which cannot be opened yet.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_mkfifo(name: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_mknod(name, mode & 0o7777 | libc::S_IFIFO, 0) }
 }
 
 /// Removes a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_rmdir(name: *const c_char) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_unlinkat(libc::AT_FDCWD, name, libc::AT_REMOVEDIR) }
 }
 
-/// Removes a name of anything but a directory.
+/// Removes a name of anything except a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_unlink(name: *const c_char) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_unlinkat(libc::AT_FDCWD, name, 0) }
 }
 
-/// Removes either, from a directory on.
+/// Removes a name or a directory, relative to a directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_unlinkat(directory: c_int, name: *const c_char, how: c_int) -> c_int {
     if how & !libc::AT_REMOVEDIR != 0 {
         return fail(libc::EINVAL);
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.remove_from(base(directory)?, name, how != 0)))
+    result(name.and_then(|name| attached()?.remove_from(base(directory)?, name, how != 0)))
 }
 
-/// Gives a file another name.
+/// Gives a file an additional name.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_link(old: *const c_char, new: *const c_char) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_linkat(libc::AT_FDCWD, old, libc::AT_FDCWD, new, 0) }
 }
 
-/// The same, from directories on.
+/// Like [`dfs_link`], relative to directories.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_linkat(
     old_directory: c_int,
@@ -125,56 +126,56 @@ pub unsafe extern "C" fn dfs_linkat(
         return fail(libc::EINVAL);
     }
     let follow = if how & libc::AT_SYMLINK_FOLLOW == 0 { Follow::No } else { Follow::Yes };
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
         if how & libc::AT_EMPTY_PATH != 0 && old?.as_os_str().is_empty() {
-            return files()?.link_open(number(old_directory)?, base(new_directory)?, new?);
+            return attached()?.link_open(number(old_directory)?, base(new_directory)?, new?);
         }
-        files()?.link_from((base(old_directory)?, old?), (base(new_directory)?, new?), follow)
+        attached()?.link_from((base(old_directory)?, old?), (base(new_directory)?, new?), follow)
     })())
 }
 
-/// Makes a symbolic link.
+/// Creates a symbolic link.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_symlink(target: *const c_char, name: *const c_char) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_symlinkat(target, libc::AT_FDCWD, name) }
 }
 
-/// The same, from a directory on.
+/// Like [`dfs_symlink`], relative to a directory.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_symlinkat(
     target: *const c_char,
     directory: c_int,
     name: *const c_char,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let (target, name) = unsafe { (path(target), path(name)) };
-    result((|| files()?.make_link_from(target?, (base(directory)?, name?)))())
+    result((|| attached()?.make_link_from(target?, (base(directory)?, name?)))())
 }
 
-/// Where a symbolic link leads, without a zero behind.
+/// The target of a symbolic link, without a terminating zero.
 ///
 /// # Safety
-/// `name` must be a text, and there must be room for `size` bytes.
+/// `name` must be a C string, and there must be room for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_readlink(
     name: *const c_char,
     into: *mut c_char,
     size: usize,
 ) -> isize {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_readlinkat(libc::AT_FDCWD, name, into, size) }
 }
 
-/// The same, from a directory on.
+/// Like [`dfs_readlink`], relative to a directory.
 ///
 /// # Safety
 /// As for [`dfs_readlink`].
@@ -188,35 +189,35 @@ pub unsafe extern "C" fn dfs_readlinkat(
     if size == 0 {
         return fail(libc::EINVAL) as isize;
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     length((|| {
-        let target = files()?.read_link_from(base(directory)?, name?)?;
+        let target = attached()?.read_link_from(base(directory)?, name?)?;
         let target = target.as_os_str().as_bytes();
         let bytes = target.len().min(size);
         if into.is_null() {
             return Err(Errno::FAULT);
         }
-        // SAFETY: the caller vouches for the room, and both are that long.
+        // SAFETY: the caller guarantees the room, and both are that long.
         unsafe { std::ptr::copy_nonoverlapping(target.as_ptr(), into.cast(), bytes) };
         Ok(bytes)
     })())
 }
 
-/// Gives what has a name another one.
+/// Renames a file or directory.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_rename(old: *const c_char, new: *const c_char) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_renameat2(libc::AT_FDCWD, old, libc::AT_FDCWD, new, 0) }
 }
 
-/// The same, from directories on.
+/// Like [`dfs_rename`], relative to directories.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_renameat(
     old_directory: c_int,
@@ -224,14 +225,14 @@ pub unsafe extern "C" fn dfs_renameat(
     new_directory: c_int,
     new: *const c_char,
 ) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { dfs_renameat2(old_directory, old, new_directory, new, 0) }
 }
 
-/// The same, with flags.
+/// Like [`dfs_renameat`], with flags.
 ///
 /// # Safety
-/// Both must be texts.
+/// Both must be C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_renameat2(
     old_directory: c_int,
@@ -246,38 +247,38 @@ pub unsafe extern "C" fn dfs_renameat2(
         libc::RENAME_EXCHANGE => Rename::Exchange,
         _ => return fail(libc::EINVAL),
     };
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
-        files()?.rename_from((base(old_directory)?, old?), (base(new_directory)?, new?), how)
+        attached()?.rename_from((base(old_directory)?, old?), (base(new_directory)?, new?), how)
     })())
 }
 
 /// Changes the working directory.
 ///
 /// # Safety
-/// `name` must be a text.
+/// `name` must be a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_chdir(name: *const c_char) -> c_int {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| files()?.change_directory(name)))
+    result(name.and_then(|name| attached()?.change_directory(name)))
 }
 
-/// Changes it to a directory that is open.
+/// Like [`dfs_chdir`], to an open directory.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fchdir(file: c_int) -> c_int {
-    result(crate::number(file).and_then(|file| files()?.change_directory_to(file)))
+    result(number(file).and_then(|file| attached()?.change_directory_to(file)))
 }
 
 /// The path of the working directory.
 ///
 /// # Safety
-/// There must be room for `size` bytes at `into`; if it is null, free(3) gives back what is
-/// answered.
+/// There must be room for `size` bytes at `into`. If it is null, the result must be released with
+/// free(3).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_getcwd(into: *mut c_char, size: usize) -> *mut c_char {
-    let found = files().and_then(|files| files.directory());
+    let found = attached().and_then(|files| files.directory());
     let path = match &found {
         Ok(path) => path.as_os_str().as_bytes(),
         Err(why) => {
@@ -291,7 +292,7 @@ pub unsafe extern "C" fn dfs_getcwd(into: *mut c_char, size: usize) -> *mut c_ch
         fail(libc::ERANGE);
         return std::ptr::null_mut();
     }
-    // SAFETY: any size may be asked for.
+    // SAFETY: malloc accepts any size.
     let into = if into.is_null() { unsafe { libc::malloc(size) }.cast() } else { into };
     if into.is_null() {
         return into;

@@ -1,6 +1,6 @@
 /*
- * Calls DenseFS between marks, which a trace shows. Each operation is called a few times first, so
- * that what happens once in a process is over, and then eight times between marks. Argument: an
+ * Calls DenseFS between marks, which show in a trace. Each operation is called a few times first,
+ * so that one-time work of the process is done, and then eight times between marks. Argument: an
  * arena. The numbers of the operations are the rows of the table that the test reads.
  */
 #include <densefs.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* A mark of crates/footprint-trace/src/mark.rs: region 1, the operation's number. */
+/* A mark as in crates/footprint-trace/src/mark.rs: region 1, and the operation's number. */
 #define MARK(edge, operation)                                                                      \
     __asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00; .long %c0"                                     \
                      :                                                                             \
@@ -44,7 +44,7 @@ static void must(int succeeded, const char *what)
 
 static int results[WARM_UP + TIMES], files[WARM_UP + TIMES];
 
-/* What the last operation gave must be so each time. */
+/* Checks that all calls of the last operation succeeded, or that all failed. */
 static void all(int is_success, const char *what)
 {
     for (int i = 0; i < WARM_UP + TIMES; i++)
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     TRACE(4, dfs_pread(files[i], page, PAGE, 0));
     for (int i = 0; i < WARM_UP + TIMES; i++)
         must(dfs_close(files[i]) == 0, "dfs_close");
-    /* As programs do, one after the other. */
+    /* One after another, as programs do. */
     for (int i = 0; i < WARM_UP + TIMES; i++) {
         int file = dfs_open(names[i], O_RDONLY);
         MARK(0, 5);

@@ -1,5 +1,5 @@
-//! How many lines of the processor's caches each call touches, as docs/densefs.md says: counted in
-//! a trace of a C program that calls the library as it is shipped.
+//! How many cache lines each call touches, compared with docs/densefs.md: counted in a trace of a C
+//! program that calls the library as it is shipped.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use densefs_process::{DenseFs, Request, make};
 use footprint::touched::Figures;
 use footprint::trace::{Nameless, Region};
 
-/// What a call touches.
+/// How many cache lines a call touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lines {
     instructions: u64,
@@ -20,7 +20,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// What may be counted where this stands in the table: where code lies changes with all else.
+    /// The most that may be counted if this is in the table. Code moves whenever anything changes.
     fn bound(self) -> Self {
         let bound = |lines: u64| lines + lines / 8 + 1;
         Self { instructions: bound(self.instructions), data: bound(self.data) }
@@ -45,8 +45,8 @@ fn table() -> Vec<(String, Lines)> {
     .collect()
 }
 
-/// Builds the library as `make densefs` does, and links to it by the name that programs know. False
-/// where it cannot be trained, so that it is another one than is shipped.
+/// Builds the library as `make densefs` does, and links to it by its soname. False if it could not
+/// be trained, in which case it differs from what is shipped.
 fn shipped_library(into: &Path) -> bool {
     let test = std::env::current_exe().expect("it runs");
     // target/PROFILE/deps/TEST
@@ -95,7 +95,7 @@ fn trace(place: &Path) -> PathBuf {
         .arg(plugin)
         .arg(program)
         .arg(&arena)
-        // Where the stack begins depends on how much is in the environment.
+        // The position of the stack depends on the size of the environment.
         .env_clear()
         .env("LD_LIBRARY_PATH", place)
         .output()
@@ -104,7 +104,7 @@ fn trace(place: &Path) -> PathBuf {
     trace
 }
 
-/// The middle of what the repetitions of each call touched.
+/// For each call, the median of its repetitions.
 fn counted(trace: &Path) -> Vec<Lines> {
     let mut calls: BTreeMap<u16, Vec<Figures>> = BTreeMap::new();
     for one in footprint_study::regions(trace, Nameless, None).expect("the trace is whole") {

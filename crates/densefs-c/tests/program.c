@@ -1,4 +1,4 @@
-/* A program that uses DenseFS from C. It says nothing if all is as with the system's calls. */
+/* A program that uses DenseFS from C. It prints nothing if everything works like system calls. */
 #include <densefs.h>
 #include <errno.h>
 #include <signal.h>
@@ -143,7 +143,7 @@ static void lists(void)
     CHECK(dfs_opendir("/file") == NULL && errno == ENOTDIR);
 }
 
-/* A child has its parent's descriptors, offsets and working directory. */
+/* A child inherits its parent's descriptors, offsets and working directory. */
 static void forks(void)
 {
     char text[8] = "";
@@ -216,7 +216,7 @@ static void attributes(void)
     CHECK(dfs_close(fd) == 0 && dfs_rmdir("/kept") == 0);
 }
 
-/* Whether a child gets an exclusive lock at once: 0, or its errno. */
+/* Tries to take an exclusive lock in a child, without waiting: 0, or its errno. */
 static int lock_in_child(int ofd)
 {
     int status;
@@ -250,7 +250,7 @@ static void locks(void)
 static pid_t owner;
 static int owner_ends[2];
 
-/* A process that has attached the arena, has a lock, and a child that outlives it. */
+/* Starts a process that attaches the arena, takes a lock, and has a child that outlives it. */
 static void start_owner(const char *arena)
 {
     CHECK(pipe(owner_ends) == 0);
@@ -266,7 +266,7 @@ static void start_owner(const char *arena)
         CHECK(close(owner_ends[1]) == 0);
         while (getppid() == parent)
             usleep(1000);
-        /* It goes on until the one that waits has what it waits for. */
+        /* Runs until the waiting process has got the lock. */
         for (int i = 0; i < 60000 && dfs_access("/had", F_OK) != 0; i++)
             usleep(1000);
         _exit(0);
@@ -278,7 +278,7 @@ static void start_owner(const char *arena)
         pause();
 }
 
-/* What the dead had is had by the next, although a child of theirs lives. */
+/* A lock of a dead process can be taken, although a child of that process is alive. */
 static void inherit(void)
 {
     char byte;
@@ -300,7 +300,7 @@ static void inherit(void)
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
-    alarm(15 * 60); /* Rather than waiting for ever. */
+    alarm(15 * 60); /* Rather than hang forever. */
     FAILS(dfs_open("/file", O_RDONLY), ENXIO);
     FAILS(dfs_attach("/dev/null", 0), EINVAL);
     FAILS(dfs_attach("/nowhere/arena", 0), ENOENT);

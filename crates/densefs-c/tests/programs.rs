@@ -1,4 +1,4 @@
-//! The library as C programs have it: compiled against the header, linked, run.
+//! The library in C programs: compiled against the header, linked and run.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use densefs_process::{DenseFs, Request, make};
 
-/// The library, where cargo has put it beside this test.
+/// The library that cargo has built next to this test.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("it runs");
     let places = test.ancestors().skip(1).take(2);
@@ -40,6 +40,6 @@ fn a_c_program_finds_what_the_system_would_give_it() {
     assert!(ran.status.success(), "{:?}: {}", ran.status, String::from_utf8_lossy(&ran.stderr));
     let files = DenseFs::attach(&arena).expect("it is there");
     let report = files.check().expect("there is memory").unwrap_or_else(|why| panic!("{why}"));
-    // What the child that was killed had open is closed.
+    // What the killed child had open is closed.
     assert_eq!(report.descriptions, 0);
 }

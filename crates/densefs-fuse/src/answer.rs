@@ -1,4 +1,4 @@
-//! What the kernel is told, and in which words it asks.
+//! Conversions between the kernel's terms and the core's.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,15 +8,16 @@ use fuser::{
     FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request, TimeOrNow,
 };
 
-/// How long the kernel may believe what it is told: not at all.
+/// How long the kernel may cache a reply: not at all.
 pub(crate) const AT_ONCE: Duration = Duration::ZERO;
-/// Bytes of a block, as statfs(2) counts.
+/// The block size that statfs(2) reports.
 pub(crate) const BLOCK: u32 = 4096;
-/// The types that have no constant elsewhere.
+/// Types without a constant elsewhere.
 const FIFO: u32 = 0o010_000;
 const SOCKET: u32 = 0o140_000;
 
-/// On whose behalf the kernel asks. It has checked that they may, and taken their umask off.
+/// The caller on whose behalf the kernel asks. The kernel has already checked permissions and
+/// applied the umask.
 pub(crate) fn caller(request: &Request) -> Caller<'static> {
     let (uid, gid) = (request.uid(), request.gid());
     Caller { uid, gid, groups: &[], umask: 0, is_checked: true }
@@ -77,8 +78,8 @@ pub(crate) fn descriptor(handle: FileHandle) -> Result<u32, Errno> {
     u32::try_from(handle.0).map_err(|_| Errno::BADF)
 }
 
-/// What a file is opened for, as far as the core does it: the kernel has followed symbolic links,
-/// looked whether there is one, and empties it itself.
+/// The open flags that matter to the core: the kernel has already followed symbolic links and
+/// checked whether the file exists, and it truncates the file itself.
 pub(crate) fn opened_for(how: u32) -> u32 {
     how & (flags::ACCESS | flags::APPEND)
 }

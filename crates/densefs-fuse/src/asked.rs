@@ -1,4 +1,4 @@
-//! How a request reaches the core.
+//! From a request to calls of the core.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use crate::known::Known;
 
 pub(crate) type Core = Member<'static, ProcessSeams>;
 
-/// A DenseFS, and what the kernel knows of it.
+/// A DenseFS, and the inodes that the kernel knows.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) files: DenseFs,
@@ -41,7 +41,7 @@ impl Served {
         Ok(Stat { ino: self.known.number(core, &stat)?, ..stat })
     }
 
-    /// Tells the kernel of what has a name in a directory.
+    /// Looks up a name for the kernel, which then knows the inode.
     pub(crate) fn entered(
         &self,
         core: &Core,
@@ -55,7 +55,7 @@ impl Served {
         })
     }
 
-    /// Makes something by the closure, and tells the kernel of it.
+    /// Creates something with the closure, and replies with it.
     pub(crate) fn make(
         &self,
         (parent, name): (INodeNo, &OsStr),
@@ -86,7 +86,8 @@ impl Served {
         })
     }
 
-    /// Answers with bytes that the closure copies, or if there is room for none, with how many.
+    /// Replies with the bytes that the closure copies, or only with their length if the kernel has
+    /// no room for any.
     pub(crate) fn answer_attributes(
         &self,
         (number, size): (INodeNo, u32),
@@ -117,7 +118,7 @@ impl Served {
         })
     }
 
-    /// Where there is something, or nothing: the kernel asks for nothing else.
+    /// Looks for data or a hole; the kernel asks for nothing else.
     pub(crate) fn look_for(&self, number: INodeNo, offset: i64, whence: i32) -> Result<i64, Errno> {
         let what = match whence {
             libc::SEEK_DATA => Sought::Data,

@@ -1,4 +1,4 @@
-//! The inodes that the kernel knows: each is held open until it forgets it.
+//! The inodes that the kernel knows: each is held open until the kernel forgets it.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -7,18 +7,18 @@ use densefs::modes::Caller;
 use densefs::{Errno, Member, Node, Stat, flags};
 use densefs_process::{DenseFs, ProcessSeams};
 
-/// The number that the kernel has for the root.
+/// The kernel's number of the root.
 const ROOT: u64 = 1;
 
 /// An inode that the kernel knows.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     descriptor: u32,
-    /// How often it has been told of it, and has not forgotten it yet.
+    /// How many lookups the kernel has not forgotten yet.
     lookups: u64,
 }
 
-/// All that it knows.
+/// All inodes that the kernel knows.
 #[derive(Debug)]
 pub(crate) struct Known {
     held: RwLock<HashMap<u64, Held>>,
@@ -27,7 +27,7 @@ pub(crate) struct Known {
 type Core = Member<'static, ProcessSeams>;
 
 impl Known {
-    /// The root alone, which it never forgets.
+    /// Only the root, which the kernel never forgets.
     pub(crate) fn root_of(files: &DenseFs) -> Result<Self, Errno> {
         let descriptor = files.with_core(|core| hold(core, core.root()?))?;
         let held = HashMap::from([(ROOT, Held { descriptor, lookups: u64::MAX })]);
@@ -41,7 +41,7 @@ impl Known {
         core.node(held.descriptor)
     }
 
-    /// Notes that the kernel is told of an inode once more.
+    /// Counts a lookup of an inode by the kernel.
     pub(crate) fn enter(&self, core: &Core, found: Node) -> Result<Stat, Errno> {
         let descriptor = hold(core, found)?;
         let stat = core.again(|| core.stat(core.node(descriptor)?))?;
@@ -65,7 +65,7 @@ impl Known {
         Ok(if is_root { ROOT } else { stat.ino })
     }
 
-    /// Notes that the kernel forgets having been told of an inode so many times.
+    /// Subtracts lookups that the kernel forgets.
     pub(crate) fn forget(&self, core: &Core, number: u64, times: u64) -> Result<(), Errno> {
         let gone = {
             let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
-//! A DenseFS as a mounted file system, for programs that know nothing of it.
+//! Mounts a DenseFS by FUSE, for programs that know nothing of DenseFS.
 //!
-//! The kernel keeps no name, no attribute and no content without asking again, so what other
-//! processes do by library calls is seen at once. It checks permissions, with the attributes that
-//! it is told, for whoever calls.
+//! The kernel caches no names, attributes or content without revalidating them, so changes that
+//! other processes make by library calls are visible at once. The kernel checks the permissions of
+//! its callers, with the attributes it gets.
 
 mod answer;
 mod asked;
@@ -21,32 +21,32 @@ use rustix::mount::UnmountFlags;
 
 use asked::Served;
 
-/// The kernel's door to file systems of processes.
+/// The kernel's interface to file systems in user space.
 const DEVICE: &str = "/dev/fuse";
 
 /// Why a DenseFS cannot be mounted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MountError {
-    /// The kernel cannot, or may not here.
+    /// The kernel does not support it, or does not allow it here.
     #[error(
         "there is no {DEVICE}: load the kernel's module fuse (`modprobe fuse`), or give a \
          container the device"
     )]
     NoFuse,
-    /// There is no directory to mount it on.
+    /// The mount point is not a directory.
     #[error("{path} is not a directory; make it, or name another mount point")]
     NoDirectory {
         /// The mount point.
         path: PathBuf,
     },
-    /// Something is mounted there.
+    /// Something is mounted there already.
     #[error("something is mounted on {path} already; unmount it, or name another mount point")]
     Busy {
         /// The mount point.
         path: PathBuf,
     },
-    /// The kernel refuses.
+    /// Mounting failed.
     #[error("cannot mount it on {path}: {why}")]
     Refused {
         /// The mount point.
@@ -65,24 +65,24 @@ pub struct Unmounter {
 }
 
 impl Unmounter {
-    /// Unmounts it, if it still is mounted.
+    /// Unmounts it, if it is still mounted.
     ///
     /// # Errors
-    /// What the kernel says: one that is in use stays, and can be unmounted later.
+    /// The kernel's error. A file system that is in use stays mounted, and can be unmounted later.
     pub fn unmount(&mut self) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_tried, true) {
             return self.session.unmount();
         }
-        // The session forgets its mount when it tries, whatever comes of that.
+        // After the first try, the session no longer knows its mount, whatever the outcome.
         match rustix::mount::unmount(&self.point, UnmountFlags::empty()) {
-            // It is no mount point any more.
+            // It is no longer a mount point.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT) => Ok(()),
             Err(why) => Err(why.into()),
         }
     }
 }
 
-/// A DenseFS that is mounted, and served as soon as [`Self::serve`] is called.
+/// A mounted DenseFS, served once [`Self::serve`] is called.
 #[derive(Debug)]
 pub struct Mount {
     session: Session<Served>,
@@ -109,7 +109,7 @@ impl Mount {
         let mut config = Config::default();
         config.mount_options = vec![
             MountOption::FSName(files.path().to_string_lossy().into_owned()),
-            // Its own word for that does not reach the kernel.
+            // fuser's own option for the subtype does not reach the kernel.
             MountOption::CUSTOM("subtype=densefs".to_owned()),
             MountOption::DefaultPermissions,
             MountOption::NoDev,
@@ -125,7 +125,7 @@ impl Mount {
         Ok(Self { session, point: path() })
     }
 
-    /// What unmounts it, from another thread.
+    /// A handle for unmounting it from another thread.
     pub fn unmounter(&mut self) -> Unmounter {
         let (session, point) = (self.session.unmount_callable(), self.point.clone());
         Unmounter { session, point, has_tried: false }
@@ -134,15 +134,15 @@ impl Mount {
     /// Answers the kernel until it is unmounted.
     ///
     /// # Errors
-    /// What the kernel says of its side.
+    /// Errors of the kernel's side.
     pub fn serve(self) -> io::Result<()> {
         after_unmount(self.session.run())
     }
 }
 
-/// How serving has ended. Of a thread that has just taken a request when it is unmounted, the
-/// kernel takes it back and says so, instead of that the device is gone (`fuse_dev_do_read` in
-/// fs/fuse/dev.c).
+/// The outcome of serving. If a thread has just taken a request when the file system is unmounted,
+/// the kernel aborts that request and reports this (ECONNABORTED), instead of the device being gone
+/// (`fuse_dev_do_read` in fs/fuse/dev.c). That is not a failure.
 fn after_unmount(ended: io::Result<()>) -> io::Result<()> {
     match ended {
         Err(why) if why.kind() == io::ErrorKind::ConnectionAborted => Ok(()),

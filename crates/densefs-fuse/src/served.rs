@@ -1,4 +1,4 @@
-//! What the kernel asks, answered by the core.
+//! Serves the kernel's requests with the core.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
@@ -22,12 +22,12 @@ use crate::answer::{
 };
 use crate::asked::Served;
 
-/// Most bytes of one write.
+/// The largest write.
 const WRITE_MOST: u32 = 1 << 20;
 
 impl Filesystem for Served {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // What a kernel lacks, it does without.
+        // Optional: kernels that lack these work without them.
         for wanted in [InitFlags::FUSE_AUTO_INVAL_DATA, InitFlags::FUSE_PARALLEL_DIROPS] {
             config.add_capabilities(wanted).ok();
         }
@@ -40,7 +40,7 @@ impl Filesystem for Served {
     }
 
     fn forget(&self, _request: &Request, number: INodeNo, times: u64) {
-        // There is nobody to tell.
+        // There is nobody to report an error to.
         self.files.with_core(|core| self.known.forget(core, number.0, times)).ok();
     }
 
@@ -285,7 +285,7 @@ impl Filesystem for Served {
         reply: ReplyWrite,
     ) {
         let written = if how.contains(WriteFlags::FUSE_WRITE_CACHE) {
-            // Of a mapping: the handle may be one that reads.
+            // Written back from a mapping; the handle may be one for reading.
             self.with(number, |core, node| core.write_at(node, offset, data))
         } else {
             self.files.with_core(|core| core.write_to(descriptor(handle)?, offset, data))
@@ -359,7 +359,7 @@ impl Filesystem for Served {
     }
 
     fn listxattr(&self, request: &Request, number: INodeNo, size: u32, reply: ReplyXattr) {
-        // Nobody has checked which of them the caller may know.
+        // The kernel has not checked which names the caller may see.
         let caller = Caller { is_checked: false, ..caller(request) };
         self.answer_attributes((number, size), reply, |core, node, into| {
             core.attribute_names(&caller, node, into)
@@ -420,7 +420,7 @@ impl Filesystem for Served {
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        // Where to go on if it has to be tried again.
+        // Where to continue if the listing must be retried.
         let (place, next) = (RefCell::new(&mut reply), Cell::new(offset));
         let listed = self.with(number, |core, node| {
             let mut place = place.borrow_mut();

@@ -1,7 +1,7 @@
-//! fsx on a mounted DenseFS: it reads, writes, maps, truncates, allocates, punches holes and copies
-//! at random places of a file, and compares all that it reads with what it knows to be there.
+//! Runs fsx on a mounted DenseFS: it reads, writes, maps, truncates, allocates, punches holes and
+//! copies at random positions of a file, and compares everything it reads with what it expects.
 //!
-//! `FSPRISM_FSX_OPERATIONS` says how many operations.
+//! `FSPRISM_FSX_OPERATIONS` sets the number of operations.
 
 mod peer;
 mod place;
@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use peer::installed;
 use place::mounted;
 
-/// Operations of a run, which has a seed of its own. fsx never unmaps what it has mapped to read,
+/// Operations of a run; each run has its own seed. fsx never unmaps what it has mapped for reading,
 /// and a process may have some 65,000 mappings.
 const OPERATIONS_OF_RUN: u64 = 5_000;
-/// Runs at a time, each in a file of its own.
+/// How many runs are made at a time, each with its own file.
 const TOGETHER: usize = 2;
 
-/// What fsx does how often: everything that it can on Linux. What it maps and writes is on its way
-/// to the file when it goes on, unless it waits for that.
+/// The weights of fsx's operations: all that it supports on Linux. Without `waits`, writes to a
+/// mapping are still on their way to the file when fsx continues.
 fn configuration(waits: bool) -> String {
     format!(
         "
@@ -50,7 +50,7 @@ copy_file_range = 5
     )
 }
 
-/// One run.
+/// Makes one run.
 fn run(program: &Path, file: &Path, artifacts: &Path, (number, operations): (u64, u64)) {
     let path = artifacts.join(format!("{number}.toml"));
     fs::write(&path, configuration(number.is_multiple_of(2))).expect("there is room");

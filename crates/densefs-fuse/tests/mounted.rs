@@ -1,4 +1,4 @@
-//! A DenseFS that is mounted, as other programs see it, while a process uses it by calls as well.
+//! A mounted DenseFS as other programs see it, while a process also uses it by library calls.
 
 mod place;
 
@@ -49,7 +49,7 @@ fn programs_find_a_file_system() {
     });
 }
 
-/// Attributes, allocated space and holes are what they are for the calls.
+/// Attributes, allocated space and holes are the same as by library calls.
 #[test]
 fn attributes_and_holes_reach_the_core() {
     mounted("attributes_and_holes_reach_the_core", |point, files| {
@@ -80,7 +80,7 @@ fn attributes_and_holes_reach_the_core() {
     });
 }
 
-/// What is done on one side is seen on the other at once.
+/// Changes on one side are seen on the other at once.
 #[test]
 fn calls_and_the_mount_see_the_same() {
     mounted("calls_and_the_mount_see_the_same", |point, files| {
@@ -105,7 +105,7 @@ fn calls_and_the_mount_see_the_same() {
     });
 }
 
-/// The kernel checks who may what, with groups.
+/// The kernel checks permissions, including those of groups.
 #[test]
 fn others_may_what_the_permissions_say() {
     mounted("others_may_what_the_permissions_say", |point, _| {
@@ -138,7 +138,7 @@ fn what_cannot_be_mounted_is_refused() {
     });
 }
 
-/// What programs set of times and devices is there for all.
+/// Times and devices set by programs are visible on both sides.
 #[test]
 fn times_and_devices_are_kept() {
     mounted("times_and_devices_are_kept", |point, files| {

@@ -1,5 +1,5 @@
-//! What POSIX asks of a file system, by the tests of pjdfstest: a mounted DenseFS passes each that
-//! a tmpfs passes.
+//! POSIX conformance, by the tests of pjdfstest: a mounted DenseFS passes every test that a tmpfs
+//! passes.
 
 mod peer;
 mod place;
@@ -13,9 +13,9 @@ use std::process::Command;
 use peer::installed;
 use place::mounted;
 
-/// What pjdfstest is told: of everything that can be tested on Linux, and of two users that every
-/// Debian has. The clock of neither file system shows the same time for as long as `naptime`, in
-/// seconds.
+/// The configuration of pjdfstest: everything that can be tested on Linux, and two users that exist
+/// on every Debian. `naptime` is in seconds; the clocks of both file systems tick at least that
+/// often.
 fn configuration(may_remount: bool) -> String {
     format!(
         r#"
@@ -36,10 +36,11 @@ entries = [["nobody", "nogroup"], ["daemon", "daemon"]]
     )
 }
 
-/// Tests that a tmpfs passes at least. If it passes fewer, pjdfstest was not set up as it should.
+/// The least number of tests that a tmpfs passes. If it passes fewer, pjdfstest is not set up
+/// correctly.
 const PASSED_LEAST: usize = 350;
 
-/// How a test ended.
+/// The outcome of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Passed,
@@ -47,14 +48,14 @@ enum Outcome {
     Failed,
 }
 
-/// How each test ended, and what else was printed, which says why some failed.
+/// The outcome of each test, and other output, which shows why some failed.
 struct Results {
     outcomes: BTreeMap<String, Outcome>,
     complaints: String,
 }
 
 impl Results {
-    /// The names of the tests that ended so.
+    /// The names of the tests with this outcome.
     fn that(&self, ended: Outcome) -> BTreeSet<&str> {
         let those = self.outcomes.iter().filter(|(_, outcome)| **outcome == ended);
         those.map(|(name, _)| name.as_str()).collect()
@@ -67,7 +68,7 @@ impl Results {
     }
 }
 
-/// What pjdfstest says of a test in a line: its name, and how it ended.
+/// Parses a line of pjdfstest's output: the name of a test, and its outcome.
 fn outcome(line: &str) -> Option<(String, Outcome)> {
     let (name, end) = line.split_once(' ')?;
     let outcome = match end.trim_start() {
@@ -79,8 +80,8 @@ fn outcome(line: &str) -> Option<(String, Outcome)> {
     Some((name.to_owned(), outcome))
 }
 
-/// Directories of programs, in which mount is the kernel's alone: where a helper for FUSE is
-/// installed, that knows nothing of making a file system read-only.
+/// A `PATH` where mount never uses helpers: an installed helper for FUSE cannot make a file system
+/// read-only.
 fn path_without_helpers(place: &Path) -> String {
     let (programs, path) = (place.join("programs"), std::env::var("PATH").expect("it is set"));
     let mount = programs.join("mount");
@@ -90,8 +91,8 @@ fn path_without_helpers(place: &Path) -> String {
     format!("{}:{path}", programs.display())
 }
 
-/// Runs all tests in a directory of the file system that they are for; some need a directory of
-/// another one. Those that make the file system read-only are run by themselves: some of the others
+/// Runs all tests in a directory of the file system under test; some need a directory of another
+/// one. Tests that make the file system read-only are run separately, since some of the others
 /// leave files open.
 fn run(program: &Path, within: &Path, other: &Path) -> Results {
     let mut results = Results { outcomes: BTreeMap::new(), complaints: String::new() };
@@ -121,7 +122,7 @@ fn system(program: &str, arguments: &[&str], at: &Path) {
     assert!(status.expect("every system has it").success(), "{program} {}", at.display());
 }
 
-/// Runs all tests on a tmpfs of their own, which they make read-only now and then.
+/// Runs all tests on a tmpfs of their own, which they sometimes make read-only.
 fn run_on_tmpfs(program: &Path, other: &Path) -> Results {
     let place = tempfile::tempdir().expect("there is room");
     system("mount", &["-t", "tmpfs", "-o", "mode=755", "tmpfs"], place.path());

@@ -1,4 +1,4 @@
-//! Programs that know nothing of DenseFS, on one that is mounted.
+//! Ordinary programs that know nothing of DenseFS, on a mounted one.
 
 mod place;
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use place::mounted;
 
-/// Runs a program where nothing of the user's settings reaches it.
+/// Runs a program, isolated from the user's settings.
 fn program(name: &str, arguments: &[&str], within: &Path) -> Option<Output> {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(within).env("HOME", within);
@@ -20,7 +20,7 @@ fn program(name: &str, arguments: &[&str], within: &Path) -> Option<Output> {
     command.output().ok()
 }
 
-/// What a program prints that succeeds.
+/// The output of a program, which must succeed.
 fn printed(name: &str, arguments: &[&str], within: &Path) -> String {
     let output = program(name, arguments, within).expect("it could be started before");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -28,7 +28,7 @@ fn printed(name: &str, arguments: &[&str], within: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Does something on a mounted DenseFS with a program, if that is installed.
+/// Runs `act` on a mounted DenseFS if a program is installed.
 fn with_program(what: &str, name: &str, probe: &[&str], act: impl FnOnce(&Path)) {
     if !program(name, probe, Path::new("/")).is_some_and(|output| output.status.success()) {
         eprintln!("skipped: {what}: it needs {name}");
@@ -37,7 +37,7 @@ fn with_program(what: &str, name: &str, probe: &[&str], act: impl FnOnce(&Path))
     mounted(what, |point, _| act(point));
 }
 
-/// Makes a tree of directories, files of many sizes, links and a hole.
+/// Makes a tree of directories, files of many sizes, links and a file with a hole.
 fn make_tree(top: &Path) {
     for number in 0_u8..60 {
         let directory = top.join(format!("directory-{}", number % 7));
@@ -60,7 +60,7 @@ fn tar_packs_and_unpacks() {
         make_tree(&point.join("tree"));
         printed("tar", &["-cf", "tree.tar", "tree"], point);
         printed("tar", &["-xf", "../tree.tar"], &copy);
-        // It compares content, owners, permissions, times and links.
+        // tar compares content, owners, permissions, times and links.
         assert_eq!(printed("tar", &["-df", "../tree.tar"], &copy), "");
         printed("diff", &["-r", "tree", "copy/tree"], point);
     });
@@ -91,7 +91,7 @@ fn git_keeps_a_repository() {
     });
 }
 
-/// Ten parts in C, each of which calls the next one, and what make has to know of them.
+/// Ten C files, each of which calls the next, and a makefile for them.
 fn make_project(top: &Path) {
     const PARTS: u32 = 10;
     let write = |name: &str, text: &str| fs::write(top.join(name), text).expect("there is room");
@@ -147,7 +147,7 @@ fn rsync_copies_to_and_fro() {
         };
         for (from, to) in [(&tree, &copy), (&copy, &back)] {
             assert!(rsync("--whole-file", from, to).lines().count() > 60);
-            // It compares content, owners, permissions, times and links.
+            // rsync compares content, owners, permissions, times and links.
             assert_eq!(rsync("--checksum", from, to), "");
         }
         fs::write(format!("{tree}directory-3/file-59"), "new").expect("there is room");
@@ -159,7 +159,7 @@ fn rsync_copies_to_and_fro() {
     });
 }
 
-/// Two processes write at once what a third reads, through a log and memory that they share.
+/// Two processes write while a third reads, through a log and shared memory.
 #[test]
 fn sqlite_is_shared_by_processes() {
     const WRITER: &str = "

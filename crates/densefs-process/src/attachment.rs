@@ -1,4 +1,5 @@
-//! An arena that this process has attached: its file, its record, and who of the others lives.
+//! An arena that this process has attached: its file, the process' record, and which other
+//! processes are alive.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,12 +18,12 @@ use rustix::time::Timespec;
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
 use crate::file::{self, ArenaError, RECORDS_AT};
 
-/// How long whoever waits for a lock sleeps before it looks again whether the owner lives.
+/// How long to sleep while waiting for a lock, before checking again whether its owner is alive.
 const SLEEP_NS: i64 = 5_000_000;
-/// No record: that of a child whose parent could not have one made.
+/// No record: for a child whose parent could not get one for it.
 const NO_RECORD: u32 = u32::MAX;
 
-/// On whose behalf a process does things.
+/// The identity under which a process works.
 #[derive(Debug)]
 pub(crate) struct Credentials {
     uid: u32,
@@ -48,7 +49,7 @@ impl Credentials {
         Caller { uid: self.uid, gid: self.gid, groups: &self.groups, umask, is_checked: false }
     }
 
-    /// Sets the mask of new files' permissions; the one before.
+    /// Sets the umask; returns the old one.
     pub(crate) fn set_umask(&self, umask: u32) -> u32 {
         self.umask.swap(umask & 0o777, Ordering::Relaxed)
     }
@@ -61,31 +62,30 @@ impl AsCaller for Credentials {
     }
 }
 
-/// The process' mask of new files' permissions, which umask(2) does not tell without changing it.
+/// The process' umask, which umask(2) cannot read without changing it.
 fn umask_of_process() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
-/// An arena that this process has attached. What every call looks at comes first, in one line of
-/// the processor's caches.
+/// An arena that this process has attached. What every call reads comes first, in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Attachment {
     /// The record of this process; a fork changes it in the child.
     record: AtomicU32,
-    /// Whether a dead process was found, which may have left more.
+    /// Whether a dead process was found, which may have left more behind.
     is_sweep_due: AtomicBool,
     pub(crate) credentials: Credentials,
     path: PathBuf,
     /// The open file description that the locks of records belong to.
     file: File,
-    /// Which file that is.
+    /// Identifies that file.
     identity: Option<file::Identity>,
     mapping: Mapping,
     shape: Shape,
-    /// For each record, whether a thread of ours has it to take back what a dead process left.
+    /// For each record, whether a thread of ours is reclaiming what a dead process left.
     claimed: Box<[AtomicBool]>,
 }
 
@@ -136,14 +136,15 @@ impl Attachment {
         self.record.store(record.unwrap_or(NO_RECORD), Ordering::Relaxed);
     }
 
-    /// Makes this a child's, of which only the thread that forked goes on: it has no part in what
-    /// its parent's threads were at, and its locks and its mapping are on a file of its own.
+    /// Makes this the attachment of a forked child, in which only the thread that forked continues.
+    /// The child takes over nothing of what its parent's other threads were doing, and its locks
+    /// and its mapping are on an open file of its own.
     pub(crate) fn become_child(&self, own: Option<(File, u32)>) {
         for claimed in &self.claimed {
             claimed.store(false, Ordering::Relaxed);
         }
         let taken = own.and_then(|(file, record)| {
-            // What is still mapped would keep the parent's locks after its death.
+            // The old mapping would keep the parent's locks alive after its death.
             self.mapping.map_anew(file.as_fd()).ok()?;
             edge::replace(self.file(), &file).ok()?;
             Some(record)
@@ -159,10 +160,10 @@ impl Attachment {
         self.arena().line(self.shape.slot(slot))
     }
 
-    /// Takes a free slot for a thread of the process with that record.
+    /// Takes a free slot for a thread of the process with this record.
     pub(crate) fn take_slot(&self, record: u32) -> Result<Option<u32>, Errno> {
         if record >= self.shape.processes() {
-            // A child for which none could be had.
+            // A child for which no record could be had.
             return Err(Errno::NXIO);
         }
         for slot in 0..self.shape.slots() {
@@ -176,7 +177,7 @@ impl Attachment {
         Ok(None)
     }
 
-    /// Gives a slot back, whose thread does nothing more.
+    /// Releases a slot, which its thread no longer uses.
     pub(crate) fn give_slot(&self, slot: u32) {
         if let Ok(line) = self.owner_of(slot) {
             line.atomic(Shape::OWNER).store(0, Ordering::Release);
@@ -192,25 +193,25 @@ impl Attachment {
         (0..self.shape.slots()).filter(is_its)
     }
 
-    /// The lock that says that a process has a record.
+    /// Takes or releases the lock that shows that a process has a record.
     fn lock_record(&self, file: BorrowedFd<'_>, record: u32, what: ByteLock) -> bool {
         lock_bytes(file, RECORDS_AT + i64::from(record), 1, what).unwrap_or(false)
     }
 
     /// Takes a record for a process, which keeps it as long as this open file description is open;
-    /// none if all are in use. It is told at once, before what a process that had it before has
-    /// left is taken back.
+    /// none if all are in use. Calls `tell` with it at once, before reclaiming what a previous
+    /// holder has left.
     pub(crate) fn take_record(
         self: &Arc<Self>,
         file: BorrowedFd<'_>,
         tell: impl Fn(u32),
     ) -> Result<Option<u32>, Errno> {
         for record in 0..self.shape.processes() {
-            // A lock of our own would not be in our way.
+            // Our own lock would not conflict.
             if record == self.record() || !self.lock_record(file, record, ByteLock::Take) {
                 continue;
             }
-            // If it is ours from now on, the kernel would not tell our own lock from none.
+            // If the record is for us: from now on, the kernel cannot tell our own lock from none.
             tell(record);
             self.take_over(record)?;
             return Ok(Some(record));
@@ -218,8 +219,8 @@ impl Attachment {
         Ok(None)
     }
 
-    /// Takes back what the process had that had a record before us, which is dead, and begins to
-    /// use the record.
+    /// Reclaims what the previous holder of a record, which is dead, has left, and takes the record
+    /// into use.
     fn take_over(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
         self.bury_slots(record)?;
         let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
@@ -229,26 +230,27 @@ impl Attachment {
         begun
     }
 
-    /// Finishes what the threads of a dead process were at, and takes back their stocks and slots.
-    /// The caller has the record of the process.
+    /// Finishes what the threads of a dead process were doing, and reclaims their stocks and slots.
+    /// The caller must hold the record.
     fn bury_slots(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
         let member = |slot| Member::new(self.arena(), ProcessSeams(self.clone()), slot, record);
-        // First all locks: to give a stock back takes some, which another of them may have had.
+        // First release all locks: returning a stock takes some, which another of these threads may
+        // have held.
         for slot in self.slots_of(record) {
             member(slot)?.repair(slot)?;
         }
         for slot in self.slots_of(record) {
-            // What it had in stock is known since it was repaired.
+            // The contents of its stock are only known after the repair.
             member(slot)?.retire()?;
             self.give_slot(slot);
         }
         Ok(())
     }
 
-    /// Takes back what dead processes have left: the locks that they held, and what they had open.
+    /// Reclaims what dead processes have left: the locks they held, and what they had open.
     ///
     /// # Errors
-    /// That of the last one of which not everything could be; the next who does this tries again.
+    /// The error of the last process for which this failed; the next sweep tries again.
     pub(crate) fn sweep(
         self: &Arc<Self>,
         member: &Member<'static, ProcessSeams>,
@@ -270,15 +272,16 @@ impl Attachment {
         swept
     }
 
-    /// Claims the record of a process that may be dead: false if it is not, or if another is at it.
+    /// Claims the record of a process that may be dead; false if it is alive, or if another thread
+    /// or process has claimed it.
     fn claim(&self, record: u32) -> bool {
         let Some(claimed) = self.claimed.get(record as usize) else { return false };
         if claimed.swap(true, Ordering::Acquire) {
             return false;
         }
         let is_dead = self.lock_record(self.file(), record, ByteLock::Take);
-        // A program that closes what it does not know may have opened something else there, whose
-        // locks prove nothing.
+        // A program that closes descriptors it does not know may have opened something else there,
+        // whose locks prove nothing.
         if is_dead && !self.is_its(self.file()) {
             self.lock_record(self.file(), record, ByteLock::GiveBack);
             return false;
@@ -296,7 +299,7 @@ impl Attachment {
         }
     }
 
-    /// Whether another process that lives has the arena attached.
+    /// Whether another live process has the arena attached.
     pub(crate) fn is_shared(&self) -> bool {
         let mut others = (0..self.shape.processes()).filter(|&record| record != self.record());
         others.any(|record| {
@@ -308,20 +311,20 @@ impl Attachment {
         })
     }
 
-    /// Whether the next call that is not brief sweeps.
+    /// Whether the next call off the fast path will sweep.
     #[inline]
     pub(crate) fn is_swept_later(&self) -> bool {
         self.is_sweep_due.load(Ordering::Relaxed)
     }
 
-    /// Whether a dead process was found since this was last asked.
+    /// Whether a dead process was found since the last call of this.
     #[inline]
     pub(crate) fn is_sweep_due(&self) -> bool {
         self.is_swept_later() && self.is_sweep_due.swap(false, Ordering::Relaxed)
     }
 }
 
-/// What surrounds the core in this process.
+/// The environment of the core in this process.
 #[derive(Clone, Debug)]
 pub struct ProcessSeams(pub(crate) Arc<Attachment>);
 
@@ -343,7 +346,7 @@ impl Seams for ProcessSeams {
         if record == this.record() || !this.claim(record) {
             return Life::Alive;
         }
-        // Another may have been at it just before.
+        // Another may have repaired it just before.
         if owner(slot) == record + 1 {
             return Life::Ours;
         }

@@ -1,4 +1,4 @@
-//! What is known of files: told, and changed.
+//! Reads and changes file attributes.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Start, Stat};
 use crate::dense_fs::{Base, DenseFs};
 
 impl DenseFs {
-    /// What is known of what a path names; a symbolic link stands for what it refers to.
+    /// The attributes of the file at a path, following symbolic links.
     ///
     /// # Errors
     /// As stat(2).
@@ -17,7 +17,7 @@ impl DenseFs {
         self.stat_from(Base::Working, path.as_ref(), Follow::Yes)
     }
 
-    /// The same from a base, and of a symbolic link itself if it is not to be followed.
+    /// Like [`Self::stat`], relative to a base, and optionally of a symbolic link itself.
     ///
     /// # Errors
     /// As fstatat(2).
@@ -27,7 +27,8 @@ impl DenseFs {
         Ok(told)
     }
 
-    /// The same, told to `tell`; more than once, if somebody changes it meanwhile.
+    /// Like [`Self::stat_from`], but passes the attributes to `tell`; more than once if the file
+    /// changes meanwhile.
     ///
     /// # Errors
     /// As fstatat(2).
@@ -82,7 +83,7 @@ impl DenseFs {
         })
     }
 
-    /// Cuts a file off, or gives it zeros behind.
+    /// Truncates a file, or extends it with zeros.
     ///
     /// # Errors
     /// As truncate(2).
@@ -108,7 +109,7 @@ impl DenseFs {
         })
     }
 
-    /// Changes owner and group, where they are given.
+    /// Changes owner and group, if given.
     ///
     /// # Errors
     /// As fchownat(2).
@@ -125,7 +126,7 @@ impl DenseFs {
         })
     }
 
-    /// Sets when the content last changed, in nanoseconds since 1970; to now if none is given.
+    /// Sets the modification time, in nanoseconds since 1970; to the current time if none is given.
     ///
     /// # Errors
     /// As utimensat(2).
@@ -140,11 +141,11 @@ impl DenseFs {
         self.set_times(base, path, follow, NewTimes { accessed: NewTime::Same, changed })
     }
 
-    /// Sets when it was last accessed, and when the content last changed.
+    /// Sets the access and modification times.
     ///
     /// # Errors
-    /// As utimensat(2); [`Errno::NOSPC`] if there is no room for a time of access that is not that
-    /// of the last change.
+    /// As utimensat(2); [`Errno::NOSPC`] if there is no room to store an access time that differs
+    /// from the modification time.
     pub fn set_times(
         &self,
         base: Base,
@@ -157,7 +158,7 @@ impl DenseFs {
         })
     }
 
-    /// Whether the process may read (4), write (2) or execute (1) what a path names.
+    /// Whether the process may read (4), write (2) or execute (1) the file at a path.
     ///
     /// # Errors
     /// As access(2).

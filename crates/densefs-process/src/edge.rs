@@ -1,68 +1,63 @@
-//! What needs `unsafe`: the mapping, locks of open file descriptions, what is done at a fork, and
-//! what C has of a file system.
+//! System calls that need `unsafe`: the mapping, locks of open file descriptions, hooks for forks,
+//! and the clock.
 #![expect(unsafe_code, reason = "these have no safe wrapper")]
 
-use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use densefs::Arena;
 use densefs::arena::LINE_BYTES;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use crate::attachment::Attachment;
-use crate::dense_fs::DenseFs;
-
-/// An arena's file, mapped to memory.
+/// An arena's file, mapped into memory.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     lines: u32,
 }
 
-// SAFETY: the memory is reached by `Arena` alone, which threads may share.
+// SAFETY: the memory is only accessed through `Arena`, which threads may share.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps the first lines of a file, which must be as long as that.
+    /// Maps the first lines of a file, which must be long enough.
     pub(crate) fn of(file: BorrowedFd<'_>, lines: u32) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         let length = lines as usize * LINE_BYTES;
-        // SAFETY: a new mapping at a place of the kernel's choice touches no other memory.
+        // SAFETY: a new mapping at an address chosen by the kernel affects no other memory.
         let start =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, file, 0)? };
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, lines })
     }
 
-    /// Has the same pages of the file mapped by another open file description, in one step.
+    /// Maps the same pages of the file through another open file description, in one step.
     pub(crate) fn map_anew(&self, file: BorrowedFd<'_>) -> io::Result<()> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED;
         let (start, length) = (self.start.as_ptr().cast(), self.lines as usize * LINE_BYTES);
-        // SAFETY: it takes the place of this mapping alone, and shows the same bytes.
+        // SAFETY: it replaces exactly this mapping, and shows the same bytes.
         unsafe { rustix::mm::mmap(start, length, protection, flags, file, 0)? };
         Ok(())
     }
 
-    /// The arena. Whoever has it must not outlive the mapping: [`crate::attachment::Seat`] holds
+    /// The arena. It must not be used after the mapping is dropped; [`crate::seat::Seat`] keeps
     /// both.
     pub(crate) fn arena(&self) -> Arena<'static> {
-        // SAFETY: all the lines are mapped, page by page, until `self` is dropped, which its users
-        // do not outlive.
+        // SAFETY: all lines are mapped and page-aligned until `self` is dropped, and users of the
+        // arena do not outlive `self`.
         unsafe { Arena::new(self.start, self.lines) }
     }
 
-    /// Has pages, which the file has, put into the page tables.
+    /// Populates the page tables for pages that the file already has.
     pub(crate) fn populate(&self, first_byte: usize, bytes: usize) {
         debug_assert!(first_byte + bytes <= self.lines as usize * LINE_BYTES);
-        // SAFETY: it lies within the mapping, and changes nothing in it.
+        // SAFETY: the range is within the mapping, and its contents do not change.
         unsafe {
-            // Kernels before 5.14 do not know it; the pages are faulted in one by one then.
+            // Kernels before 5.14 do not know this advice; pages are then faulted in one by one.
             let start = self.start.add(first_byte).as_ptr().cast();
             rustix::mm::madvise(start, bytes, Advice::LinuxPopulateWrite).ok();
         }
@@ -71,45 +66,24 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it was mapped so, and nobody has a reference into it.
+        // SAFETY: this is exactly what was mapped, and there are no references into it.
         unsafe {
             rustix::mm::munmap(self.start.as_ptr().cast(), self.lines as usize * LINE_BYTES).ok();
         }
     }
 }
 
-impl DenseFs {
-    /// The file system as a pointer, for callers that keep no more than one. It stays attached
-    /// until [`Self::from_raw`] gives it back.
-    #[must_use]
-    pub fn into_raw(self) -> *mut c_void {
-        Arc::into_raw(self.attachment).cast_mut().cast()
-    }
-
-    /// The file system that such a pointer stands for.
-    ///
-    /// # Safety
-    /// The pointer must come from [`Self::into_raw`]. Only one of those made from the same pointer
-    /// may be dropped, and none of them used after that.
-    #[inline(always)]
-    #[must_use]
-    pub unsafe fn from_raw(raw: *mut c_void) -> Self {
-        // SAFETY: the caller vouches for it.
-        Self { attachment: unsafe { Arc::from_raw(raw.cast::<Attachment>()) } }
-    }
-}
-
-/// What becomes of a lock on a byte of a file.
+/// What to do with a lock on a byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteLock {
-    /// It is taken, if nobody else has it.
+    /// Take it, if nobody else has it.
     Take,
-    /// It is given back.
+    /// Release it.
     GiveBack,
 }
 
-/// Takes or gives back a lock on bytes of a file, which belongs to the open file description; false
-/// if another has one there.
+/// Takes or releases a lock on bytes of a file, owned by the open file description; false if there
+/// is a conflicting lock.
 pub(crate) fn lock_bytes(
     file: BorrowedFd<'_>,
     first: i64,
@@ -125,7 +99,7 @@ pub(crate) fn lock_bytes(
     let request =
         libc::flock { l_type: kind, l_whence: whence, l_start: first, l_len: bytes, l_pid: 0 };
     loop {
-        // SAFETY: the request outlives the call, which reads it.
+        // SAFETY: the request outlives the call, which only reads it.
         let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const request) };
         if done == 0 {
             return Ok(true);
@@ -139,31 +113,32 @@ pub(crate) fn lock_bytes(
     }
 }
 
-/// Makes a descriptor refer to what another does, in one step.
+/// Makes a descriptor refer to the same file as another, in one step.
 pub(crate) fn replace(old: impl AsFd, by: impl AsFd) -> io::Result<()> {
     let (old, by) = (old.as_fd().as_raw_fd(), by.as_fd().as_raw_fd());
-    // SAFETY: both are open, and `old` stays so.
+    // SAFETY: both are open, and `old` stays open.
     if unsafe { libc::dup3(by, old, libc::O_CLOEXEC) } < 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(())
 }
 
-/// Has these called by every fork: before it, after it in the parent, and in the child.
+/// Registers functions that every fork calls: before it, and after it in the parent and in the
+/// child.
 pub(crate) fn at_forks(before: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
-    // SAFETY: they are functions, and stay.
+    // SAFETY: functions stay valid forever.
     unsafe {
         libc::pthread_atfork(Some(before), Some(parent), Some(child));
     }
 }
 
-/// Nanoseconds since 1970, as the kernel's own file systems tell the time: by the clock that is
-/// quick to read, and ticks some hundred times a second.
+/// Nanoseconds since 1970, by the clock that the kernel's own file systems use: quick to read, and
+/// ticking some hundred times a second.
 #[inline]
 pub(crate) fn now_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // libc's, as a tool that runs programs in its own way, valgrind for one, knows what that does.
-    // SAFETY: it outlives the call, which fails for no clock that there is.
+    // libc's function, since tools that emulate programs (valgrind for one) know what it does.
+    // SAFETY: `now` outlives the call, which cannot fail for this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME_COARSE, &raw mut now) };
     let (seconds, within) = (now.tv_sec.cast_unsigned(), now.tv_nsec.cast_unsigned());
     seconds.wrapping_mul(1_000_000_000).wrapping_add(within)

@@ -8,17 +8,18 @@ use densefs::{Errno, Follow, Node, SetAttribute};
 
 use crate::dense_fs::{Base, Core, DenseFs};
 
-/// What has extended attributes.
+/// A file with extended attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bearer<'p> {
-    /// What a path names.
+    /// The file at a path.
     Named(&'p Path, Follow),
-    /// What is open.
+    /// An open file, by descriptor.
     Open(u32),
 }
 
 impl DenseFs {
-    /// Copies the value of an attribute; how long it is. Without room for any of it, only that.
+    /// Copies the value of an attribute; returns its length. If `into` is empty, only returns the
+    /// length.
     ///
     /// # Errors
     /// As getxattr(2).
@@ -29,8 +30,8 @@ impl DenseFs {
         })
     }
 
-    /// Copies the names of all attributes, each with a zero behind; how many bytes they take.
-    /// Without room for any of it, only that.
+    /// Copies the names of all attributes, each followed by a zero; returns their total length. If
+    /// `into` is empty, only returns the length.
     ///
     /// # Errors
     /// As listxattr(2).
@@ -41,7 +42,7 @@ impl DenseFs {
         })
     }
 
-    /// Gives it an attribute.
+    /// Sets an attribute.
     ///
     /// # Errors
     /// As setxattr(2).
@@ -57,7 +58,7 @@ impl DenseFs {
         })
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     ///
     /// # Errors
     /// As removexattr(2).

@@ -1,4 +1,4 @@
-//! The file that an arena is in: made, recognised, mapped.
+//! The file of an arena: making, recognising and mapping it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -15,18 +15,18 @@ use rustix::fs::FallocateFlags;
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
 
-/// Bytes of a page, in a file and in memory.
+/// The size of a page, in a file and in memory.
 pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
 const PAGE_LENGTH: usize = 4096;
-/// Pages that are put into the page tables at a time.
+/// How much is put into the page tables at a time.
 const POPULATE_BYTES: usize = 2 << 20;
-/// The byte of the file whose lock says that a process has record 0; others follow. The file never
-/// reaches there.
+/// The byte of the file whose lock shows that a process has record 0; those of the other records
+/// follow. The file never gets that large.
 pub(crate) const RECORDS_AT: i64 = 1 << 62;
-/// How many such bytes there can be.
+/// The largest possible number of these bytes.
 pub(crate) const RECORDS_MOST: i64 = 1 << 32;
 
-/// The least and the most bytes of an arena: a small zone, and what references of 32 bits reach.
+/// The smallest and the largest arena: a small zone, and as far as 32-bit references reach.
 const BYTES_LEAST: u64 = 1 << 20;
 const BYTES_MOST: u64 = ((LINE_BYTES as u64) << 32) - PAGE_BYTES;
 
@@ -44,7 +44,7 @@ pub enum ArenaError {
         /// Why.
         why: io::Error,
     },
-    /// It cannot be written to.
+    /// It is read-only.
     #[error(
         "{path} can only be read, and DenseFS has to write to it even to read from it; make it \
          writable, or copy it to where you may write"
@@ -53,25 +53,25 @@ pub enum ArenaError {
         /// The file.
         path: PathBuf,
     },
-    /// It is something else.
+    /// It is not a DenseFS.
     #[error("{path} is not a DenseFS; `fsprism densefs mkfs` makes one in a new file")]
     NoDenseFs {
         /// The file.
         path: PathBuf,
     },
-    /// It is something else, where one was to be made.
+    /// A file exists where one was to be made, and is not a DenseFS.
     #[error("{path} exists and is not a DenseFS; remove it yourself, or choose another name")]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// There is one already.
+    /// A DenseFS exists already.
     #[error("{path} is a DenseFS already; --overwrite makes a new one, without what is in it")]
     IsDenseFs {
         /// The file.
         path: PathBuf,
     },
-    /// It was made by another version.
+    /// It has another version of the layout.
     #[error(
         "{path} is a DenseFS of version {found}, and this program reads version {ours} only; use \
          the program that made it, and export and import what is in it"
@@ -81,10 +81,10 @@ pub enum ArenaError {
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The version that is understood.
+        /// The version that this program supports.
         ours: u32,
     },
-    /// The file is shorter or longer than the arena.
+    /// The file is shorter or longer than its arena.
     #[error(
         "{path} has {bytes} bytes, but the DenseFS in it {arena_bytes}; it has been cut off or \
          added to"
@@ -92,18 +92,18 @@ pub enum ArenaError {
     Size {
         /// The file.
         path: PathBuf,
-        /// Its bytes.
+        /// The size of the file, in bytes.
         bytes: u64,
-        /// The arena's bytes.
+        /// The size of the arena, in bytes.
         arena_bytes: u64,
     },
-    /// Its superblock cannot be.
+    /// Its superblock is inconsistent.
     #[error("the superblock of {path} is damaged; make a new DenseFS, and fill it again")]
     Damaged {
         /// The file.
         path: PathBuf,
     },
-    /// A size that no arena can have.
+    /// No arena can have this size.
     #[error(
         "a DenseFS has from 1 MiB to just below 256 GiB, in whole pages of 4 KiB, not {bytes} \
          bytes; give another --size"
@@ -112,7 +112,7 @@ pub enum ArenaError {
         /// The size.
         bytes: u64,
     },
-    /// Somebody uses it.
+    /// It is in use.
     #[error("{path} is in use; end the programs and unmount the mounts that use it first")]
     InUse {
         /// The file.
@@ -126,7 +126,7 @@ pub enum ArenaError {
         /// The file.
         path: PathBuf,
     },
-    /// Too many processes or threads use it.
+    /// Too many processes or threads are using it.
     #[error(
         "all {most} {what} of {path} are in use; end some programs that use it, or make a \
          larger one"
@@ -139,7 +139,7 @@ pub enum ArenaError {
         /// How many there are.
         most: u32,
     },
-    /// Something in it cannot be.
+    /// The core failed.
     #[error("{path}: {why}")]
     Core {
         /// The file.
@@ -150,7 +150,7 @@ pub enum ArenaError {
 }
 
 impl ArenaError {
-    /// The number that stands for it where there is no room for a sentence.
+    /// The closest errno, for callers that cannot show the message.
     #[must_use]
     pub fn errno(&self) -> i32 {
         match self {
@@ -168,24 +168,24 @@ impl ArenaError {
     }
 }
 
-/// Words what went wrong with a file.
+/// Adds the path and what was tried to an error.
 pub(crate) fn at(path: &Path, what: &'static str) -> impl FnOnce(io::Error) -> ArenaError {
     move |why| ArenaError::File { what, path: path.to_owned(), why }
 }
 
-/// What is asked of a new arena.
+/// Parameters of a new arena.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Its size: whole pages of 4 KiB. Space is taken as it is needed.
+    /// Its size: whole pages of 4 KiB. Space is only taken as needed.
     pub bytes: u64,
     /// The root directory's owner, group and permissions.
     pub root: Mode,
-    /// Whether a DenseFS that is there may be made anew.
+    /// Whether to replace a DenseFS that already exists.
     pub overwrites: bool,
 }
 
-/// Makes a DenseFS in a file, for its owner alone. Nothing but a DenseFS that nobody uses is ever
-/// replaced, and that only if it is asked for.
+/// Makes a DenseFS in a file that only its owner may access. The only thing it ever replaces is a
+/// DenseFS that nobody uses, and only on request.
 ///
 /// # Errors
 /// [`ArenaError`].
@@ -225,7 +225,7 @@ pub fn make(path: &Path, request: &Request) -> Result<(), ArenaError> {
     }
 }
 
-/// Makes it in a file that there is.
+/// Makes it in an existing file.
 fn replace(
     path: &Path,
     options: &OpenOptions,
@@ -253,7 +253,7 @@ fn replace(
             return Err(ArenaError::IsDenseFs { path: path.to_owned() });
         }
     }
-    // Whoever attaches it takes one of these.
+    // Any process that attaches it takes one of these locks.
     let is_free = lock_bytes(file.as_fd(), RECORDS_AT, RECORDS_MOST, ByteLock::Take);
     if !is_free.map_err(at(path, "lock"))? {
         return Err(ArenaError::InUse { path: path.to_owned() });
@@ -262,7 +262,7 @@ fn replace(
     fill(path, &file, lines, request)
 }
 
-/// Whether a file begins with a superblock, without mapping what may be anything.
+/// Whether a file begins with a superblock, without mapping an unknown file.
 fn begins_like_one(file: &File) -> io::Result<bool> {
     let mut first = [0; 8];
     let mut file = file;
@@ -329,17 +329,17 @@ pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
     Ok((out_of_the_way(file), mapping, shape))
 }
 
-/// Gives an open file a descriptor that programs do not come upon which close or count theirs.
+/// Moves an open file to a high descriptor, out of the way of programs that close or count theirs.
 pub(crate) fn out_of_the_way(file: File) -> File {
     const FROM: i32 = 1 << 15;
-    // Where the limit is lower, it stays where it is.
+    // If the limit is lower than that, it keeps its descriptor.
     [FROM, FROM >> 6]
         .into_iter()
         .find_map(|from| rustix::io::fcntl_dupfd_cloexec(&file, from).ok())
         .map_or(file, File::from)
 }
 
-/// Which file it is that is open.
+/// Identifies an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     device: u64,
@@ -353,8 +353,8 @@ impl Identity {
     }
 }
 
-/// Has the file system that an arena's file is in give space to some of its pages, and puts them
-/// into the page tables; false if there is no space.
+/// Allocates space for some pages of an arena's file, and populates their page tables; false if
+/// there is no space.
 pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages: u32) -> bool {
     let (first, bytes) = (u64::from(first_page) * PAGE_BYTES, u64::from(pages) * PAGE_BYTES);
     loop {
@@ -371,7 +371,7 @@ pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages:
     true
 }
 
-/// What surrounds whoever makes an arena, which nobody else uses.
+/// The environment while an arena is made, which nobody else uses.
 struct Alone<'m> {
     file: &'m File,
     mapping: &'m Mapping,

@@ -11,13 +11,13 @@ impl DenseFs {
     /// Opens a file or a directory; it is closed when the value is dropped.
     ///
     /// # Errors
-    /// As open(2), by number.
+    /// As open(2).
     pub fn open(&self, path: impl AsRef<Path>, how: u32, mode: u32) -> Result<File, Errno> {
         let descriptor = self.open_descriptor(Base::Working, path.as_ref(), how, mode)?;
         Ok(File { files: self.clone(), descriptor })
     }
 
-    /// Opens, and leaves it to the caller to close.
+    /// Opens a file or a directory; the caller must close it.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -64,7 +64,7 @@ impl DenseFs {
         self.with(|member, _| member.close(descriptor))
     }
 
-    /// Reads from where a descriptor's offset is.
+    /// Reads at a descriptor's offset.
     ///
     /// # Errors
     /// As read(2).
@@ -73,7 +73,7 @@ impl DenseFs {
         self.with(|member, _| member.read_on(descriptor, into))
     }
 
-    /// Writes where a descriptor's offset is.
+    /// Writes at a descriptor's offset.
     ///
     /// # Errors
     /// As write(2).
@@ -82,7 +82,7 @@ impl DenseFs {
         self.with(|member, _| member.write_on(descriptor, from))
     }
 
-    /// Reads from an offset.
+    /// Reads at an offset.
     ///
     /// # Errors
     /// As pread(2).
@@ -109,7 +109,7 @@ impl DenseFs {
         self.with(|member, _| member.seek(descriptor, by, from))
     }
 
-    /// What is known of what a descriptor refers to.
+    /// The attributes of an open file.
     ///
     /// # Errors
     /// [`Errno::BADF`].
@@ -126,7 +126,7 @@ impl DenseFs {
         self.with(|member, _| member.flags(descriptor))
     }
 
-    /// Cuts an open file off, or gives it zeros behind.
+    /// Truncates an open file, or extends it with zeros.
     ///
     /// # Errors
     /// As ftruncate(2).
@@ -134,8 +134,8 @@ impl DenseFs {
         self.with(|member, _| member.truncate_open(descriptor, size))
     }
 
-    /// Sees to it that writes to a number of bytes from an offset on find space; the file becomes
-    /// larger if they lie behind its end, unless it is to keep its size.
+    /// Makes sure that writes to this range of bytes (offset and length) will find space. If it
+    /// extends past the end, the file grows, unless `keeps_size` is set.
     ///
     /// # Errors
     /// As fallocate(2).
@@ -148,7 +148,7 @@ impl DenseFs {
         self.with(|member, _| member.allocate_open(descriptor, (offset, length), keeps_size))
     }
 
-    /// Makes a hole of a number of bytes from an offset on.
+    /// Punches a hole, given by offset and length.
     ///
     /// # Errors
     /// As fallocate(2) with `FALLOC_FL_PUNCH_HOLE`.
@@ -156,8 +156,8 @@ impl DenseFs {
         self.with(|member, _| member.punch_open(descriptor, (offset, length)))
     }
 
-    /// Copies bytes from one open file to another, each from an offset on, or from its own; how
-    /// many.
+    /// Copies bytes from one open file to another, each at a given offset or at its own; returns
+    /// how many.
     ///
     /// # Errors
     /// As `copy_file_range(2)`.
@@ -178,7 +178,7 @@ impl DenseFs {
             None => self.seek(descriptor, 0, Whence::Current),
         };
         let (begin, target) = (start(from, from_offset)?, start(to, to_offset)?);
-        // What lies behind the end is not copied, so it cannot overlap.
+        // Bytes past the end are not copied, so they do not count for an overlap.
         let left = usize::try_from(source.size.saturating_sub(begin)).unwrap_or(usize::MAX);
         let length = length.min(left);
         if is_same && begin.abs_diff(target) < length as u64 {
@@ -211,7 +211,7 @@ impl DenseFs {
         Ok(done)
     }
 
-    /// Gives a file that was opened without a name its first one.
+    /// Gives a file that was created without a name its first name.
     ///
     /// # Errors
     /// As linkat(2) with `AT_EMPTY_PATH`.
@@ -224,7 +224,7 @@ impl DenseFs {
         })
     }
 
-    /// Makes another descriptor for what one refers to, the lowest from `lowest` on.
+    /// Duplicates a descriptor, to the lowest free one from `lowest` on.
     ///
     /// # Errors
     /// As fcntl(2) with `F_DUPFD`.
@@ -232,15 +232,15 @@ impl DenseFs {
         self.with(|member, _| member.duplicate(descriptor, lowest, how))
     }
 
-    /// Makes a descriptor refer to what another does.
+    /// Makes the descriptor `to` refer to the same open file as another.
     ///
     /// # Errors
-    /// As dup3(2), but that both may be the same.
+    /// As dup3(2), except that both may be the same.
     pub fn duplicate_to(&self, descriptor: u32, to: u32, how: u32) -> Result<(), Errno> {
         self.with(|member, _| member.duplicate_to(descriptor, to, how))
     }
 
-    /// Changes the permissions of what is open.
+    /// Changes the permissions of an open file.
     ///
     /// # Errors
     /// As fchmod(2).
@@ -250,7 +250,7 @@ impl DenseFs {
         })
     }
 
-    /// Changes it to a directory that is open.
+    /// Changes the working directory to an open directory.
     ///
     /// # Errors
     /// As fchdir(2).
@@ -260,7 +260,7 @@ impl DenseFs {
         })
     }
 
-    /// The entries of an open directory from where its offset is, `most` of them at most.
+    /// Up to `most` entries of an open directory, from its offset on.
     ///
     /// # Errors
     /// As getdents(2).
@@ -270,8 +270,8 @@ impl DenseFs {
         Ok(entries.all)
     }
 
-    /// Gives a taker the entries of an open directory from where its offset is, as long as it takes
-    /// them. It must not use the file system.
+    /// Passes the entries of an open directory to a taker, from its offset on, as long as it takes
+    /// them. The taker must not use the file system.
     ///
     /// # Errors
     /// As getdents(2).
@@ -280,8 +280,8 @@ impl DenseFs {
         self.with(|member, caller| member.list_on(caller, descriptor, taker))
     }
 
-    /// Calls `visit` with the entries of an open directory from where its offset is, until it
-    /// returns false.
+    /// Calls `visit` with the entries of an open directory from its offset on, until it returns
+    /// false.
     ///
     /// # Errors
     /// As getdents(2).
@@ -308,7 +308,7 @@ impl DenseFs {
         }
     }
 
-    /// All entries of a directory, but for `.` and `..`.
+    /// All entries of a directory, except `.` and `..`.
     ///
     /// # Errors
     /// As open(2) and getdents(2).
@@ -318,7 +318,7 @@ impl DenseFs {
     }
 }
 
-/// Entries of a list, `most` of them at most.
+/// Collects up to `most` entries of a listing.
 struct Entries {
     all: Vec<Entry>,
     kept: usize,
@@ -358,7 +358,7 @@ impl File {
         self.descriptor
     }
 
-    /// Reads from where its offset is.
+    /// Reads at its offset.
     ///
     /// # Errors
     /// As read(2).
@@ -366,7 +366,7 @@ impl File {
         self.files.read(self.descriptor, into)
     }
 
-    /// Writes where its offset is.
+    /// Writes at its offset.
     ///
     /// # Errors
     /// As write(2).
@@ -374,10 +374,10 @@ impl File {
         self.files.write(self.descriptor, from)
     }
 
-    /// What is known of it.
+    /// Its attributes.
     ///
     /// # Errors
-    /// [`Errno::BADF`] if it was closed by its number.
+    /// [`Errno::BADF`] if its descriptor has been closed explicitly.
     pub fn stat(&self) -> Result<Stat, Errno> {
         self.files.stat_descriptor(self.descriptor)
     }
@@ -385,7 +385,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // There is nobody to tell.
+        // There is nobody to report an error to.
         self.files.close(self.descriptor).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Forks: the child gets a record of its own, with all that its parent has open.
+//! Forks: the child gets a record of its own, with everything that its parent has open.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
@@ -10,24 +10,24 @@ use densefs::Errno;
 use crate::attachment::Attachment;
 use crate::{edge, seat};
 
-/// Everything that is attached. Locked by whoever forks, so that no other thread's child has what
-/// is meant for this one's.
+/// All attachments. Locked during a fork, so that a child forked by another thread does not get
+/// what was prepared for this one.
 static ATTACHED: Mutex<Vec<Weak<Attachment>>> = Mutex::new(Vec::new());
 type Attached = MutexGuard<'static, Vec<Weak<Attachment>>>;
 
-/// What a child is to have of an arena.
+/// What a child gets of an arena.
 struct Share {
     attachment: Arc<Attachment>,
-    /// Its open file description, and its record; none if it could not be had.
+    /// Its open file description and its record; none if they could not be had.
     own: Option<(File, u32)>,
 }
 
 thread_local! {
-    /// For the child of the fork that is under way.
+    /// For the child of the fork in progress.
     static SHARES: RefCell<Option<(Attached, Vec<Share>)>> = const { RefCell::new(None) };
 }
 
-/// Notes an attachment, so that forks take it along.
+/// Registers an attachment to be shared with forked children.
 pub(crate) fn note(attachment: &Arc<Attachment>) {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| edge::at_forks(before, in_parent, in_child));
@@ -46,16 +46,17 @@ extern "C" fn before() {
     SHARES.with(|place| place.replace(Some((attached, shares))));
 }
 
-/// Opens the arena's file anew, and has a record made with all that this process has open.
+/// Opens the arena's file again, and takes a record for the child with everything that this process
+/// has open.
 fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
-    // Its name may have become another's.
+    // Not by name, which may belong to another file by now.
     let path = format!("/proc/self/fd/{}", attachment.file().as_raw_fd());
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
     if !attachment.is_its(file.as_fd()) {
         return Err(Errno::BADF);
     }
     let record = attachment.take_record(file.as_fd(), |_| {})?.ok_or(Errno::NFILE)?;
-    // A thread that forks does not thereby become one that uses the arena, and keeps it mapped.
+    // Forking must not turn a thread into a user of the arena, which would keep it mapped.
     let is_seated = seat::is_seated(attachment);
     let copied = seat::with(attachment, |member| member.copy_descriptors(record));
     if !is_seated {
@@ -66,7 +67,7 @@ fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
 }
 
 extern "C" fn in_parent() {
-    // The child's description is the child's alone now.
+    // From now on, only the child has its open file description.
     SHARES.with(RefCell::take);
 }
 

@@ -1,14 +1,15 @@
-//! DenseFS among processes: an arena in a file that they map, and what the core has to be told.
+//! DenseFS for processes: an arena in a file that they map, and the environment that the core
+//! needs.
 //!
-//! A process that attaches an arena has a *record* in it, by a lock on a byte of the arena's file
-//! that belongs to its open file description: the kernel gives the lock back when the last
-//! descriptor is closed, which is when the process dies, however it does. Each of its threads has a
-//! *slot* that names the record. So whoever waits for the owner of a lock asks the kernel whether
-//! the byte is still locked. Nothing that is written in the arena is believed to say who lives, and
-//! no passing of time.
+//! A process that attaches an arena takes a *record* in it, by locking a byte of the arena's file.
+//! The lock belongs to the open file description, so the kernel releases it when the last
+//! descriptor is closed; at the latest when the process dies, in whatever way. Each of its threads
+//! has a *slot* that names the record. A thread that waits for the owner of a lock asks the kernel
+//! whether the byte is still locked. Neither anything written in the arena nor a timeout is taken
+//! as evidence of who is alive.
 //!
-//! Before a fork, the parent opens the file anew, has a record made with all that it has open, and
-//! leaves both to the child.
+//! Before a fork, the parent opens the file again, takes a record for the child with everything
+//! that it has open itself, and leaves both to the child.
 
 mod attachment;
 mod attributes;
@@ -18,7 +19,6 @@ mod extended;
 mod file;
 mod files;
 mod fork;
-mod last_seat;
 mod locks;
 mod names;
 mod seat;

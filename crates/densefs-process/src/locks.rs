@@ -1,18 +1,18 @@
-//! Locks of files, waited for.
+//! File locks, with waiting.
 
 use densefs::{Errno, FileLock};
 
 use crate::dense_fs::DenseFs;
 
-/// Some bytes of a file, and for whom they are locked.
+/// A range of bytes to lock, and on whose behalf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The first byte.
     pub start: u64,
-    /// The byte behind the last one; `u64::MAX` for all to the end, wherever that comes to be.
+    /// The byte after the last one; `u64::MAX` for everything up to the end, wherever that will be.
     pub end: u64,
-    /// For the process, until it closes any descriptor of the file; otherwise for whoever has the
-    /// open description.
+    /// Whether it is locked for the process, until that closes any descriptor of the file, or for
+    /// the open description.
     pub is_of_process: bool,
 }
 
@@ -23,11 +23,10 @@ impl Range {
 }
 
 impl DenseFs {
-    /// Locks a whole file for whoever has the open description, exclusively or not, or gives that
-    /// lock back.
+    /// Locks a whole file for the open description, exclusively or shared, or unlocks it.
     ///
     /// # Errors
-    /// As flock(2): [`Errno::AGAIN`] if it does not wait, [`Errno::INTR`] if it does.
+    /// As flock(2): [`Errno::AGAIN`] without `waits`, [`Errno::INTR`] with it.
     pub fn lock(&self, descriptor: u32, exclusive: Option<bool>, waits: bool) -> Result<(), Errno> {
         let take = || self.with(|member, _| member.lock_open(descriptor, exclusive));
         let wait = || {
@@ -37,12 +36,11 @@ impl DenseFs {
         self.take_lock(waits, take, wait)
     }
 
-    /// Locks some bytes of a file, exclusively or not, or gives that lock back. Processes that wait
-    /// for each other wait for ever.
+    /// Locks a range of a file, exclusively or shared, or unlocks it. Deadlocks are not detected.
     ///
     /// # Errors
-    /// As fcntl(2) with `F_SETLK`: [`Errno::AGAIN`] if it does not wait, [`Errno::INTR`] if it
-    /// does; [`Errno::NOLCK`] for more than 512 stretches of a file.
+    /// As fcntl(2) with `F_SETLK`: [`Errno::AGAIN`] without `waits`, [`Errno::INTR`] with it;
+    /// [`Errno::NOLCK`] for more than 512 locks of a file.
     pub fn lock_range(
         &self,
         descriptor: u32,
@@ -59,7 +57,7 @@ impl DenseFs {
         self.take_lock(waits, take, wait)
     }
 
-    /// A lock that is in the way of one of some bytes.
+    /// A lock that conflicts with locking a range.
     ///
     /// # Errors
     /// As fcntl(2) with `F_GETLK`.
@@ -85,7 +83,7 @@ impl DenseFs {
                 Err(Errno::AGAIN) => {}
                 done => return done,
             }
-            // Whoever has it may be dead.
+            // The owner of the conflicting lock may be dead.
             self.sweep()?;
             match take() {
                 Err(Errno::AGAIN) if waits => wait()?,

@@ -1,4 +1,4 @@
-//! Names: made, given, removed, followed.
+//! Names: creating, linking, renaming and removing files, and following symbolic links.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use densefs::{Errno, Follow, Last, Remove, Rename};
 use crate::dense_fs::{Base, Core, DenseFs};
 
 impl DenseFs {
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// # Errors
     /// As mkdir(2).
@@ -18,7 +18,7 @@ impl DenseFs {
         self.make_from(Base::Working, path.as_ref(), mode & 0o7777 | DIRECTORY)
     }
 
-    /// Makes a directory, or an empty file of any type. A device has the number 0.
+    /// Creates a directory, or an empty file of any type. A device gets the number 0.
     ///
     /// # Errors
     /// As mkdir(2) and mknod(2).
@@ -26,7 +26,7 @@ impl DenseFs {
         self.make_node(base, path, (mode, 0))
     }
 
-    /// The same; a device has the number that is given, as Linux has it in 32 bits.
+    /// Like [`Self::make_from`], with a device number, in Linux's 32-bit encoding.
     ///
     /// # Errors
     /// As mkdir(2) and mknod(2).
@@ -53,7 +53,7 @@ impl DenseFs {
         })
     }
 
-    /// Removes a name of anything but a directory.
+    /// Removes a name of anything except a directory.
     ///
     /// # Errors
     /// As unlink(2).
@@ -84,13 +84,13 @@ impl DenseFs {
                 let mode = member.stat_at(caller, last.directory, last.name)?.mode;
                 return Err(if mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
             }
-            // Lent, as in `with_last`.
+            // Borrowed separately, as in `with_last`.
             let directory = &last.directory;
             member.remove_at(caller, directory, last.name, what)
         })
     }
 
-    /// Gives what has a name another one.
+    /// Renames a file or directory.
     ///
     /// # Errors
     /// As rename(2).
@@ -99,7 +99,7 @@ impl DenseFs {
         self.rename_from((Base::Working, old), (Base::Working, new), Rename::Replace)
     }
 
-    /// The same from bases, and with flags.
+    /// Like [`Self::rename`], relative to bases, and with flags.
     ///
     /// # Errors
     /// As renameat2(2).
@@ -132,7 +132,7 @@ impl DenseFs {
         })
     }
 
-    /// Gives a file another name.
+    /// Gives a file an additional name.
     ///
     /// # Errors
     /// As link(2).
@@ -141,7 +141,7 @@ impl DenseFs {
         self.link_from(old, (Base::Working, new.as_ref()), Follow::No)
     }
 
-    /// The same from bases.
+    /// Like [`Self::link`], relative to bases.
     ///
     /// # Errors
     /// As linkat(2).
@@ -168,7 +168,7 @@ impl DenseFs {
         })
     }
 
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     ///
     /// # Errors
     /// As symlink(2).
@@ -176,7 +176,7 @@ impl DenseFs {
         self.make_link_from(target.as_ref(), (Base::Working, path.as_ref()))
     }
 
-    /// The same from a base.
+    /// Like [`Self::make_link`], relative to a base.
     ///
     /// # Errors
     /// As symlinkat(2).
@@ -193,7 +193,7 @@ impl DenseFs {
         })
     }
 
-    /// Where a symbolic link leads.
+    /// The target of a symbolic link.
     ///
     /// # Errors
     /// As readlink(2).
@@ -201,7 +201,7 @@ impl DenseFs {
         self.read_link_from(Base::Working, path.as_ref())
     }
 
-    /// The same from a base.
+    /// Like [`Self::read_link`], relative to a base.
     ///
     /// # Errors
     /// As readlinkat(2).
@@ -244,7 +244,8 @@ impl DenseFs {
     }
 }
 
-/// Why a name with slashes behind it cannot be given to what is no directory.
+/// The error for a name with trailing slashes that is to be given to something other than a
+/// directory.
 fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
     match member.stat_at(caller, last.directory, last.name) {
         Ok(_) => Errno::EXIST,
@@ -252,7 +253,7 @@ fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
     }
 }
 
-/// Renames what any paths lead to.
+/// Renames, for paths of any form.
 #[inline(never)]
 fn rename_slowly(
     member: Core<'_>,
@@ -270,7 +271,7 @@ fn rename_slowly(
     member.rename_at(caller, from, to, how)
 }
 
-/// Whether what has slashes behind its name is a directory, where the system looks.
+/// Checks that names with trailing slashes are directories, where Linux checks that.
 fn check_slashes(
     member: Core<'_>,
     caller: &Caller<'_>,

@@ -1,4 +1,4 @@
-//! Whole trees, copied into a DenseFS and out of it.
+//! Copies whole trees into a DenseFS and out of it.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
@@ -17,29 +17,29 @@ use crate::files::File;
 
 /// Bytes that are copied at a time.
 const PIECE_BYTES: usize = 1 << 20;
-/// The least bytes of zeros that are left out, as a hole.
+/// The shortest run of zeros that is left out, as a hole.
 const HOLE_BYTES: usize = 4096;
 
-/// What was copied.
+/// What has been copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Directories, the one at the top not among them.
+    /// Directories, except the one at the top.
     pub directories: u64,
     /// Regular files.
     pub files: u64,
     /// Symbolic links, fifos, sockets and devices.
     pub others: u64,
-    /// Bytes of regular files, holes among them.
+    /// Bytes of regular files, including holes.
     pub bytes: u64,
-    /// What cannot be copied: devices, if this is not root.
+    /// What could not be copied: devices, unless this is root.
     pub left_out: Vec<PathBuf>,
 }
 
-/// Why a tree was not copied, or not wholly.
+/// Why a tree was not copied, or only in part.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {
-    /// Something in the system's tree.
+    /// A failure outside of the DenseFS.
     #[error("{path}: {why}")]
     Outside {
         /// The file.
@@ -47,10 +47,10 @@ pub enum CopyError {
         /// Why.
         why: io::Error,
     },
-    /// Something in the DenseFS.
+    /// A failure inside the DenseFS.
     #[error("in the DenseFS, /{path}: {why}")]
     Inside {
-        /// The file, from the root.
+        /// The file, relative to the root.
         path: PathBuf,
         /// Why.
         why: Errno,
@@ -71,17 +71,17 @@ fn inside(path: &Path) -> impl FnOnce(Errno) -> CopyError {
     move |why| CopyError::Inside { path: path.to_owned(), why }
 }
 
-/// A path from the root of a DenseFS, which is given without the slash.
+/// The path in a DenseFS of a path relative to its root.
 fn at(path: &Path) -> PathBuf {
     Path::new("/").join(path)
 }
 
 impl DenseFs {
-    /// Copies what is in a directory of the system into the root, with permissions, times, links
-    /// and holes; with owners if this is root.
+    /// Copies the contents of a directory outside into the root, with permissions, times, links and
+    /// holes, and with owners if this is root.
     ///
     /// # Errors
-    /// [`CopyError`]; what has been copied stays.
+    /// [`CopyError`]; what has been copied until then stays.
     pub fn import(&self, from: &Path) -> Result<Copied, CopyError> {
         let mut import =
             Import { files: self, from, links: HashMap::new(), copied: Copied::default() };
@@ -89,10 +89,10 @@ impl DenseFs {
         Ok(import.copied)
     }
 
-    /// Copies everything into a directory of the system, which is made, or is empty.
+    /// Copies everything into a directory outside, which is created, or must be empty.
     ///
     /// # Errors
-    /// [`CopyError`]; what has been copied stays.
+    /// [`CopyError`]; what has been copied until then stays.
     pub fn export(&self, to: &Path) -> Result<Copied, CopyError> {
         match DirBuilder::new().mode(0o700).create(to) {
             Ok(()) => {}
@@ -111,11 +111,11 @@ impl DenseFs {
     }
 }
 
-/// A tree that is copied in.
+/// An import in progress.
 struct Import<'f> {
     files: &'f DenseFs,
     from: &'f Path,
-    /// Where files with several names have been copied to.
+    /// Where files with several names have been copied to, by device and inode.
     links: HashMap<(u64, u64), PathBuf>,
     copied: Copied,
 }
@@ -231,7 +231,7 @@ impl Import<'_> {
     }
 }
 
-/// Calls `write` for what is not zeros, whole pages of zeros left out.
+/// Calls `write` for everything except whole pages of zeros.
 fn write_pieces<E>(
     piece: &[u8],
     mut write: impl FnMut(usize, &[u8]) -> Result<(), E>,
@@ -252,7 +252,7 @@ fn write_pieces<E>(
     begin.map_or(Ok(()), |from| write(from, &piece[from..]))
 }
 
-/// A tree that is copied out.
+/// An export in progress.
 struct Export<'f> {
     files: &'f DenseFs,
     to: &'f Path,

@@ -1,9 +1,9 @@
-//! How many bytes of an arena files take, all told: with their names, tables and what is left over
+//! How many bytes of an arena files take in total, including their names, tables and unused space
 //! in pages.
 
 use densefs_process::{DenseFs, Request, flags, make};
 
-/// An arena of that many bytes, attached.
+/// An attached arena of this size.
 fn arena(bytes: u64) -> (tempfile::TempDir, DenseFs) {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let path = place.path().join("arena");
@@ -37,7 +37,7 @@ fn an_empty_file_takes_eighty_bytes_at_most() {
     assert!(bytes <= 80 * FILES, "{bytes} bytes for {FILES} files");
 }
 
-/// A tree with as many bytes a file as one of sources has: small files, and a few large ones.
+/// A tree with about as many bytes per file as a source tree: small files, and a few large ones.
 #[test]
 fn a_tree_of_small_files_takes_little_more_than_their_bytes() {
     const FILES: u64 = 24_227;
@@ -50,8 +50,8 @@ fn a_tree_of_small_files_takes_little_more_than_their_bytes() {
         if number.is_multiple_of(PER_DIRECTORY) {
             files.make_directory(&directory, 0o755).expect("there is room");
         }
-        // Each step is half as likely as the one before, and a file twice as long: as many bytes
-        // in large files as in small ones.
+        // Each doubling of the length is half as likely as the one before, so large files have as
+        // many bytes in total as small ones.
         let mut length = 64;
         loop {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,9 +1,9 @@
-//! Files exercised by library calls as fsx exercises them by system calls: read, written, cut off,
-//! allocated, punched and copied at random places, by two attachments of the arena as two processes
-//! have, through descriptors of which some share an offset. A vector of bytes says what has to be
-//! there.
+//! Exercises files by library calls as fsx does by system calls: random reads, writes, truncations,
+//! allocations, holes and copies, through two attachments of the arena, as two processes would
+//! have, and through descriptors some of which share an offset. The expected content is kept in a
+//! vector of bytes.
 //!
-//! `FSPRISM_FSX_OPERATIONS` says how many operations.
+//! `FSPRISM_FSX_OPERATIONS` sets the number of operations.
 
 #[path = "../../densefs/src/random.rs"]
 mod random;
@@ -14,16 +14,16 @@ use densefs_process::{Base, DenseFs, Errno, Request, Whence, flags, make};
 
 use random::Random;
 
-/// The longest that a file becomes.
+/// The maximum length of the file.
 const FILE_BYTES: u64 = 256 << 10;
-/// Most bytes that one operation is about.
+/// The maximum length of one operation.
 const OPERATION_BYTES: u64 = 64 << 10;
-/// After so many operations another file begins.
+/// After this many operations, a new file is begun.
 const OPERATIONS_OF_FILE: u64 = 5_000;
 
 impl Random {
-    /// An amount up to a most: often a small one, as small files have forms of their own, or one
-    /// about the border of a page.
+    /// A random amount up to `most`. Often small, since small files have special forms, or close to
+    /// a page boundary.
     fn amount(&mut self, most: u64) -> u64 {
         let amount = match self.below(4) {
             0 => self.below(200),
@@ -33,7 +33,7 @@ impl Random {
         amount % (most + 1)
     }
 
-    /// A stretch that ends before the longest that a file becomes.
+    /// A range that ends before the maximum length of the file.
     fn range(&mut self) -> (u64, u64) {
         let offset = self.amount(FILE_BYTES - 1);
         (offset, self.amount(OPERATION_BYTES.min(FILE_BYTES - offset)))
@@ -50,7 +50,7 @@ fn index(offset: u64) -> usize {
     usize::try_from(offset).expect("it is small")
 }
 
-/// A descriptor of one of the attachments, and which of the offsets it has.
+/// A descriptor in one of the attachments, and which of the offsets it uses.
 #[derive(Clone, Copy)]
 struct Hand<'f> {
     files: &'f DenseFs,
@@ -58,17 +58,17 @@ struct Hand<'f> {
     offset: usize,
 }
 
-/// A file, how it is open, and what is in it.
+/// A file, how it is open, and its expected content.
 struct Exercised<'f> {
     hands: [Hand<'f>; 3],
     appending: Hand<'f>,
-    /// Where the hands' offsets are.
+    /// The expected offsets.
     offsets: [u64; 3],
     model: Vec<u8>,
-    /// When its content last changed.
+    /// Its last mtime.
     mtime_ns: u64,
     random: Random,
-    /// What is done, in words.
+    /// The current operation, for messages.
     said: String,
 }
 
@@ -98,7 +98,7 @@ impl<'f> Exercised<'f> {
         self.model.len() as u64
     }
 
-    /// What a read from an offset has to give.
+    /// The expected result of a read.
     fn expected(&self, offset: u64, length: u64) -> &[u8] {
         let (from, to) = (offset.min(self.size()), (offset + length).min(self.size()));
         &self.model[index(from)..index(to)]
@@ -113,7 +113,7 @@ impl<'f> Exercised<'f> {
         }
     }
 
-    /// Each change of the content has an mtime of its own, however soon it follows another.
+    /// Each change of the content gets an mtime of its own, however soon it follows another.
     fn assert_newer(&mut self) {
         let Hand { files, descriptor, .. } = self.appending;
         let mtime_ns = files.stat_descriptor(descriptor).expect("it is open").mtime_ns;
@@ -121,7 +121,7 @@ impl<'f> Exercised<'f> {
         self.mtime_ns = mtime_ns;
     }
 
-    /// Reads at an offset, or where the hand's is.
+    /// Reads at an offset, or at the descriptor's.
     fn read(&mut self, hand: Hand<'_>) {
         let (offset, length) = self.random.range();
         let mut into = vec![0xff; index(length)];
@@ -141,7 +141,7 @@ impl<'f> Exercised<'f> {
         }
     }
 
-    /// Writes at an offset, or where the hand's is.
+    /// Writes at an offset, or at the descriptor's.
     fn write(&mut self, hand: Hand<'_>) {
         let (offset, length) = self.random.range();
         let own = self.offsets[hand.offset];
@@ -159,7 +159,7 @@ impl<'f> Exercised<'f> {
         self.model_write(offset, &bytes);
     }
 
-    /// Appends, wherever it is told to write.
+    /// Appends, whatever offset is given.
     fn append(&mut self) {
         let (offset, length) = self.random.range();
         let length = length.min(FILE_BYTES - self.size());
@@ -211,8 +211,8 @@ impl<'f> Exercised<'f> {
         }
     }
 
-    /// Copies a part of the file to another place of it, each by an offset that is given or by that
-    /// of a descriptor.
+    /// Copies a part of the file to another place in it, each at a given offset or at the
+    /// descriptor's.
     fn copy(&mut self, from: Hand<'_>, to: Hand<'_>) {
         let (begin, length) = self.random.range();
         let target = self.random.amount(FILE_BYTES - length);
@@ -226,7 +226,7 @@ impl<'f> Exercised<'f> {
         self.said = format!("copy {length} from {begin:?} ({begins_at}) to {target:?} ({goes_to})");
         let (source, place) = ((from.descriptor, begin), (to.descriptor, target));
         let copied = from.files.copy_range(source, place, index(length));
-        // As Linux has it, what lies behind the end of the file does not count.
+        // As on Linux, bytes past the end of the file do not count for an overlap.
         if begins_at.abs_diff(goes_to) < moved.len() as u64 {
             assert_eq!(copied, Err(Errno::INVAL), "{}", self.said);
             return;
@@ -240,7 +240,7 @@ impl<'f> Exercised<'f> {
         }
     }
 
-    /// Moves a hand's offset to a place, or to where there is something or nothing.
+    /// Moves a descriptor's offset to a position, or to the next data or hole.
     fn seek(&mut self, hand: Hand<'_>) {
         let to = self.random.amount(FILE_BYTES);
         let own = self.offsets[hand.offset];
@@ -261,8 +261,8 @@ impl<'f> Exercised<'f> {
         self.offsets[hand.offset] = sought.unwrap_or(own);
     }
 
-    /// What is passed over on the way to data is zeros, and on the way to a hole there are some
-    /// that nobody has written: that cannot be seen here.
+    /// What is skipped on the way to data must be zeros. What is skipped on the way to a hole may
+    /// contain zeros that nobody has written, so it cannot be checked here.
     fn assert_sought(&self, from: u64, what: Whence, sought: Result<u64, Errno>) {
         match sought {
             Ok(found) => {
@@ -298,7 +298,7 @@ impl<'f> Exercised<'f> {
         }
     }
 
-    /// Compares all that is there.
+    /// Compares the whole content.
     fn look(&mut self, hand: Hand<'_>) {
         let size = hand.files.stat_descriptor(hand.descriptor).expect("it is open").size;
         assert_eq!(size, self.size(), "after: {}", self.said);
@@ -334,7 +334,7 @@ fn files_hold_what_was_written_by_calls() {
     drop(other);
     let report = one.check().expect("nobody else uses it").unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(report.descriptions, 0);
-    // All files are gone, and so is what they took, but for what threads have in stock.
+    // All files are gone, and so is the space they took, except for what threads have in stock.
     let usage = used(&one);
     assert!(usage.free_bytes > usage.bytes * 9 / 10, "{usage:?}");
 }

@@ -1,7 +1,7 @@
-//! The same calls to a DenseFS and to a tmpfs: every result, errno, stat field, list and content is
-//! the same.
+//! Makes the same calls to a DenseFS and to a tmpfs, and compares every result, errno, stat field,
+//! listing and content.
 //!
-//! `FSPRISM_MODEL_CALLS` says how many calls.
+//! `FSPRISM_MODEL_CALLS` sets the number of calls.
 
 #[path = "../../densefs/src/random.rs"]
 mod random;
@@ -30,7 +30,7 @@ impl Random {
         choices[usize::try_from(self.below(bound)).expect("it is small")]
     }
 
-    /// A path of up to four names, of which there are few, so that they meet.
+    /// A path of up to four names, from a small set so that calls interact.
     fn path(&mut self) -> String {
         const LONG: &str = "a-name-of-more-bytes-than-a-cell-holds";
         let mut path = String::new();
@@ -51,15 +51,15 @@ impl Random {
     }
 }
 
-/// What a call gives, as both sides say it.
+/// The result of a call, in the same form for both sides.
 #[derive(Debug, PartialEq, Eq)]
 enum Gives {
     Nothing,
     Length(usize),
     Bytes(Vec<u8>),
-    /// Mode, links, size of all but directories, owner and group.
+    /// Mode, links, size of anything except directories, owner and group.
     Stat(u32, u64, u64, u32, u32),
-    /// Names with their types.
+    /// Names and their types.
     List(BTreeSet<(Vec<u8>, u32)>),
 }
 
@@ -77,7 +77,7 @@ fn theirs<T>(result: std::result::Result<T, SystemErrno>) -> Result<T> {
 struct Both {
     files: DenseFs,
     system: OwnedFd,
-    /// What the call is, in words.
+    /// The current call, for messages.
     said: RefCell<String>,
 }
 
@@ -105,7 +105,7 @@ impl Both {
         (ours, theirs)
     }
 
-    /// Opens, does something with what is open, and closes.
+    /// Opens a file, does something with it, and closes it.
     fn open(
         &self,
         path: &str,
@@ -252,7 +252,7 @@ impl Both {
         (ours, theirs.map(|target| Gives::Bytes(target.into_bytes())))
     }
 
-    /// Allocates, or makes a hole.
+    /// Allocates space, or punches a hole.
     fn space(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
         let path = random.path();
         let how = random.of(&[FallocateFlags::empty(), FallocateFlags::KEEP_SIZE, PUNCH, PUNCH]);
@@ -318,7 +318,7 @@ impl Both {
         }
     }
 
-    /// A path in the tmpfs for calls that know no directories.
+    /// A path in the tmpfs, for calls without a directory argument.
     fn at(&self, path: &str) -> String {
         format!("/proc/self/fd/{}/{path}", self.system.as_fd().as_raw_fd())
     }
@@ -368,7 +368,7 @@ fn calls_give_what_those_of_tmpfs_give() {
     report.unwrap_or_else(|why| panic!("{why}"));
 }
 
-/// What is said of a result: not all its bytes.
+/// A result for messages, without all its bytes.
 fn short(result: &Result<Gives>) -> String {
     let mut text = format!("{result:?}");
     text.truncate(300);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use densefs_process::{ArenaError, DenseFs, Request, make};
 
-/// Where the test that the shell starts finds the arena.
+/// The variable that tells the test started by the shell where the arena is.
 const ARENA: &str = "DENSEFS_REFUSED_ARENA";
 
 #[test]

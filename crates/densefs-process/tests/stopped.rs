@@ -1,5 +1,5 @@
-//! A process that is stopped while it holds a lock keeps it: the others wait until it goes on, or
-//! is killed.
+//! A process that is stopped while it holds a lock keeps the lock. Others wait until it continues,
+//! or is killed.
 
 mod patience;
 
@@ -12,14 +12,14 @@ use densefs_process::{DenseFs, Errno, Request, flags, make};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 const ARENA: &str = "DENSEFS_STOPPED_ARENA";
-/// How long somebody waits at least before it is believed to wait for the one that is stopped.
+/// After this time, a thread is assumed to wait for the stopped process.
 const A_WHILE: Duration = Duration::from_millis(300);
-/// Far longer than it takes to go on.
+/// Far longer than it takes to continue.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
-/// How often it is stopped until it holds the lock.
+/// How often it may be stopped until it happens to hold the lock.
 const TRIES_MOST: u32 = 2_000;
 
-/// Renames a file to and fro: it holds the directory's lock most of the time.
+/// Renames a file back and forth, so that it holds the directory's lock most of the time.
 #[test]
 #[ignore = "the process that is stopped, which another test starts"]
 fn renamer() {
@@ -31,7 +31,7 @@ fn renamer() {
     }
 }
 
-/// The process that is stopped, which does not outlive the test.
+/// The process to be stopped. It does not outlive the test.
 struct Renamer(Child);
 
 impl Renamer {
@@ -54,7 +54,7 @@ impl Renamer {
 
 impl Drop for Renamer {
     fn drop(&mut self) {
-        // It may have been killed before.
+        // It may have been killed already.
         self.0.kill().ok();
         self.0.wait().ok();
     }
@@ -63,25 +63,25 @@ impl Drop for Renamer {
 struct Stopped {
     files: DenseFs,
     child: Renamer,
-    /// What the one that waits says in the end.
+    /// Receives the result of the thread that waits.
     waiting: Receiver<Result<(), Errno>>,
     /// Kept until the end.
     _place: tempfile::TempDir,
 }
 
-/// Makes a file in a thread of its own, which may have to wait.
+/// Creates a file in another thread, which may have to wait.
 fn make_beside(files: &DenseFs, name: String) -> Receiver<Result<(), Errno>> {
     let (tell, told) = channel();
     let files = files.clone();
     std::thread::spawn(move || {
         let made = files.open(&name, flags::WRITE | flags::CREATE, 0o600).map(drop);
-        // Whoever asked may be gone.
+        // The receiver may be gone.
         tell.send(made).ok();
     });
     told
 }
 
-/// Waits until the file has been renamed once more, and a little longer.
+/// Waits until the file has been renamed again, and a little longer.
 fn await_rename(files: &DenseFs) {
     let changed_ns = || {
         let found = files.stat("one").or_else(|_| files.stat("two"));
@@ -95,7 +95,7 @@ fn await_rename(files: &DenseFs) {
     });
 }
 
-/// A process that was stopped while it held the root's lock, and one that waits for it.
+/// A process stopped while it holds the root's lock, and a thread that waits for the lock.
 fn stopped() -> Stopped {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena: PathBuf = place.path().join("arena");
@@ -108,7 +108,8 @@ fn stopped() -> Stopped {
         kill_process(child.pid(), Signal::STOP).expect("it is ours");
         waitpid(Some(child.pid()), WaitOptions::UNTRACED).expect("it is ours");
         let waiting = make_beside(&files, number.to_string());
-        // One that does not answer at once may only be late; whoever waits for the lock stays late.
+        // A thread that does not answer at once may just be slow; one that waits for the lock never
+        // answers.
         let answer = waiting.recv_timeout(A_WHILE).or_else(|_| waiting.recv_timeout(20 * A_WHILE));
         match answer {
             Ok(made) => made.expect("there is room"),
@@ -118,7 +119,7 @@ fn stopped() -> Stopped {
             Err(RecvTimeoutError::Disconnected) => panic!("it ended without a word"),
         }
         kill_process(child.pid(), Signal::CONT).expect("it is ours");
-        // So that it is somewhere else when it is stopped again, however busy the machine is.
+        // Makes sure that it is at another point when it is stopped again, even on a busy machine.
         await_rename(&files);
     }
     panic!("it never held the lock in {TRIES_MOST} tries");

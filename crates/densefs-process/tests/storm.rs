@@ -1,7 +1,8 @@
-//! Processes at work in one arena that are killed at any moment: what had been done is there, what
-//! was under way is there or not, all is whole, and those who live go on.
+//! Processes that use an arena are killed at random moments. Completed calls have taken effect,
+//! calls in progress have or have not, the arena is consistent, and the surviving processes
+//! continue.
 //!
-//! `FSPRISM_STORM_SECONDS` says how long it goes on.
+//! `FSPRISM_STORM_SECONDS` sets how long this takes.
 
 mod patience;
 
@@ -16,11 +17,11 @@ use densefs_process::{Base, DenseFs, Errno, Request, flags, make};
 
 const PROCESSES: usize = 8;
 const BETWEEN_KILLS: Duration = Duration::from_millis(5);
-/// How many files each keeps.
+/// How many files each worker keeps.
 const KEPT: u32 = 20;
 const DIRECTORIES: u32 = 3;
 
-/// What a worker has to know, in its environment.
+/// What a worker gets by its environment.
 const ARENA: &str = "DENSEFS_STORM_ARENA";
 const LOG: &str = "DENSEFS_STORM_LOG";
 
@@ -32,8 +33,8 @@ fn content_of(number: u32) -> Vec<u8> {
     vec![u8::try_from(number % 251).expect("it fits"); (number as usize * 131) % 9_000]
 }
 
-/// Makes files, renames them and removes them until it is killed. Before each change and after it,
-/// a line in its log says so.
+/// Creates files, renames them and removes them until it is killed. It logs a line before and after
+/// each change.
 #[test]
 #[ignore = "a process of the storm, which starts it"]
 fn worker() {
@@ -70,7 +71,7 @@ fn work(files: &DenseFs, log: PathBuf) {
     }
 }
 
-/// Makes a file by another name, fills it, and gives it its own.
+/// Creates a file by another name, fills it, and renames it.
 fn make_file(files: &DenseFs, path: &str, number: u32) -> Result<(), Errno> {
     let other = format!("{path}.part");
     let file = files.open(&other, flags::WRITE | flags::CREATE | flags::TRUNCATE, 0o600)?;
@@ -87,8 +88,8 @@ fn start(arena: &Path, log: &Path) -> Child {
     command.spawn().expect("it can be started")
 }
 
-/// What a log says of each number: whether it is there, or nothing if that is not known. There may
-/// be only a part of its last line: a write that crosses pages can end with the first of them.
+/// For each number in a log, whether the file exists, or none if that is not known. The last line
+/// may be incomplete: a write that crosses pages may end after the first one.
 fn read_log(text: &str) -> BTreeMap<u32, Option<bool>> {
     let mut known = BTreeMap::new();
     let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
@@ -176,7 +177,7 @@ fn processes_die_and_the_others_go_on() {
     assert!(changes > 0 && kills > 0);
 }
 
-/// What is given back can be had again.
+/// Freed space can be used again.
 #[test]
 fn usage_is_told_and_space_comes_back() {
     let directory = tempfile::tempdir_in("/dev/shm").expect("there is room");

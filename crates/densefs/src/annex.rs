@@ -1,16 +1,16 @@
-//! Where an inode says what it holds: in its cell, or in its annex if it has one.
+//! The annex of an inode: fields for which its cell has no room. Decides where an inode's data and
+//! form are: in its cell, or in its annex if it has one.
 //!
-//! An inode gets an annex with the first thing that a cell has no room for, extended attributes,
-//! locks of a file or a time of access, and keeps it.
+//! An inode gets an annex when it first needs something that a cell cannot hold (extended
+//! attributes, file locks or an access time), and keeps it.
 
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
-use crate::file_locks::LOCK_BYTES;
-use crate::layout::{annex, cell};
+use crate::layout::{annex, cell, file_lock};
 use crate::member::Member;
 use crate::seams::Seams;
 
-/// An inode that is locked.
+/// A locked inode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inode<'a> {
     pub(crate) at: Ref,
@@ -29,14 +29,14 @@ impl Inode<'_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// An inode in this cell.
+    /// The inode in this cell.
     #[inline(always)]
     pub(crate) fn inode(&self, at: Ref, line: Line<'a>) -> Result<Inode<'a>, Errno> {
         let body_at = if line.load(cell::FORM) == cell::ANNEX { annex_of(line) } else { at };
         Ok(Inode { at, line, body_at, body: self.line(body_at)? })
     }
 
-    /// Gives an inode an annex, unless it has one. The log must be empty.
+    /// Gives an inode an annex if it has none. The log must be empty.
     #[cold]
     pub(crate) fn with_annex(&self, inode: Inode<'a>) -> Result<Inode<'a>, Errno> {
         if inode.has_annex() {
@@ -55,7 +55,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Inode { body_at: at, body, ..inode })
     }
 
-    /// Puts into the log that an inode's annex is free, which has nothing more to say of content.
+    /// Logs that an inode's annex is freed. The annex must no longer refer to any content.
     pub(crate) fn give_annex(&self, inode: &Inode<'a>) -> Result<(), Errno> {
         if !inode.has_annex() {
             return Ok(());
@@ -71,8 +71,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log that an annex refers to another run, which is in stock, in place of the
-    /// one with so many bytes that it had.
+    /// Logs that an annex refers to another run, which is in stock, instead of its old run of
+    /// `old_bytes` bytes.
     pub(crate) fn replace_run(
         &self,
         inode: &Inode<'a>,
@@ -91,39 +91,39 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// The line in which an inode says what it holds.
+    /// The line with an inode's data and form.
     #[inline(always)]
     pub(crate) fn body(&self, line: Line<'a>) -> Result<Line<'a>, Errno> {
         if line.load(cell::FORM) == cell::ANNEX { self.line(annex_of(line)) } else { Ok(line) }
     }
 }
 
-/// When the inode with this body was last accessed, if somebody has set that.
+/// When the inode with this body was last accessed, if that has ever been set.
 #[inline(always)]
 pub(crate) fn accessed(line: Line<'_>, body: Line<'_>) -> Option<u64> {
     if line.is(body) { None } else { body.load(annex::ATIME).checked_sub(1) }
 }
 
-/// Bytes of a line.
+/// Bytes in a line.
 const LINE: u32 = 64;
 const _: () = assert!(LINE as usize == LINE_BYTES);
 
-/// The lines of a run that holds so many bytes.
+/// How many lines a run needs to hold this many bytes.
 pub(crate) fn lines_for(bytes: u32) -> u32 {
     let lines = bytes.div_ceil(LINE);
     if lines < LINES_PER_PAGE { lines } else { lines.next_multiple_of(LINES_PER_PAGE) }
 }
 
-/// The runs that this annex refers to, with their lines.
+/// The runs that this annex refers to, each with its number of lines.
 pub(crate) fn runs_of(annex: Line<'_>) -> [(Ref, u32); 2] {
-    let lock_bytes = annex.load(annex::LOCK_COUNT).saturating_mul(LOCK_BYTES);
+    let lock_bytes = annex.load(annex::LOCK_COUNT).saturating_mul(file_lock::BYTES);
     [
         (Ref(annex.load(annex::ATTRIBUTES)), lines_for(annex.load(annex::ATTRIBUTE_BYTES))),
         (Ref(annex.load(annex::LOCKS)), lines_for(lock_bytes)),
     ]
 }
 
-/// Where the annex is of an inode that has one.
+/// Where an inode's annex is; the inode must have one.
 #[inline(always)]
 fn annex_of(line: Line<'_>) -> Ref {
     Ref(line.load(cell::DATA))

@@ -1,9 +1,9 @@
-//! The arena's bytes, and the only place that touches them.
+//! The arena's bytes, and the only code that touches them.
 //!
-//! Other processes write them at any time, and one of them may write nonsense. So nothing here ever
-//! becomes a reference to data: single fields are loaded and stored as atomics, longer stretches
-//! are copied as they are at that moment, and every place is checked against the arena's size
-//! before it is used. A [`Line`] has been checked; its fields lie within it by construction.
+//! Other processes write to them at any time, and may write nonsense. So nothing here ever becomes
+//! a reference to data: single fields are loaded and stored as atomics, longer ranges are copied as
+//! they are at that moment, and every position is checked against the arena's size before it is
+//! used. A [`Line`] has been checked; its fields lie within it by construction.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -11,12 +11,13 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, co
 
 use crate::errno::Errno;
 
-/// Bytes in a line, the unit of everything: what a processor fetches at once.
+/// Bytes in a line, the unit of all structures: what a processor fetches at once.
 pub const LINE_BYTES: usize = 64;
-/// Lines in a page, the unit of what is mapped and supplied.
+/// Lines in a page, the unit in which memory is mapped and supplied.
 pub const LINES_PER_PAGE: u32 = 64;
 
-/// A line of the arena by its number, or none: line 0 is the superblock's, which nothing refers to.
+/// The number of a line of the arena, or none: line 0 is in the superblock, and nothing refers to
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ref(pub u32);
 
@@ -31,7 +32,7 @@ impl Ref {
         self.0 != 0
     }
 
-    /// The line so many further on, which may lie outside the arena.
+    /// The line `lines` further on, which may be outside the arena.
     #[inline(always)]
     #[must_use]
     pub fn plus(self, lines: u32) -> Self {
@@ -39,16 +40,16 @@ impl Ref {
     }
 }
 
-/// Bytes that processes share.
+/// Memory shared between processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Arena<'a> {
     start: NonNull<u8>,
     lines: u32,
-    /// The bytes are the caller's for so long.
+    /// The memory stays mapped this long.
     mapped: PhantomData<&'a ()>,
 }
 
-// SAFETY: whatever reaches the bytes does so by atomics, or by copies that take them as they are.
+// SAFETY: the bytes are only accessed by atomics, or by copies that take them as they are.
 #[expect(unsafe_code, reason = "the bytes are shared on purpose")]
 unsafe impl Send for Arena<'_> {}
 // SAFETY: as above.
@@ -59,8 +60,8 @@ impl<'a> Arena<'a> {
     /// The arena of `lines` lines at `start`.
     ///
     /// # Safety
-    /// All of it must stay mapped for reading and writing for `'a`, and `start` be a multiple of
-    /// the size of a page. Others may write it at any time.
+    /// All of it must stay mapped for reading and writing for `'a`, and `start` must be
+    /// page-aligned. Others may write to it at any time.
     #[expect(unsafe_code, reason = "the caller vouches for the mapping")]
     #[must_use]
     pub unsafe fn new(start: NonNull<u8>, lines: u32) -> Self {
@@ -74,7 +75,7 @@ impl<'a> Arena<'a> {
         self.lines
     }
 
-    /// A line.
+    /// A line, checked to be in the arena.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such line.
@@ -86,7 +87,7 @@ impl<'a> Arena<'a> {
         Ok(self.line_within(at))
     }
 
-    /// A line whose number has been compared with [`Self::lines`].
+    /// A line whose number has already been checked against [`Self::lines`].
     #[inline(always)]
     #[expect(unsafe_code, reason = "the line lies in the arena")]
     fn line_within(&self, at: Ref) -> Line<'a> {
@@ -96,8 +97,8 @@ impl<'a> Arena<'a> {
         Line { start, mapped: PhantomData }
     }
 
-    /// Has the processor fetch a line that is about to be looked at; nothing if there is no such
-    /// line, or no instruction for it.
+    /// Prefetches a line that is about to be read. Does nothing if there is no such line, or no
+    /// instruction for it.
     #[inline(always)]
     #[cfg_attr(target_feature = "sse", expect(unsafe_code, reason = "an instruction of its own"))]
     pub(crate) fn fetch(&self, at: Ref) {
@@ -105,24 +106,24 @@ impl<'a> Arena<'a> {
         {
             use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let line = self.start.as_ptr().wrapping_add(at.0 as usize * LINE_BYTES);
-            // SAFETY: it loads nothing that the program sees, and faults nowhere.
+            // SAFETY: a prefetch has no architectural effect and never faults.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
         }
         #[cfg(not(target_feature = "sse"))]
         let _ = at;
     }
 
-    /// Words that begin with a line.
+    /// Consecutive words, starting at the beginning of a line.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if some lie outside.
+    /// [`Errno::CORRUPT`] if some are outside the arena.
     pub(crate) fn words<const COUNT: usize>(&self, at: Ref) -> Result<Words<'a, COUNT>, Errno> {
         let start = self.stretch(at, 0, 8 * COUNT)?;
         Ok(Words { start, mapped: PhantomData })
     }
 
-    /// Stores the lowest bits of a value, as many as a word of this [`Word::WIDTH`] has, at the
-    /// multiple of so many bytes where this byte is; nothing if that is outside.
+    /// Stores the low bits of `value` into the word of this [`Word::WIDTH`] that contains this
+    /// byte. Does nothing if the byte is outside the arena.
     #[inline(always)]
     #[expect(unsafe_code, reason = "the word lies in the arena")]
     pub(crate) fn store_at(&self, byte: usize, width: u32, value: u64) {
@@ -132,11 +133,11 @@ impl<'a> Arena<'a> {
             return;
         }
         let aligned = byte & (usize::MAX << width);
-        // SAFETY: the arena's length is a multiple of that of any word, so that the one with this
-        // byte is inside, as the byte is.
+        // SAFETY: the arena's length is a multiple of the word's, so the word that contains this
+        // byte is inside if the byte is.
         unsafe {
             let at = self.start.as_ptr().add(aligned);
-            // No match, which would jump by a table: that is another line of the caches.
+            // Not a `match`, which would compile to a jump table and touch another cache line.
             if width >= 2 {
                 if width == 2 { u32::of_bits(value).store(at) } else { value.store(at) }
             } else if width == 1 {
@@ -147,26 +148,26 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Copies bytes out that begin `offset` bytes behind the start of `at`.
+    /// Copies bytes out of the arena, starting `offset` bytes after the start of `at`.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if they lie outside.
+    /// [`Errno::CORRUPT`] if they are outside the arena.
     #[inline]
     #[expect(unsafe_code, reason = "the bytes lie in the arena")]
     pub fn copy_out(&self, at: Ref, offset: usize, into: &mut [u8]) -> Result<(), Errno> {
         let from = self.stretch(at, offset, into.len())?;
-        // The compiler must not look at these bytes before or after others that it is told of.
+        // The compiler must not move the copy past accesses to other data.
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: both stretches are as long as `into`; the arena is nobody's reference.
+        // SAFETY: both ranges are as long as `into`, and nothing borrows from the arena.
         unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), into.as_mut_ptr(), into.len()) };
         compiler_fence(Ordering::SeqCst);
         Ok(())
     }
 
-    /// Copies bytes in.
+    /// Copies bytes into the arena.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if they would lie outside.
+    /// [`Errno::CORRUPT`] if they would be outside the arena.
     #[inline]
     #[expect(unsafe_code, reason = "the bytes lie in the arena")]
     pub fn copy_in(&self, at: Ref, offset: usize, from: &[u8]) -> Result<(), Errno> {
@@ -181,26 +182,26 @@ impl<'a> Arena<'a> {
     /// Zeroes bytes.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if they lie outside.
+    /// [`Errno::CORRUPT`] if they are outside the arena.
     #[expect(unsafe_code, reason = "the bytes lie in the arena")]
     pub fn zero(&self, at: Ref, offset: usize, length: usize) -> Result<(), Errno> {
         let into = self.stretch(at, offset, length)?;
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: the stretch is that long.
+        // SAFETY: the range is that long.
         unsafe { core::ptr::write_bytes(into.as_ptr(), 0, length) };
         compiler_fence(Ordering::SeqCst);
         Ok(())
     }
 
-    /// Copies bytes within the arena, between stretches that do not overlap.
+    /// Copies bytes within the arena, between ranges that do not overlap.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if any lie outside.
+    /// [`Errno::CORRUPT`] if any are outside the arena.
     #[expect(unsafe_code, reason = "the bytes lie in the arena")]
     pub fn copy(&self, from: Ref, into: Ref, length: usize) -> Result<(), Errno> {
         let (from, into) = (self.stretch(from, 0, length)?, self.stretch(into, 0, length)?);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: both stretches are that long; `copy` allows any overlap.
+        // SAFETY: both ranges are that long; `copy` allows any overlap.
         unsafe { core::ptr::copy(from.as_ptr(), into.as_ptr(), length) };
         compiler_fence(Ordering::SeqCst);
         Ok(())
@@ -216,19 +217,19 @@ impl<'a> Arena<'a> {
         if begin > all || length > all - begin {
             return Err(Errno::CORRUPT);
         }
-        // SAFETY: it was compared with the arena's length just now.
+        // SAFETY: the position was just checked against the arena's length.
         Ok(unsafe { self.start.add(begin) })
     }
 }
 
-/// A line of an arena: 64 bytes at a multiple of 64.
+/// A line of an arena: 64 bytes, aligned to 64.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     start: NonNull<u8>,
     mapped: PhantomData<&'a ()>,
 }
 
-/// Words of an arena, one behind the other.
+/// Consecutive words of an arena.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a, const COUNT: usize> {
     start: NonNull<u8>,
@@ -236,15 +237,15 @@ pub(crate) struct Words<'a, const COUNT: usize> {
 }
 
 impl<const COUNT: usize> Words<'_, COUNT> {
-    /// A word; the last, if there are not so many.
+    /// Loads a word; the last one if the index is out of range.
     #[inline(always)]
     #[expect(unsafe_code, reason = "the words lie in the arena")]
     pub(crate) fn load(&self, index: usize) -> u64 {
-        // SAFETY: there are so many words, all of which are mapped and aligned.
+        // SAFETY: the index is in range, and all words are mapped and aligned.
         unsafe { u64::load(self.start.as_ptr().add(8 * index.min(COUNT - 1))) }
     }
 
-    /// Stores a word, as [`Self::load`] loads it.
+    /// Stores a word. An index out of range means the last word, as for [`Self::load`].
     #[inline(always)]
     #[expect(unsafe_code, reason = "the words lie in the arena")]
     pub(crate) fn store(&self, index: usize, value: u64) {
@@ -253,7 +254,7 @@ impl<const COUNT: usize> Words<'_, COUNT> {
     }
 }
 
-/// A field of a line: where it lies, and how wide it is.
+/// A field of a line: its position and its width.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<W> {
     at: usize,
@@ -264,7 +265,8 @@ impl<W: Word> Field<W> {
     /// The field at this byte of a line.
     ///
     /// # Panics
-    /// If it is not aligned, or reaches beyond the line; at compile time, as fields are constants.
+    /// If it is misaligned or extends past the line. Fields are constants, so this is a
+    /// compile-time error.
     #[must_use]
     pub const fn at(at: usize) -> Self {
         let bytes = size_of::<W>();
@@ -272,8 +274,8 @@ impl<W: Word> Field<W> {
         Self { at, width: PhantomData }
     }
 
-    /// Element `index` of an array of fields that begins with this one; the last that fits, if
-    /// there is none.
+    /// Element `index` of an array of fields that begins with this one; the last that fits if the
+    /// index is too large.
     #[inline(always)]
     #[must_use]
     pub fn element(self, index: usize) -> Self {
@@ -281,7 +283,7 @@ impl<W: Word> Field<W> {
         Self { at: (self.at + index * size_of::<W>()).min(last), width: PhantomData }
     }
 
-    /// Where it lies in its line, in bytes.
+    /// Its offset in the line, in bytes.
     #[inline(always)]
     #[must_use]
     pub const fn byte(self) -> usize {
@@ -289,22 +291,22 @@ impl<W: Word> Field<W> {
     }
 }
 
-/// What a field can hold.
+/// An integer that a field can hold.
 pub trait Word: Copy + sealed::Sealed {
-    /// Its width as the redo log has it: the logarithm to base 2 of its bytes.
+    /// Its width as encoded in the redo log: the base-2 logarithm of its size in bytes.
     const WIDTH: u32;
 
-    /// The bits, zero-extended.
+    /// The value, zero-extended.
     fn bits(self) -> u64;
-    /// The lowest bits.
+    /// The value truncated to this width.
     fn of_bits(bits: u64) -> Self;
-    /// Loads one.
+    /// Loads a value.
     ///
     /// # Safety
     /// `at` must be valid for atomic access.
     #[expect(unsafe_code, reason = "implemented here alone")]
     unsafe fn load(at: *mut u8) -> Self;
-    /// Stores one.
+    /// Stores a value.
     ///
     /// # Safety
     /// As for [`Self::load`].
@@ -339,7 +341,8 @@ macro_rules! word {
             #[inline(always)]
             #[expect(unsafe_code, reason = "the one way to load a field")]
             unsafe fn load(at: *mut u8) -> Self {
-                // SAFETY: the caller vouches for the place, and atomics take what others write.
+                // SAFETY: the caller guarantees that the address is valid; concurrent writes are
+                // fine for atomics.
                 unsafe { <$atomic>::from_ptr(at.cast()) }.load(Ordering::Acquire)
             }
 
@@ -365,18 +368,18 @@ impl<'a> Line<'a> {
         self.start == other.start
     }
 
-    /// What the field holds now.
+    /// The field's current value.
     #[inline(always)]
     #[expect(unsafe_code, reason = "a field lies within its line")]
     #[must_use]
     pub fn load<W: Word>(self, field: Field<W>) -> W {
         #[cfg(test)]
         crate::interleaved::touch();
-        // SAFETY: the line is mapped, and the field lies aligned within it.
+        // SAFETY: the line is mapped, and the field is aligned and within it.
         unsafe { W::load(self.start.as_ptr().add(field.at)) }
     }
 
-    /// Stores without a word to anybody; only [`crate::member::Member`] may, which counts stores.
+    /// Stores a value. Only [`crate::member::Member`] may use this, since it counts stores.
     #[inline(always)]
     #[expect(unsafe_code, reason = "a field lies within its line")]
     pub(crate) fn store<W: Word>(self, field: Field<W>, value: W) {
@@ -386,7 +389,7 @@ impl<'a> Line<'a> {
         unsafe { value.store(self.start.as_ptr().add(field.at)) };
     }
 
-    /// Exchanges what the field holds, if that is what was seen; whether it was.
+    /// Compares and exchanges the field; whether it contained `seen`.
     #[inline(always)]
     #[must_use]
     pub(crate) fn exchange(self, field: Field<u32>, seen: u32, new: u32) -> bool {
@@ -396,7 +399,7 @@ impl<'a> Line<'a> {
         self.atomic(field).compare_exchange(seen, new, is_done, is_not).is_ok()
     }
 
-    /// Stores in one step with finding out what the field held until then.
+    /// Atomically replaces the field's value, and returns the old one.
     #[inline(always)]
     pub(crate) fn swap(self, field: Field<u32>, new: u32) -> u32 {
         #[cfg(test)]
@@ -404,7 +407,7 @@ impl<'a> Line<'a> {
         self.atomic(field).swap(new, Ordering::AcqRel)
     }
 
-    /// Which of the first 16 bytes are this one now: a bit for each, the lowest for the first.
+    /// Which of the first 16 bytes are equal to `byte` now: one bit each, the lowest for the first.
     #[cfg(target_feature = "sse2")]
     #[inline(always)]
     #[expect(unsafe_code, reason = "the bytes lie within the line")]
@@ -413,8 +416,8 @@ impl<'a> Line<'a> {
         crate::interleaved::touch();
         let bytes = u32::from(byte) * 0x0101_0101;
         let found;
-        // SAFETY: the line is mapped, and begins at a multiple of 64. What others write meanwhile
-        // is seen in part, as with loads of single bytes.
+        // SAFETY: the line is mapped and 64-byte aligned. A concurrent write may be seen in part,
+        // as with loads of single bytes.
         unsafe {
             core::arch::asm!(
                 "movd {all}, {bytes:e}",
@@ -431,7 +434,7 @@ impl<'a> Line<'a> {
         found
     }
 
-    /// The whole line as vectors: 32 bits each, the lowest first.
+    /// The whole line as vectors of 32-bit numbers, the lowest first.
     #[cfg(target_feature = "sse2")]
     #[inline(always)]
     #[expect(unsafe_code, reason = "the bytes lie within the line")]
@@ -457,7 +460,7 @@ impl<'a> Line<'a> {
         [first, second, third, fourth]
     }
 
-    /// The same, where no vectors are to be used.
+    /// Like the SSE2 version, for targets without vector instructions.
     #[cfg(not(target_feature = "sse2"))]
     #[inline(always)]
     pub(crate) fn bytes_like(self, byte: u8) -> u32 {
@@ -465,7 +468,7 @@ impl<'a> Line<'a> {
         (0..16).fold(0, |found, at| found | u32::from(is_like(at)) << at)
     }
 
-    /// The field as an atomic, to compare and exchange it, and to wait for it.
+    /// The field as an atomic, for compare-and-exchange and for waiting on it.
     #[inline(always)]
     #[expect(unsafe_code, reason = "a field lies within its line")]
     #[must_use]

@@ -1,21 +1,22 @@
-//! Whether an arena is whole: everything reachable once, nothing lost, all counts right.
+//! Checks that an arena is consistent: everything is reachable exactly once, nothing is lost, and
+//! all counts are right.
 //!
-//! Nobody else may be at work. What threads that died had not finished is finished first
-//! ([`crate::Member::repair`]); what is in the slots' stocks is theirs.
+//! Nothing else may be running. Operations that dead threads left unfinished must have been
+//! completed ([`crate::Member::repair`]). What is in a slot's stock belongs to that slot.
 
 use crate::annex::runs_of;
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::descriptors::Held;
 use crate::directory::Table;
 use crate::errno::Errno;
-use crate::layout::{WORD, cell, content, description, mode_entry, slot, superblock, zone};
-use crate::member::{Member, is_held};
+use crate::layout::{WORD, cell, content, description, lock, mode_entry, slot, superblock, zone};
+use crate::member::Member;
 use crate::modes::TYPE;
 use crate::name::{NAME_MOST, Name};
 use crate::seams::Seams;
 use crate::space::class_of;
 
-/// What is wrong, and at which line of the arena.
+/// An inconsistency, and the line of the arena where it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What is wrong.
@@ -24,39 +25,39 @@ pub struct Problem {
     pub line: u32,
 }
 
-/// What was found.
+/// Totals of a check that found no problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Directories, the root among them.
+    /// Directories, including the root.
     pub directories: u64,
     /// Inodes of any other type.
     pub others: u64,
     /// Open descriptions.
     pub descriptions: u64,
-    /// Lines that inodes, names, tables and content take.
+    /// Lines used by inodes, names, tables and content.
     pub lines_used: u64,
     /// Lines that threads have in stock.
     pub lines_in_stock: u64,
-    /// Lines in pages that are ready, and that nobody uses.
+    /// Lines of supplied pages that nothing uses.
     pub lines_free: u64,
 }
 
-/// What a line is known to be, in the memory that the caller lends.
+/// What is known about a line, in the memory lent by the caller.
 const UNSEEN: u8 = 0;
 const IN_STOCK: u8 = 1;
-/// Of an inode's cell, one more for each name that was found, as far as a byte counts.
+/// For an inode's cell, plus one for each name found, saturating.
 const USED: u8 = 2;
 
-/// A check under way.
+/// A check in progress.
 struct Check<'m, 'a, S> {
     member: &'m Member<'a, S>,
-    /// A byte for each line of the arena.
+    /// One byte per line of the arena.
     seen: &'m mut [u8],
     report: Report,
-    /// How often inodes say that they are open, and descriptions that they are referred to.
+    /// The sums of the open counts of inodes, and of the reference counts of descriptions.
     opens: u64,
     references: u64,
-    /// How many descriptors there are.
+    /// How many descriptors were found.
     descriptors: u64,
 }
 
@@ -67,11 +68,11 @@ fn problem<T>(what: &'static str, at: Ref) -> Checked<T> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Checks the whole arena. `seen` must have a byte for each of its lines; its content does not
-    /// matter.
+    /// Checks the whole arena. `seen` must have a byte for each of its lines; its initial content
+    /// does not matter.
     ///
     /// # Errors
-    /// The first problem.
+    /// The first problem found.
     pub fn check(&self, seen: &mut [u8]) -> Result<Report, Problem> {
         if seen.len() < self.arena().lines() as usize {
             return problem("fewer bytes were lent than there are lines", Ref::NONE);
@@ -102,7 +103,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         self.member.line(at).map_err(outside)
     }
 
-    /// Says what these lines are, which nothing else has yet.
+    /// Records what these lines are. It is a problem if any was claimed before.
     fn claim(&mut self, at: Ref, lines: u32, what: u8) -> Checked {
         for line in 0..lines {
             let at = at.plus(line);
@@ -151,13 +152,13 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         Ok(())
     }
 
-    /// Claims what processes have open.
+    /// Claims everything that processes have open.
     fn processes(&mut self) -> Checked {
         for number in 0..self.member.geometry().processes() {
             let outside = |_| Problem { what: "there is no record of a process", line: 0 };
             let at = self.member.geometry().process(number).map_err(outside)?;
             let record = self.line(at)?;
-            if is_held(record.load(WORD)) {
+            if lock::is_held(record.load(WORD)) {
                 return problem("somebody holds the lock of a process", at);
             }
             let held = Held::by(record);
@@ -192,7 +193,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         let count = self.line(superblock::MODES)?.load(superblock::MODE_COUNT);
         for page in 0..count.min(mode_entry::MOST).div_ceil(mode_entry::PER_PAGE) {
             let pages = self.line(superblock::MODE_PAGES.plus(page / 16))?;
-            let at = Ref(pages.load(crate::modes::PAGE.element((page % 16) as usize)));
+            let at = Ref(pages.load(superblock::MODE_PAGE.element((page % 16) as usize)));
             self.claim(at, LINES_PER_PAGE, USED)?;
         }
         Ok(())
@@ -204,8 +205,8 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         self.inode(root.at)
     }
 
-    /// Looks at every cell, in the order in which they lie: what a directory refers to is claimed
-    /// when the directory's turn comes, so that in the end each has been exactly once.
+    /// Visits every cell in address order. A directory's entries are claimed when the directory is
+    /// visited, so by the end each has been claimed exactly once.
     fn cells(&mut self) -> Checked {
         self.each_cell_page(|check, page, used| {
             for place in 0..LINES_PER_PAGE {
@@ -225,10 +226,10 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         })
     }
 
-    /// Checks a cell when all names are known.
+    /// Checks a cell once all names are known.
     fn whole_cell(&mut self, at: Ref, is_used: bool) -> Checked {
         let line = self.line(at)?;
-        if is_held(line.load(WORD)) {
+        if lock::is_held(line.load(WORD)) {
             return problem("somebody holds the lock of a cell", at);
         }
         let (seen, links) = (self.seen[at.0 as usize], line.load(cell::LINKS));
@@ -290,7 +291,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             return problem("a directory has more or fewer entries than it says", at);
         }
         let links = u32::from(directory.load(cell::LINKS));
-        // One that has been removed and is open has none.
+        // A directory that has been removed but is still open has no links.
         if links != 0 && subdirectories + 2 != links || links == 0 && subdirectories != 0 {
             return problem("a directory has more or fewer subdirectories than it says", at);
         }
@@ -300,7 +301,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
     /// Claims an entry; whether it is a directory.
     fn entry(&mut self, at: Ref, directory: Line<'a>, cell: Ref) -> Checked<bool> {
         let line = self.line(cell)?;
-        // An inode may have been met before, by another name.
+        // An inode may have been claimed already, through another name.
         let is_inode = line.load(cell::MODE) != cell::LINK_MARK;
         if !(is_inode && self.seen[cell.0 as usize] >= USED) {
             self.claim(cell, 1, USED)?;
@@ -332,7 +333,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         Ok(is_directory)
     }
 
-    /// Counts a name of an inode.
+    /// Counts one name of an inode.
     fn named(&mut self, at: Ref) -> Checked {
         self.line(at)?;
         if self.seen[at.0 as usize] == UNSEEN {
@@ -366,7 +367,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         self.content(at, USED)
     }
 
-    /// The line in which an inode says what it holds.
+    /// The line with an inode's data and form.
     fn body(&self, inode: Line<'a>) -> Checked<Line<'a>> {
         let outside = |_| Problem { what: "an annex lies outside", line: inode.load(cell::DATA) };
         self.member.body(inode).map_err(outside)
@@ -384,7 +385,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         Ok(())
     }
 
-    /// Claims what is in a file.
+    /// Claims a file's content.
     fn content(&mut self, at: Ref, what: u8) -> Checked {
         let body = self.body(self.line(at)?)?;
         let form = body.load(cell::FORM);
@@ -443,7 +444,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         Ok(line.load(zone::BITS.element((index % zone::WORDS_PER_LINE) as usize)))
     }
 
-    /// Compares what was claimed with what the bitmaps say.
+    /// Compares the claimed lines with the bitmaps.
     fn bitmaps(&mut self) -> Checked {
         self.each_zone(|check, at, supplied| {
             let mut free_pages = 0;
@@ -461,7 +462,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
                 if is_free && claimed != 0 {
                     return problem("lines of a free page are used", first);
                 }
-                // A page that is part of a longer run has no bitmap of its own.
+                // A page that is part of a longer run leaves its bitmap empty.
                 let is_whole = !is_free && used == 0 && !is_of_cells;
                 if is_whole && claimed != u64::MAX {
                     return problem("a page is lost", first);

@@ -1,7 +1,7 @@
-//! Files of all sizes that come, grow, shrink and go for long in an arena that is about 80 % full:
-//! what was freed is used again, and what is free does not fall to pieces.
+//! Churn: files of all sizes are created, grown, truncated and removed for a long time in an arena
+//! that is about 80 % full. Freed space must be reused, and free space must not fragment.
 //!
-//! `FSPRISM_CHURN_STEPS` says for how long.
+//! `FSPRISM_CHURN_STEPS` sets the number of steps.
 
 use std::collections::BTreeMap;
 use std::string::String;
@@ -11,52 +11,53 @@ use std::{format, println, vec};
 use crate::arena::LINES_PER_PAGE;
 use crate::format::{FormatRequest, make};
 use crate::layout::{superblock, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::memory::Memory;
 use crate::modes::{Caller, FILE, Mode};
 use crate::quiet::Quiet;
 use crate::random::Random;
-use crate::tree::{Follow, Node, Remove};
+use crate::tree::{Follow, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// Four zones.
 const PAGES: usize = 4 * 4096;
 const PAGE_BYTES: u64 = 4096;
-/// How full it is kept, in percent.
+/// How full the arena is kept, in percent.
 const FULL: u64 = 80;
-/// Threads, each with a stock.
+/// Threads, each with a stock of its own.
 const MEMBERS: u32 = 3;
-/// What free space is to serve: files of 4 KiB, 64 KiB and 2 MiB, in pages.
+/// File sizes that free space should be able to serve: 4 KiB, 64 KiB and 2 MiB, in pages.
 const WANTED: [u32; 3] = [1, 16, 512];
 
 type One<'a> = Member<'a, Quiet>;
 
 impl Random {
-    /// Bytes from 64 on, each doubling as likely as another.
+    /// A size of at least 64 bytes; each doubling is equally likely.
     fn bytes(&mut self, doublings: u64) -> u64 {
         let least = 64 << self.below(doublings);
         least + self.below(least)
     }
 }
 
-/// How free space and files lie.
+/// How fragmented free space and files are.
 #[derive(Debug)]
 struct Shape {
-    /// Of all bytes, those that files hold, in percent.
+    /// The share of all bytes that are in files, in percent.
     full: f64,
     free_pages: u32,
-    /// Free lines in pages with used ones, as pages.
+    /// Free lines in partially used pages, counted as pages.
     free_in_others: f64,
     largest_run: u32,
-    /// Of the free pages, those in no run of so many, in percent.
+    /// The share of free pages that are in no run of the wanted length, in percent.
     useless: [f64; WANTED.len()],
-    /// Extents of a file with a map, on average and at most; and for each MiB of them.
+    /// Extents of a file with a map: mean, maximum, and per MiB of those files.
     extents_mean: f64,
     extents_most: usize,
     extents_per_mib: f64,
 }
 
-/// Runs of free pages, of which those that are not supplied yet are some.
+/// The lengths of runs of free pages, including pages not supplied yet, and the number of free
+/// lines in partially used pages.
 fn free_runs(member: &One<'_>) -> (Vec<u32>, u32) {
     let (geometry, mut runs, mut lines) = (member.geometry(), Vec::new(), 0);
     let growth = member.line(superblock::GROWTH).expect("it is there");
@@ -78,7 +79,7 @@ fn free_runs(member: &One<'_>) -> (Vec<u32>, u32) {
             }
             runs.push(core::mem::take(&mut run));
             let used: u64 = word(zone::USED, page);
-            // That of a run of whole pages stays empty.
+            // The bitmap of a page in a run of whole pages stays empty.
             lines += if used == 0 { 0 } else { used.count_zeros() };
         }
         runs.push(run);
@@ -89,7 +90,7 @@ fn free_runs(member: &One<'_>) -> (Vec<u32>, u32) {
 struct Churn<'a> {
     members: Vec<One<'a>>,
     random: Random,
-    /// Files by their numbers, and how long they are.
+    /// File numbers and sizes.
     files: BTreeMap<u64, u64>,
     bytes: u64,
     made: u64,
@@ -172,7 +173,7 @@ impl<'a> Churn<'a> {
             let line = one.line(self.node(file).at).expect("it is there");
             let mut runs = 0_usize;
             one.each_run(line, |_, _| runs += 1).expect("it is whole");
-            // The map is one of them.
+            // One of the runs is the map itself.
             if let Some(all) = runs.checked_sub(1) {
                 extents.push(all);
                 mapped += bytes;
@@ -201,8 +202,8 @@ fn check(member: &One<'_>) -> crate::check::Report {
     member.check(&mut seen).unwrap_or_else(|why| panic!("{} at {}", why.what, why.line))
 }
 
-/// What is free is of use, and files do not lie in many places; at most half as bad again as it is
-/// in the course of many steps.
+/// Free space is usable, and files are not scattered. The bounds allow at most half as much again
+/// as was seen over many steps.
 fn assert_bounded(shape: &Shape) {
     println!(
         "{:.1} % full; {} pages free, {} in a row, {:.0} in parts of others; of no use for 4 KiB, \
@@ -257,7 +258,7 @@ fn what_is_freed_is_used_again() {
     let after = check(churn.one());
     assert_eq!(after.lines_used, before.lines_used, "something was lost");
     let (runs, _) = free_runs(churn.one());
-    // But for pages of cells and of the table of modes, each zone is in one piece again.
+    // Apart from pages of cells and of the table of modes, each zone is in one piece again.
     let free: u32 = runs.iter().sum();
     assert!(free as usize > PAGES * 99 / 100, "{free} pages");
 }

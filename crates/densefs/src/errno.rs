@@ -1,8 +1,8 @@
-//! Why a call fails, as the system says it.
+//! Error numbers, as system calls return them.
 
 use core::fmt;
 
-/// An error of the system, by its number on Linux.
+/// An error of a system call, by its number on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Errno(pub i32);
 
@@ -11,7 +11,7 @@ macro_rules! errno {
         impl Errno {
             $($(#[$about])* #[doc = $says] pub const $name: Self = Self($number);)*
 
-            /// What it says, in the words of strerror(3).
+            /// The message of strerror(3).
             #[must_use]
             pub fn sentence(self) -> &'static str {
                 match self.0 {
@@ -31,7 +31,7 @@ errno! {
     NXIO = 6, "No such device or address";
     TOOBIG = 7, "Argument list too long";
     BADF = 9, "Bad file descriptor";
-    /// To be done again; no caller sees it.
+    /// Retry; for internal use, except for file locks.
     AGAIN = 11, "Resource temporarily unavailable";
     ACCES = 13, "Permission denied";
     FAULT = 14, "Bad address";
@@ -57,9 +57,9 @@ errno! {
     NODATA = 61, "No data available";
     OPNOTSUPP = 95, "Operation not supported";
     OVERFLOW = 75, "Value too large for defined data type";
-    /// What was found has changed, and has to be found again.
+    /// What was found has changed, and must be looked up again.
     STALE = 116, "Stale file handle";
-    /// The arena holds something that cannot be.
+    /// The arena is corrupt.
     CORRUPT = 117, "Structure needs cleaning";
 }
 

@@ -1,45 +1,44 @@
-//! Extended attributes: names with values that an inode has besides its content.
+//! Extended attributes: names with values that an inode has in addition to its content.
 //!
-//! They lie one behind the other in a run: a byte with the length of the name, 4 with that of the
-//! value, the name, the value. Whoever changes one writes them all anew.
+//! They are stored one after another in a run: a byte with the length of the name, 4 bytes with the
+//! length of the value, the name, the value. Any change rewrites them all.
 
 use crate::annex::{Inode, lines_for};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, READ, STICKY, TYPE, WRITE};
 use crate::name::NAME_MOST;
 use crate::seams::Seams;
-use crate::tree::Node;
 
-/// Most bytes of a value, as on Linux.
+/// The largest value, as on Linux.
 const VALUE_MOST: usize = 65_536;
-/// Most bytes of all that an inode has.
+/// Most bytes of all attributes of an inode together.
 const BYTES_MOST: u32 = 131_072;
 const _: () = assert!(BYTES_MOST as usize == 2 * VALUE_MOST);
-/// Bytes before a name.
+/// Bytes before the name.
 const HEAD: usize = 5;
 
-/// Whether an attribute may, or has to be there when it is set.
+/// Whether an attribute may or must exist when it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetAttribute {
-    /// It does not matter.
+    /// Either way.
     Any,
-    /// It must not be there: `XATTR_CREATE`.
+    /// It must not exist: `XATTR_CREATE`.
     New,
-    /// It must be there: `XATTR_REPLACE`.
+    /// It must exist: `XATTR_REPLACE`.
     Present,
 }
 
-/// Whose attributes those are whose names begin so.
+/// The class of an attribute, by the prefix of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    /// `user.`: of whoever may read and write the file.
+    /// `user.`: for anybody who may read or write the file.
     User,
-    /// `trusted.`: of root alone.
+    /// `trusted.`: for root only.
     Trusted,
-    /// `security.`: everybody may read them, and root change them.
+    /// `security.`: everybody may read them, only root may change them.
     Security,
 }
 
@@ -86,12 +85,12 @@ impl Class {
     }
 }
 
-/// Whether users may give it attributes: its permissions stand for its content.
+/// Whether it can have user attributes: only if its permissions govern its content.
 fn has_users(mode: Mode) -> bool {
     matches!(mode.mode & TYPE, FILE | DIRECTORY)
 }
 
-/// An attribute: where it begins in the run, and how long it is.
+/// An attribute: its position in the run, and the lengths of its name and value.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     at: usize,
@@ -110,11 +109,12 @@ impl Found {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Copies the value of an attribute; how many bytes it has. Without room for any, only that.
+    /// Copies the value of an attribute; returns its length. If `into` is empty, only returns the
+    /// length.
     ///
     /// # Errors
-    /// [`Errno::NODATA`] if it is not there, [`Errno::RANGE`] if there is too little room for it,
-    /// [`Errno::OPNOTSUPP`] for a name of no known class.
+    /// [`Errno::NODATA`] if there is no such attribute, [`Errno::RANGE`] if `into` is too short,
+    /// [`Errno::OPNOTSUPP`] for a name of an unknown class.
     pub fn attribute(
         &self,
         caller: &Caller<'_>,
@@ -136,11 +136,11 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Copies the names of all attributes that the caller may know of, each with a zero behind; how
-    /// many bytes they have. Without room for any, only that.
+    /// Copies the names of all attributes that the caller may see, each followed by a zero; returns
+    /// their total length. If `into` is empty, only returns the length.
     ///
     /// # Errors
-    /// [`Errno::RANGE`] if there is too little room.
+    /// [`Errno::RANGE`] if `into` is too short.
     pub fn attribute_names(
         &self,
         caller: &Caller<'_>,
@@ -169,11 +169,11 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Gives an inode an attribute.
+    /// Sets an attribute of an inode.
     ///
     /// # Errors
-    /// [`Errno::EXIST`] and [`Errno::NODATA`] as asked for; [`Errno::TOOBIG`] for a value of more
-    /// than 64 KiB, [`Errno::NOSPC`] for more than 128 KiB of them; [`Errno::PERM`],
+    /// [`Errno::EXIST`] and [`Errno::NODATA`] as `how` demands; [`Errno::TOOBIG`] for a value of
+    /// more than 64 KiB, [`Errno::NOSPC`] for more than 128 KiB in total; [`Errno::PERM`],
     /// [`Errno::ACCES`], [`Errno::OPNOTSUPP`].
     pub fn set_attribute(
         &self,
@@ -188,10 +188,10 @@ impl<'a, S: Seams> Member<'a, S> {
         self.change_attribute(caller, node, (name, Some(value)), how)
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     ///
     /// # Errors
-    /// [`Errno::NODATA`] if it is not there; as [`Self::set_attribute`].
+    /// [`Errno::NODATA`] if there is no such attribute; otherwise as [`Self::set_attribute`].
     pub fn remove_attribute(
         &self,
         caller: &Caller<'_>,
@@ -222,7 +222,7 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Writes all attributes anew, with another value for this one, or without it.
+    /// Rewrites all attributes, with a new value for this one, or without it.
     fn write_attributes(
         &self,
         inode: Inode<'a>,
@@ -273,7 +273,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Copies bytes of one run into another that nobody else can reach.
+    /// Copies bytes of one run to another that nobody else can reach.
     fn copy_bytes(
         &self,
         (from, from_byte): (Ref, usize),
@@ -292,7 +292,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// The run with an inode's attributes, and how many bytes they have.
+    /// The run with an inode's attributes, and their total length.
     fn attributes_of(&self, line: Line<'a>) -> Result<(Ref, u32), Errno> {
         if line.load(cell::FORM) != cell::ANNEX {
             return Ok((Ref::NONE, 0));

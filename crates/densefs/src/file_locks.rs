@@ -1,37 +1,33 @@
-//! Locks of files that programs take: flock(2), and fcntl(2) with both kinds of owners.
+//! File locks as programs take them: flock(2), and fcntl(2) with both kinds of owners.
 //!
-//! They are advisory: no operation of the core asks for them. A file's locks are in a run of its
-//! annex; whoever changes one writes them all anew. Whoever waits for one sleeps at a word of the
-//! annex that grows whenever one is given back.
+//! They are advisory: no operation of the core checks them. A file's locks are stored in a run that
+//! its annex refers to; any change rewrites them all. A thread that waits for one sleeps on a word
+//! of the annex that is incremented whenever one is released.
 
 use crate::annex::{Inode, lines_for};
-use crate::arena::{LINE_BYTES, Line, Ref};
+use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell, file_lock};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::seams::Seams;
-use crate::tree::Node;
 
-/// Bytes of a lock.
-pub(crate) const LOCK_BYTES: u32 = 32;
-const _: () = assert!((LOCK_BYTES * file_lock::PER_LINE) as usize == LINE_BYTES);
-/// Most locks of a file.
+/// Most locks of a file, of all owners together.
 const LOCKS_MOST: usize = 512;
 
-/// Who has a lock.
+/// The owner of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockOwner {
-    /// Whoever has the open description has all of the file: flock(2).
+    /// The open description; its locks cover the whole file: flock(2).
     Whole {
         /// The description.
         description: u32,
     },
-    /// The process has some bytes, until it closes any of its descriptors for the file: fcntl(2).
+    /// The process, until it closes any of its descriptors for the file: fcntl(2).
     Process {
         /// The record of the process.
         record: u32,
     },
-    /// The open description has some bytes: fcntl(2) with `F_OFD_SETLK`.
+    /// The open description: fcntl(2) with `F_OFD_SETLK`.
     Description {
         /// The description.
         description: u32,
@@ -55,7 +51,7 @@ impl LockOwner {
         }
     }
 
-    /// Whether its locks matter to those of the other.
+    /// Whether its locks can conflict with those of the other.
     fn minds(self, other: Self) -> bool {
         self != other && matches!(self, Self::Whole { .. }) == matches!(other, Self::Whole { .. })
     }
@@ -64,13 +60,13 @@ impl LockOwner {
 /// A lock of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLock {
-    /// Who has it.
+    /// Its owner.
     pub owner: LockOwner,
-    /// Whether nobody else may have one, not even to read.
+    /// Whether it excludes even locks for reading.
     pub is_exclusive: bool,
     /// Its first byte.
     pub start: u64,
-    /// The byte behind its last one; the largest number if it reaches to the end of any file.
+    /// The byte after its last one; the maximum if it extends to the end of any file.
     pub end: u64,
     /// The process that took it.
     pub pid: u32,
@@ -88,7 +84,7 @@ impl FileLock {
     }
 }
 
-/// The locks of a file, in no order.
+/// The locks of a file, in no particular order.
 struct Locks {
     all: [FileLock; LOCKS_MOST],
     count: usize,
@@ -119,18 +115,19 @@ impl Locks {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Takes a lock of a file, in place of what its owner has there.
+    /// Locks bytes of a file, replacing what the owner has locked there.
     ///
     /// # Errors
-    /// [`Errno::AGAIN`] if another's is in the way; [`Errno::NOLCK`] if the file has too many.
+    /// [`Errno::AGAIN`] if another owner's lock conflicts; [`Errno::NOLCK`] if the file has too
+    /// many.
     pub fn lock_file(&self, node: Node, lock: FileLock) -> Result<(), Errno> {
         self.change_locks(node, lock.owner, (lock.start, lock.end), Some(lock))
     }
 
-    /// Gives back what an owner has there.
+    /// Releases what an owner has locked in a range.
     ///
     /// # Errors
-    /// [`Errno::NOLCK`] if the file has too many afterwards.
+    /// [`Errno::NOLCK`] if that would leave the file with too many locks.
     pub fn unlock_file(
         &self,
         node: Node,
@@ -140,10 +137,10 @@ impl<'a, S: Seams> Member<'a, S> {
         self.change_locks(node, owner, (start, end), None)
     }
 
-    /// A lock that is in the way of this one.
+    /// A lock that conflicts with this one.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if the node has to be found again.
+    /// [`Errno::STALE`] if the node must be looked up again.
     pub fn lock_in_the_way(&self, node: Node, lock: &FileLock) -> Result<Option<FileLock>, Errno> {
         self.read_node(node, |line| {
             let mut found = None;
@@ -157,8 +154,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Sleeps until a lock of the file may have been given back since `lock` was in its way, or for
-    /// some milliseconds.
+    /// Sleeps until a lock of the file may have been released since one conflicted with `lock`, or
+    /// for some milliseconds.
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asks to give up.
@@ -168,7 +165,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let has_annex = line.load(cell::FORM) == cell::ANNEX;
             Ok(has_annex.then(|| (body, body.load(annex::RELEASES))))
         })?;
-        // One that was given back before is not waited for.
+        // If the conflicting lock has been released already, there is nothing to wait for.
         if self.lock_in_the_way(node, lock)?.is_none() {
             return Ok(());
         }
@@ -197,7 +194,7 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Gives back all locks of some owners of a file, which is locked.
+    /// Releases all locks that some owners have on a file, which must be locked.
     pub(crate) fn drop_locks(
         &self,
         at: Ref,
@@ -207,8 +204,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.replace_locks(self.inode(at, line)?, is_theirs, (0, u64::MAX), None)
     }
 
-    /// Writes all locks anew: those of others, what the owners have outside of the range, and the
-    /// new one.
+    /// Rewrites all locks: those of other owners, what these owners have outside of the range, and
+    /// the new one.
     #[cold]
     #[inline(never)]
     fn replace_locks(
@@ -232,7 +229,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 && one.start <= new.end
                 && new.start <= one.end
             {
-                // They become one.
+                // Adjacent or overlapping locks of the same kind are merged.
                 (new.start, new.end) = (new.start.min(one.start), new.end.max(one.end));
                 return Ok(());
             }
@@ -255,14 +252,14 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let inode = self.with_annex(inode)?;
         self.ready_to_give()?;
-        let bytes = u32::try_from(locks.count).map_err(|_| Errno::NOLCK)? * LOCK_BYTES;
+        let bytes = u32::try_from(locks.count).map_err(|_| Errno::NOLCK)? * file_lock::BYTES;
         let run = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
         if let Some(run) = run {
             self.write_locks(run, locks.as_slice())?;
         }
-        let old_bytes = old_count * LOCK_BYTES;
+        let old_bytes = old_count * file_lock::BYTES;
         let fields = [annex::LOCKS, annex::LOCK_COUNT];
-        self.replace_run(&inode, fields, (old_bytes, run), bytes / LOCK_BYTES)?;
+        self.replace_run(&inode, fields, (old_bytes, run), bytes / file_lock::BYTES)?;
         let releases = inode.body.atomic(annex::RELEASES);
         if has_released {
             let next = inode.body.load(annex::RELEASES).wrapping_add(1);

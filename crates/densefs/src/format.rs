@@ -1,56 +1,56 @@
-//! Making an arena, and finding out whether something is one.
+//! Making an arena, and recognising one.
 
 use crate::arena::{Arena, Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
+use crate::geometry::Geometry;
 pub use crate::layout::VERSION;
 use crate::layout::{MAGIC, cell, slot, superblock};
 use crate::member::Member;
 use crate::modes::{DIRECTORY, Mode};
 use crate::seams::Seams;
-use crate::space::Geometry;
 
-/// What is asked of a new arena.
+/// Parameters of a new arena.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatRequest {
-    /// What hashes of names are mixed with: random, and nobody else's.
+    /// Mixed into the hashes of names: random, and known to nobody else.
     pub secret: u64,
-    /// What inode numbers are mixed with: likewise, and unlike the other.
+    /// Mixed into inode numbers: likewise, and different from `secret`.
     pub ino_secret: u64,
     /// The root directory's owner, group and permissions.
     pub root: Mode,
 }
 
-/// Why bytes are not an arena.
+/// Why memory does not contain a usable arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoArena {
-    /// They do not begin like one.
+    /// It does not begin like one.
     NoDenseFs,
-    /// Their layout has this version, which is not ours.
+    /// Its layout has this version, which is not ours.
     Version(u32),
-    /// They are fewer or more than it says, which is so many lines.
+    /// It is not as large as the superblock says, which is this many lines.
     Size(u32),
-    /// What it says of itself cannot be.
+    /// The superblock contradicts itself.
     Damaged,
 }
 
-/// How many slots an arena of so many lines gets: one for each 256 KiB, within bounds.
+/// How many slots an arena of this many lines gets: one for each 256 KiB, within bounds.
 fn slots_for(lines: u32) -> u32 {
     (lines / 4096).clamp(16, 4096).next_multiple_of(LINES_PER_PAGE / slot::LINES)
 }
 
-/// Where an arena has what belongs to its surroundings.
+/// The parts of an arena that belong to its environment ([`Seams`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape(Geometry);
 
 impl Shape {
-    /// Whose a slot is, in the first line of the slot: 0 means nobody's, and everything else what
-    /// the surroundings say.
+    /// The owner of a slot, in the first line of the slot: 0 means that the slot is free, and the
+    /// environment defines all other values.
     pub const OWNER: Field<u32> = Field::at(0);
 
-    /// That of an arena which holds a file system.
+    /// The shape of an arena with a file system.
     ///
     /// # Errors
-    /// Why it holds none that this code understands.
+    /// Why it does not contain one that this code understands.
     pub fn of(arena: &Arena<'_>) -> Result<Self, NoArena> {
         let fixed = arena.line(superblock::FIXED).map_err(|_| NoArena::NoDenseFs)?;
         if fixed.load(superblock::MAGIC) != MAGIC {
@@ -77,7 +77,7 @@ impl Shape {
         self.0.slots()
     }
 
-    /// The first line of a slot, which is the surroundings'.
+    /// The first line of a slot, which belongs to the environment.
     #[must_use]
     pub fn slot(self, number: u32) -> Ref {
         slot::line_of(number)
@@ -90,7 +90,7 @@ impl Shape {
     }
 }
 
-/// Makes a file system in an arena, all of whose bytes are zero or have not been supplied.
+/// Makes a file system in an arena. All bytes of the arena must be zero, or not supplied yet.
 ///
 /// # Errors
 /// [`Errno::INVAL`] if it is too small; [`Errno::NOSPC`] if there is no space for it.

@@ -1,26 +1,25 @@
 //! DenseFS: a compact file system in an arena that processes share.
 //!
-//! This is the core. It knows nothing of processes, of a C library or of the time of day, but by
-//! [`Seams`]; it refers to everything by offsets, so the same bytes serve in shared memory, in a
-//! mapped file and in a test's heap. It follows "DenseFS: a Cache-Compact Filesystem" (Z. Weiss,
-//! A. C. Arpaci-Dusseau, R. H. Arpaci-Dusseau, Hot Topics in Storage 2018): one line of the
-//! processor's caches holds an inode with its name. `SPEC.md` beside this crate says what each byte
-//! means.
+//! This is the core. It reaches processes, the C library and the clock only through [`Seams`], and
+//! refers to everything by offset, so the same bytes work in shared memory, in a mapped file and in
+//! a test's heap. It follows "DenseFS: a Cache-Compact Filesystem" (Z. Weiss, A. C. Arpaci-Dusseau,
+//! R. H. Arpaci-Dusseau, Hot Topics in Storage 2018): an inode and its name fit into one cache
+//! line. `SPEC.md` in this crate's directory defines every byte.
 //!
-//! Whoever can write an arena can write anything into it at any time. So every offset is checked
-//! where it is used, every loop is bounded, and nothing in the arena is ever borrowed.
+//! Anybody who can write to an arena can write anything to it at any time. So every offset is
+//! checked where it is used, every loop is bounded, and nothing ever borrows from the arena.
 
 #![no_std]
 #![deny(unsafe_code)]
 
 #[cfg(test)]
 extern crate std;
-// So that tests of either kind can share files.
+// Lets unit tests and integration tests share files.
 #[cfg(test)]
 extern crate self as densefs;
 
-// What is stored first has to be seen first: the order of stores, and that of loads, is that of the
-// program on this architecture.
+// Stores must become visible in the order in which they are made, and loads must happen in order.
+// Only this architecture guarantees both.
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("DenseFS relies on the order of stores and loads of x86-64");
 
@@ -36,15 +35,16 @@ mod errno;
 mod extended;
 mod file_locks;
 pub mod format;
+mod geometry;
 #[cfg(test)]
 mod interleaved;
 mod layout;
 mod listing;
-mod log;
 mod member;
 #[cfg(test)]
 #[path = "../tests/core/memory.rs"]
 mod memory;
+mod mode_table;
 pub mod modes;
 mod name;
 #[cfg(test)]
@@ -64,9 +64,9 @@ pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};
 pub use listing::{Batch, Listed, POSITION_FIRST, Taker};
-pub use member::Member;
+pub use member::{Member, Node};
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};
 pub use tree::{
-    Follow, Last, NewTime, NewTimes, Node, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
+    Follow, Last, NewTime, NewTimes, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
 };

@@ -1,27 +1,27 @@
-//! Names as lookups need them: measured, hashed, and in words.
+//! Names, prepared for lookups: checked, hashed, and split into words.
 
 use crate::arena::{LINE_BYTES, Line};
 use crate::errno::Errno;
 use crate::layout::cell;
 
-/// Most bytes of a name.
+/// The longest name, in bytes.
 pub const NAME_MOST: usize = 255;
 
-/// Arbitrary odd numbers (the digits of pi), which spread the bits of names.
+/// Arbitrary odd numbers (digits of pi) that spread the bits of names.
 const SPREAD: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
 
-/// A name of an entry.
+/// The name of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'n> {
     bytes: &'n [u8],
-    /// What the cell of its entry holds: all of it, or the beginning of a long one, with zeros
-    /// behind.
+    /// The words in the entry's cell: all of the name, or the beginning of a long one, padded with
+    /// zeros.
     words: [u64; cell::NAME_WORDS],
     hash: u64,
 }
 
 impl<'n> Name<'n> {
-    /// A name in an arena with this secret.
+    /// Prepares a name for an arena with this secret.
     ///
     /// # Errors
     /// [`Errno::NAMETOOLONG`]; [`Errno::NOENT`] if it is empty.
@@ -39,13 +39,13 @@ impl<'n> Name<'n> {
         if rest.is_empty() {
             return Ok(Self { bytes, words, hash });
         }
-        // Where the whole of it lies stands there.
+        // The upper half of the third word refers to the run with the whole name.
         let words = [words[0], words[1], words[2] & u64::from(u32::MAX)];
         Ok(Self { bytes, words, hash: long_hash(rest, hash, secret) })
     }
 
-    /// The first name of a path, and its length; none if it is `.` or `..`, empty, or more than a
-    /// cell holds.
+    /// The first component of a path, and its length; none if it is `.` or `..`, empty, or does not
+    /// fit into a cell.
     #[inline(always)]
     pub(crate) fn first_of(path: &'n [u8], secret: u64) -> Option<(Self, usize)> {
         let (words, length) = match short_words(path) {
@@ -74,19 +74,19 @@ impl<'n> Name<'n> {
         self.hash
     }
 
-    /// Whether all of it is in its entry's cell.
+    /// Whether all of it fits into its entry's cell.
     #[inline(always)]
     pub(crate) fn is_short(&self) -> bool {
         self.bytes.len() <= cell::NAME_MOST
     }
 
-    /// Lines that the whole of a long one takes.
+    /// How many lines a long name takes.
     #[inline]
     pub(crate) fn lines(&self) -> u32 {
         lines_of_name(self.bytes.len())
     }
 
-    /// Whether a cell has this name, which is short.
+    /// Whether a cell has this name, which must be short.
     #[inline(always)]
     pub(crate) fn is_all_in(&self, cell: Line<'_>) -> bool {
         cell.load(cell::NAME) == self.words[0]
@@ -95,8 +95,8 @@ impl<'n> Name<'n> {
             && usize::from(cell.load(cell::NAME_LENGTH)) == self.bytes.len()
     }
 
-    /// Whether a cell has this name, as far as the cell tells: of a long name, whether it begins
-    /// the same and is as long.
+    /// Whether a cell matches this name as far as the cell shows: for a long name, its length and
+    /// its beginning.
     #[inline(always)]
     pub(crate) fn is_in(&self, cell: Line<'_>) -> bool {
         let third = cell.load(cell::NAME.element(2));
@@ -108,7 +108,7 @@ impl<'n> Name<'n> {
     }
 }
 
-/// Lines that the whole of a name of so many bytes takes.
+/// How many lines a long name with this many bytes takes.
 #[expect(clippy::cast_possible_truncation, reason = "a name has 255 bytes at most")]
 pub(crate) fn lines_of_name(bytes: usize) -> u32 {
     bytes.div_ceil(LINE_BYTES) as u32
@@ -118,14 +118,14 @@ pub(crate) fn lines_of_name(bytes: usize) -> u32 {
 const DOT: u64 = b'.' as u64;
 const DOTS: u64 = DOT << 8 | DOT;
 
-/// A path of 1 to 24 bytes in words, with zeros behind.
+/// A path of 1 to 24 bytes as words, padded with zeros.
 #[inline(always)]
 fn short_words(path: &[u8]) -> Option<[u64; cell::NAME_WORDS]> {
     let word = |from: usize| {
         let bytes = path.get(from..from + 8)?;
         bytes.first_chunk().map(|eight| u64::from_le_bytes(*eight))
     };
-    // The last eight bytes, without those of the word before.
+    // The last eight bytes, without those that are in the previous word.
     let last = |before: usize| Some(word(path.len() - 8)? >> (8 * (before + 8 - path.len())));
     match path.len() {
         1..8 => Some([word_of(path), 0, 0]),
@@ -136,8 +136,8 @@ fn short_words(path: &[u8]) -> Option<[u64; cell::NAME_WORDS]> {
     }
 }
 
-/// The words of a path's first name, with zeros behind, and its length; none if it is empty, or
-/// more than a cell holds.
+/// The words of a path's first component, padded with zeros, and its length; none if it is empty,
+/// or does not fit into a cell.
 #[inline(never)]
 fn first_words(path: &[u8]) -> Option<([u64; cell::NAME_WORDS], usize)> {
     let beginning = path.get(..cell::NAME_MOST + 1).unwrap_or(path);
@@ -151,14 +151,15 @@ fn has_slash(words: [u64; cell::NAME_WORDS]) -> bool {
     words.into_iter().fold(0, |found, word| found | slashes_in(word)) != 0
 }
 
-/// Which byte of a word is the first slash.
+/// The index of the first slash among the bytes of a word.
 #[inline(always)]
 pub(crate) fn first_slash(word: u64) -> Option<usize> {
     let slashes = slashes_in(word);
     (slashes != 0).then(|| slashes.trailing_zeros() as usize / 8)
 }
 
-/// The highest bit of each byte of a word that is a slash; above the first one, of others as well.
+/// Sets the highest bit of each byte that is a slash. Above the first slash, other bytes may be
+/// marked as well.
 #[inline(always)]
 fn slashes_in(word: u64) -> u64 {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
@@ -167,7 +168,7 @@ fn slashes_in(word: u64) -> u64 {
     differ.wrapping_sub(LOW) & !differ & (LOW << 7)
 }
 
-/// Up to 24 bytes as words, with zeros behind.
+/// Up to 24 bytes as words, padded with zeros.
 #[inline(always)]
 fn words_of(piece: &[u8]) -> [u64; cell::NAME_WORDS] {
     let (first, rest) = piece.split_at(piece.len().min(8));
@@ -175,10 +176,10 @@ fn words_of(piece: &[u8]) -> [u64; cell::NAME_WORDS] {
     [word_of(first), word_of(second), word_of(third)]
 }
 
-/// Up to 8 bytes as a word, with zeros behind.
+/// Up to 8 bytes as a word, padded with zeros.
 #[inline(always)]
 pub(crate) fn word_of(bytes: &[u8]) -> u64 {
-    // Two pieces that overlap, so that there is no loop over bytes.
+    // Two loads that overlap, to avoid a loop over bytes.
     if let Some(eight) = bytes.first_chunk() {
         u64::from_le_bytes(*eight)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -196,14 +197,14 @@ pub(crate) fn word_of(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The hash of a name of so many bytes as far as its first 24, with zeros behind, say it.
+/// The hash of a name with this length; `words` are its first 24 bytes, padded with zeros.
 #[inline(always)]
 pub(crate) fn hash_of(length: usize, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
     hash_on(mix(length as u64 ^ secret, SPREAD[2]), words, secret)
 }
 
-/// The hash of a name of more bytes than a cell holds: the first have that hash, and the rest
-/// follows.
+/// The hash of a name that does not fit into a cell: continues the hash of its first bytes with the
+/// rest.
 #[cold]
 #[inline(never)]
 fn long_hash(rest: &[u8], hash: u64, secret: u64) -> u64 {
@@ -211,14 +212,14 @@ fn long_hash(rest: &[u8], hash: u64, secret: u64) -> u64 {
     pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret))
 }
 
-/// A hash, gone on with by 24 bytes.
+/// Continues a hash with 24 bytes.
 #[inline(always)]
 fn hash_on(hash: u64, words: [u64; cell::NAME_WORDS], secret: u64) -> u64 {
     let hash = mix(words[0] ^ hash, words[1] ^ secret ^ SPREAD[0]);
     mix(hash ^ words[2], SPREAD[1] ^ secret)
 }
 
-/// Both halves of the product, folded into one.
+/// The exclusive or of the two halves of the product.
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -240,7 +241,7 @@ mod tests {
         assert!(!long.is_short() && long.lines() == 4);
     }
 
-    /// 60,000 names that differ little, in 4,096 buckets, and the 256 tags behind those.
+    /// 60,000 similar names, in 4,096 buckets, and 256 tags from the following bits.
     #[test]
     fn hashes_spread_names_that_differ_little() {
         let secret = 0x0123_4567_89ab_cdef;

@@ -1,10 +1,10 @@
-//! What surrounds tests in which one thread does everything.
+//! The environment of tests that use one thread for everything.
 
 use core::sync::atomic::AtomicU32;
 
 use crate::seams::{Life, Seams};
 
-/// Nobody dies, there is space, and nobody waits.
+/// Nobody dies, there is always space, and nobody waits.
 #[derive(Debug)]
 pub(crate) struct Quiet;
 

@@ -1,7 +1,7 @@
-//! Numbers that look as if they were drawn at random, and are the same each time.
+//! Pseudorandom numbers, the same in every run.
 
-/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003. It begins
-/// with any number but 0.
+/// Marsaglia's xorshift, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003. The seed
+/// must not be 0.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -13,7 +13,7 @@ impl Random {
         self.0
     }
 
-    /// One below this.
+    /// A number less than `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

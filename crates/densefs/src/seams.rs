@@ -1,49 +1,50 @@
-//! What the core needs from around it: the time, more memory, and word of who is dead.
+//! What the core needs from its environment: the time, memory, and knowledge of which threads are
+//! dead.
 
 use core::sync::atomic::AtomicU32;
 
 /// Whether the thread of a slot still lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// As far as anybody knows.
+    /// It lives, as far as anybody knows.
     Alive,
-    /// Nobody has the slot: it holds nothing.
+    /// The slot is free, so it holds no locks.
     Nobody,
-    /// It is dead, and the caller is the one that repairs what it left; if the caller dies
-    /// meanwhile, another will be.
+    /// It is dead, and the caller is the one who must repair what it left. If the caller dies
+    /// meanwhile, another will.
     Ours,
 }
 
-/// What surrounds the core.
+/// The environment of the core.
 pub trait Seams {
     /// Nanoseconds since 1970.
     fn now_ns(&self) -> u64;
 
-    /// Makes these pages of the arena ready to be touched, zeroed if they never were before; false
-    /// if there is no space for them.
+    /// Makes these pages of the arena accessible, zeroed if they never were before; false if there
+    /// is no space for them.
     fn supply(&self, first_page: u32, pages: u32) -> bool;
 
-    /// Whether the thread of that slot lives. No passing of time proves a death.
+    /// Whether the thread of this slot is alive. A timeout is no proof of death.
     fn life(&self, slot: u32) -> Life;
 
-    /// The slot that [`Self::life`] gave to this caller has been repaired, and is free. Perhaps it
-    /// could not be, as the arena holds what cannot be.
+    /// Called after the slot for which [`Self::life`] returned [`Life::Ours`] has been repaired. It
+    /// is free now. The repair may have failed, if the arena is corrupt.
     fn after_repair(&self, slot: u32);
 
-    /// Sleeps until `word` no longer holds `value`, or for some milliseconds; false if a signal
+    /// Sleeps until `word` no longer contains `value`, or for some milliseconds; false if a signal
     /// asks the caller to give up.
     fn wait(&self, word: &AtomicU32, value: u32) -> bool;
 
-    /// Wakes whoever sleeps at `word`.
+    /// Wakes all threads that sleep on `word`.
     fn wake(&self, word: &AtomicU32);
 
-    /// Whether lines may be taken from a zone: asked before each time, by tests that say no.
+    /// Called before lines are taken from a zone; tests return false to simulate a lack of space.
     #[inline(always)]
     fn may_take(&self) -> bool {
         true
     }
 
-    /// Called after every single store to the arena, for tests that kill there.
+    /// Called after every single store to the arena, for tests that kill the thread there.
     #[inline(always)]
     fn after_store(&self) {}
 }

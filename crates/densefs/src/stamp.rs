@@ -1,34 +1,33 @@
-//! How it is known that a cell has not changed, by those who do not take its lock.
+//! Stamps: how a thread that does not take a cell's lock knows that the cell has not changed.
 
-use crate::arena::{Line, Ref};
+use crate::arena::Line;
+use crate::layout::lock::{OWNER, STEP};
 use crate::layout::{WORD, cell};
-use crate::member::{Member, OWNER, STEP};
-use crate::seams::Seams;
 
-/// Longer than the clock may show the same time: the kernel's coarse ones tick 100 times a second
-/// at least.
+/// Longer than the clock can show the same time: the kernel's coarse clock ticks at least 100 times
+/// a second.
 const TICK_NS: u64 = 20_000_000;
 
-/// What tells one state of a cell from all others: the version of its lock, and, as that comes
-/// round after 32,768 changes, the time of its last change.
+/// Distinguishes the states of a cell: the version of its lock and, since that wraps around after
+/// 32,768 changes, the time of the last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// That of a cell now, which somebody may be changing.
+    /// The current stamp of a cell, which may be changing.
     #[inline(always)]
     pub(crate) fn of(line: Line<'_>) -> Self {
         Self::made_of(line.load(WORD), line)
     }
 
-    /// That of a cell that nobody holds; none if somebody does.
+    /// The stamp of a cell whose lock is free; none if it is held.
     #[inline(always)]
     pub(crate) fn of_free(line: Line<'_>) -> Option<Self> {
         let word = line.load(WORD);
         (word & OWNER == 0).then(|| Self::made_of(word, line))
     }
 
-    /// That of a cell before the caller took its lock, which it has not changed since.
+    /// The stamp of a cell before the caller took its lock, if the caller has not changed it yet.
     #[inline(always)]
     pub(crate) fn before_lock(line: Line<'_>) -> Self {
         Self::made_of(line.load(WORD).wrapping_sub(STEP), line)
@@ -40,27 +39,10 @@ impl Stamp {
     }
 }
 
-/// The time of a change of what is or was in this cell.
+/// The time for a change of what is or was in this cell: the current time, or just after the last
+/// change if the clock has not ticked since.
 #[inline(always)]
 pub(crate) fn later(cell: Line<'_>, now: u64) -> u64 {
     let last = cell.load(cell::CTIME);
     if last.wrapping_sub(now) < TICK_NS { last + 1 } else { now }
-}
-
-impl<S: Seams> Member<'_, S> {
-    /// Puts into the log that something of an inode changes now: later than the last time, even if
-    /// the clock has not ticked since.
-    #[inline(always)]
-    pub(crate) fn put_changed(&self, at: Ref, line: Line<'_>, now: u64) {
-        self.put(at, cell::CTIME, later(line, now));
-    }
-
-    /// The same of a file's content. Whoever has a copy of that, as the kernel has of a mounted
-    /// file, sees by the mtime that it is old, so each change has one of its own.
-    #[inline(always)]
-    pub(crate) fn put_written(&self, at: Ref, line: Line<'_>, now: u64) {
-        let time = later(line, now);
-        self.put(at, cell::MTIME, time);
-        self.put(at, cell::CTIME, time);
-    }
 }

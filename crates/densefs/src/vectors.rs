@@ -1,25 +1,26 @@
-//! The entries of a bucket, put in order all at once, as all x86-64 processors can. A kernel keeps
-//! the registers for it to its programs, so there they are put in order one by one.
+//! Sorts the entries of a bucket all at once, with vector instructions that every x86-64 processor
+//! has. A kernel leaves the vector registers to user programs, so builds for kernels sort one by
+//! one.
 
 use crate::arena::Line;
 use crate::layout::bucket;
 
-/// Room for the entries of a bucket, some of which there may not be.
+/// The entries of a bucket; the end may be unused.
 pub(crate) type Sorted = [u64; bucket::ENTRIES];
 
-/// Where the tag begins in the word that stands for an entry: above its cell and its place.
+/// Where the tag begins in the word that represents an entry, above its cell and its place.
 pub(crate) const TAG_AT: u32 = 36;
-/// Where its place begins.
+/// Where the place begins.
 pub(crate) const PLACE_AT: u32 = 32;
 
 const _: () = assert!(bucket::ENTRIES <= 1 << (TAG_AT - PLACE_AT));
 
-/// Puts the entries of a bucket in the order of their tags: those whose bits are set. What stands
-/// for each has `above` in its highest bits. What stands behind them means nothing.
+/// Sorts entries of a bucket by tag: those whose bits are set. `above` is put into the high half of
+/// each word. The rest of `into` is undefined.
 #[inline(always)]
 pub(crate) fn sort(line: Line<'_>, bits: u32, above: u32, into: &mut Sorted) {
     #[cfg(target_feature = "sse2")]
-    // The places of a bucket are used from the first on.
+    // Places are used from the first on, so the last ones are often empty.
     if bits >> (2 * WIDTH) == 0 {
         sort_first::<2>(line, bits, above, into);
     } else {
@@ -29,14 +30,14 @@ pub(crate) fn sort(line: Line<'_>, bits: u32, above: u32, into: &mut Sorted) {
     sort_one_by_one(line, bits, above, into);
 }
 
-/// Words of 32 bits in a vector.
+/// 32-bit words in a vector.
 #[cfg(target_feature = "sse2")]
 const WIDTH: usize = 4;
 
-/// The same, of the places in so many vectors.
+/// Sorts the places in the first `VECTORS` vectors.
 ///
-/// As many come before one as have a lower tag, or the same and a lower place. Jumps that depend on
-/// it would cost more than all comparisons.
+/// The rank of an entry is the number of entries with a lower tag, or with the same tag and a lower
+/// place. Branches on the order would cost more than all these comparisons.
 #[cfg(target_feature = "sse2")]
 #[inline(always)]
 #[expect(unsafe_code, reason = "instructions that not all targets have")]
@@ -49,7 +50,7 @@ fn sort_first<const VECTORS: usize>(line: Line<'_>, bits: u32, above: u32, into:
     };
     const { assert!(bucket::ENTRIES == 12 && bucket::TAG.byte() == 4 && VECTORS <= 3) };
     let (mut words, mut ranks) = ([[0_u64; WIDTH]; VECTORS], [[0_u32; WIDTH]; VECTORS]);
-    // SAFETY: what this is compiled for has these instructions; what is stored has room in arrays.
+    // SAFETY: the target has these instructions, and all stores are to arrays with room for them.
     unsafe {
         let [head, cells @ ..] = line.vectors();
         let zero = _mm_setzero_si128();
@@ -68,7 +69,7 @@ fn sort_first<const VECTORS: usize>(line: Line<'_>, bits: u32, above: u32, into:
             let places = _mm_setr_epi32(first, first + 1, first + 2, first + 3);
             let bit = _mm_setr_epi32(1 << first, 2 << first, 4 << first, 8 << first);
             let these = _mm_or_si128(_mm_slli_epi32::<4>(tags[vector]), places);
-            // Where there is none, the key comes last.
+            // Unused places get the highest key.
             let is_none = _mm_cmpeq_epi32(_mm_and_si128(bits, bit), zero);
             let last = _mm_and_si128(is_none, _mm_set1_epi32(i32::MAX));
             *key = _mm_or_si128(last, _mm_andnot_si128(is_none, these));
@@ -87,7 +88,7 @@ fn sort_first<const VECTORS: usize>(line: Line<'_>, bits: u32, above: u32, into:
             ];
             for one in each {
                 for (lower, these) in lower.iter_mut().zip(keys) {
-                    // What a comparison finds is -1.
+                    // A true comparison is -1.
                     *lower = _mm_sub_epi32(*lower, _mm_cmpgt_epi32(these, one));
                 }
             }
@@ -96,14 +97,14 @@ fn sort_first<const VECTORS: usize>(line: Line<'_>, bits: u32, above: u32, into:
             _mm_storeu_si128(four.as_mut_ptr().cast(), lower);
         }
         for (word, rank) in words.as_flattened().iter().zip(ranks.as_flattened()) {
-            // Each key is lower than at most all others, of which there are fewer than places.
+            // At most all other keys are lower, so the rank is less than the number of places.
             debug_assert!((*rank as usize) < into.len());
             *into.get_unchecked_mut(*rank as usize) = *word;
         }
     }
 }
 
-/// The same, one by one.
+/// Like [`sort`], one by one.
 #[cfg(any(test, not(target_feature = "sse2")))]
 fn sort_one_by_one(line: Line<'_>, bits: u32, above: u32, into: &mut Sorted) {
     let places = (0..bucket::ENTRIES).filter(|place| bits >> place & 1 == 1);
@@ -134,7 +135,7 @@ mod tests {
         let line = memory.arena().line(Ref(1)).expect("it is there");
         let mut random = Random(0x0123_4567_89ab_cdef);
         for round in 0..10_000 {
-            // Some are alike.
+            // In odd rounds, some tags are equal.
             let tags = if round % 2 == 0 { 255 } else { 4 };
             for place in 0..bucket::ENTRIES {
                 line.store(bucket::TAG.element(place), u8::of_bits(1 + random.below(tags)));

@@ -1,6 +1,6 @@
-//! Calls the functions of a `libdensefs.so` as programs do. If that was built to count what is
-//! executed of it, the compiler learns from it which of its code belongs together. Arguments: the
-//! library, and a path for an arena, which is made and removed.
+//! Calls the functions of a `libdensefs.so` like a typical program. If the library was built for
+//! profiling, the compiler learns from this which parts of its code belong together. Arguments: the
+//! library, and a path for an arena, which is made and then removed.
 #![expect(unsafe_code, reason = "the functions are those that C calls")]
 
 use std::env::args_os;
@@ -13,18 +13,18 @@ use std::ptr;
 
 use densefs_process::{DenseFs, Request, make};
 
-/// How often everything is done, and in how many files.
+/// How many rounds there are, and with how many files.
 const ROUNDS: usize = 16;
 const FILES: usize = 64;
-/// How often files come and go in a round.
+/// How often files are created and removed in a round.
 const CHURNS: usize = 4;
 const ARENA_BYTES: u64 = 64 << 20;
-/// What one call writes, of most files; and of one that is large.
+/// The size of a write, for most files; and for a large one, with the number of writes.
 const PAGE: usize = 4096;
 const PIECE: usize = 16 * PAGE;
 const PIECES: usize = 32;
 
-/// Finds the functions in a library, and gives them their names and types.
+/// Declares functions of the library, and looks them up by name.
 macro_rules! functions {
     ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
         /// The functions of the library.
@@ -34,13 +34,14 @@ macro_rules! functions {
 
         impl Library {
             fn load(path: &CString) -> Result<Self, String> {
-                // SAFETY: it is a text; what the library does when it is loaded is ours.
+                // SAFETY: the argument is a C string; the library is our own, and so is what it
+                // does when loaded.
                 let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
                 if library.is_null() {
                     return Err(format!("{} cannot be loaded", path.to_string_lossy()));
                 }
                 let find = |name: &str| {
-                    // SAFETY: it is a text, and the library is loaded.
+                    // SAFETY: the library is loaded, and the name is a C string.
                     let found = unsafe { libc::dlsym(library, text(name).as_ptr()) };
                     if found.is_null() { Err(format!("{name} is not there")) } else { Ok(found) }
                 };
@@ -105,7 +106,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 impl Library {
     fn train(&self, arena: &CString) -> Result<(), String> {
-        // SAFETY: it is a text.
+        // SAFETY: the argument is a C string.
         must("attach", unsafe { (self.attach)(arena.as_ptr(), 0) })?;
         self.make_directory("/tree")?;
         self.make_directory("/tree/deep")?;
@@ -133,57 +134,57 @@ impl Library {
                 self.churn()?;
             }
             self.enter("/")?;
-            // SAFETY: it is a text.
+            // SAFETY: the argument is a C string.
             must("rmdir", unsafe { (self.rmdir)(text(&directory).as_ptr()) })?;
         }
         self.large("/tree/large")
     }
 
     fn open(&self, name: &str, how: c_int) -> Result<c_int, String> {
-        // SAFETY: it is a text.
+        // SAFETY: the argument is a C string.
         let file = unsafe { (self.open)(text(name).as_ptr(), how, 0o644) };
         must("open", file).map(|_| file)
     }
 
     fn close(&self, file: c_int) -> Result<(), String> {
-        // SAFETY: it needs nothing.
+        // SAFETY: the function has no preconditions.
         must("close", unsafe { (self.close)(file) }).map(drop)
     }
 
     fn make_directory(&self, name: &str) -> Result<(), String> {
-        // SAFETY: it is a text.
+        // SAFETY: the argument is a C string.
         must("mkdir", unsafe { (self.mkdir)(text(name).as_ptr(), 0o755) }).map(drop)
     }
 
     fn enter(&self, name: &str) -> Result<(), String> {
-        // SAFETY: it is a text.
+        // SAFETY: the argument is a C string.
         must("chdir", unsafe { (self.chdir)(text(name).as_ptr()) }).map(drop)
     }
 
-    /// A new file of nothing, a few bytes, a page, or several.
+    /// Creates a file that is empty, or has a few bytes, a page or several pages.
     fn create(&self, name: &str, kind: usize) -> Result<(), String> {
         let file = self.open(name, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC)?;
         let page = [1_u8; PAGE];
         let (times, bytes) = [(0, 0), (1, 100), (1, PAGE), (5, PAGE)][kind];
         for _ in 0..times {
-            // SAFETY: there are so many bytes.
+            // SAFETY: the buffer has this many bytes.
             must("write", unsafe { (self.write)(file, page.as_ptr().cast(), bytes) as i64 })?;
         }
         let mut stat = MaybeUninit::uninit();
-        // SAFETY: it is memory for what is told.
+        // SAFETY: the result has room to be written.
         must("fstat", unsafe { (self.fstat)(file, stat.as_mut_ptr()) })?;
         self.close(file)
     }
 
-    /// As programs look before they open, and find what is not there.
+    /// Looks files up before opening them, including one that does not exist.
     fn look(&self, name: &str) -> Result<(), String> {
         let (name, missing) = (text(name), text("missing.txt"));
         let mut stat = MaybeUninit::uninit();
         for _ in 0..4 {
-            // SAFETY: it is a text, and memory for what is told.
+            // SAFETY: a C string, and room for the result.
             must("stat", unsafe { (self.stat)(name.as_ptr(), stat.as_mut_ptr()) })?;
         }
-        // SAFETY: they are texts, and memory for what is told.
+        // SAFETY: C strings, and room for the results.
         unsafe {
             must("lstat", (self.lstat)(name.as_ptr(), stat.as_mut_ptr()))?;
             must("access", (self.access)(name.as_ptr(), libc::R_OK))?;
@@ -197,7 +198,7 @@ impl Library {
     fn read(&self, name: &str) -> Result<(), String> {
         let file = self.open(name, libc::O_RDONLY)?;
         let mut page = [0_u8; PAGE];
-        // SAFETY: there is memory for so many bytes.
+        // SAFETY: the buffer has room for this many bytes.
         while must("read", unsafe { (self.read)(file, page.as_mut_ptr().cast(), PAGE) as i64 })? > 0
         {
         }
@@ -210,21 +211,21 @@ impl Library {
         let file = self.open(name, libc::O_RDWR)?;
         let page = [2_u8; PAGE];
         for _ in 0..2 {
-            // SAFETY: there are so many bytes.
+            // SAFETY: the buffer has this many bytes.
             must("pwrite", unsafe { (self.pwrite)(file, page.as_ptr().cast(), PAGE, 0) as i64 })?;
         }
-        // SAFETY: it needs nothing.
+        // SAFETY: the function has no preconditions.
         must("lseek", unsafe { (self.lseek)(file, 10, libc::SEEK_SET) })?;
-        // SAFETY: there are so many bytes.
+        // SAFETY: the buffer has this many bytes.
         must("write", unsafe { (self.write)(file, page.as_ptr().cast(), 10) as i64 })?;
         self.close(file)
     }
 
-    /// As `ls -l` does.
+    /// What `ls -l` does.
     fn list(&self, name: &str) -> Result<(), String> {
         let (directory, held) = (text(name), self.open(name, libc::O_RDONLY | libc::O_DIRECTORY)?);
         let mut stat = MaybeUninit::uninit();
-        // SAFETY: they are texts, and memory for what is told; the listing is closed once.
+        // SAFETY: C strings, and room for the results; the listing is closed once.
         unsafe {
             let listing = (self.opendir)(directory.as_ptr());
             if listing.is_null() {
@@ -244,7 +245,7 @@ impl Library {
         self.look(long)?;
         let (first, hard, soft) = (text(&name(0)), text("hard"), text("soft"));
         let mut target = [0; 64];
-        // SAFETY: they are texts, and memory for so many bytes.
+        // SAFETY: C strings, and buffers of this size.
         unsafe {
             must("link", (self.link)(first.as_ptr(), hard.as_ptr()))?;
             must("symlink", (self.symlink)(first.as_ptr(), soft.as_ptr()))?;
@@ -258,18 +259,18 @@ impl Library {
             self.read(name)?;
         }
         for name in [long, "hard", "soft"] {
-            // SAFETY: it is a text.
+            // SAFETY: the argument is a C string.
             must("unlink", unsafe { (self.unlink)(text(name).as_ptr()) })?;
         }
         Ok(())
     }
 
-    /// What an archiver or an editor does to files.
+    /// What an archiver or an editor does with files.
     fn change(&self, directory: &str) -> Result<(), String> {
         let held = self.open(directory, libc::O_RDONLY | libc::O_DIRECTORY)?;
         for file in 0..FILES / 2 {
             let (old, new) = (text(&name(file)), text(&name(FILES + file)));
-            // SAFETY: they are texts, and no times mean the present one.
+            // SAFETY: C strings; no times stand for the current one.
             unsafe {
                 must("rename", (self.rename)(old.as_ptr(), new.as_ptr()))?;
                 if file % 4 == 0 {
@@ -284,7 +285,7 @@ impl Library {
                     must("fsync", (self.fsync)(opened))?;
                     self.close(opened)?;
                 }
-                // Over what is there.
+                // Replaces an existing file.
                 must("rename", (self.rename)(new.as_ptr(), old.as_ptr()))?;
             }
         }
@@ -295,7 +296,7 @@ impl Library {
         let held = self.open(".", libc::O_RDONLY | libc::O_DIRECTORY)?;
         for file in 0..FILES {
             let name = text(&name(file));
-            // SAFETY: it is a text.
+            // SAFETY: the argument is a C string.
             unsafe {
                 match file % 4 {
                     0 => must("unlinkat", (self.unlinkat)(held, name.as_ptr(), 0))?,
@@ -306,7 +307,7 @@ impl Library {
         self.close(held)
     }
 
-    /// Files and directories that come and go, as of queues and builds.
+    /// Creates and removes files and directories, like queues and builds.
     fn churn(&self) -> Result<(), String> {
         for file in 0..FILES {
             let opened = self.open(&name(file), libc::O_RDWR | libc::O_CREAT)?;
@@ -314,7 +315,7 @@ impl Library {
         }
         for file in 0..FILES {
             let (old, new) = (text(&name(file)), text(&name(FILES + file)));
-            // SAFETY: they are texts.
+            // SAFETY: the arguments are C strings.
             unsafe {
                 must("rename", (self.rename)(old.as_ptr(), new.as_ptr()))?;
                 must("unlink", (self.unlink)(new.as_ptr()))?;
@@ -322,7 +323,7 @@ impl Library {
         }
         for directory in 0..FILES / 4 {
             self.make_directory(&name(directory))?;
-            // SAFETY: it is a text.
+            // SAFETY: the argument is a C string.
             must("rmdir", unsafe { (self.rmdir)(text(&name(directory)).as_ptr()) })?;
         }
         Ok(())
@@ -332,12 +333,12 @@ impl Library {
         let file = self.open(name, libc::O_RDWR | libc::O_CREAT)?;
         let mut piece = vec![3_u8; PIECE];
         for _ in 0..PIECES {
-            // SAFETY: there are so many bytes.
+            // SAFETY: the buffer has this many bytes.
             must("write", unsafe { (self.write)(file, piece.as_ptr().cast(), PIECE) as i64 })?;
         }
-        // SAFETY: it needs nothing.
+        // SAFETY: the function has no preconditions.
         must("lseek", unsafe { (self.lseek)(file, 0, libc::SEEK_SET) })?;
-        // SAFETY: there is memory for so many bytes.
+        // SAFETY: the buffer has room for this many bytes.
         while must("read", unsafe { (self.read)(file, piece.as_mut_ptr().cast(), PIECE) as i64 })?
             > 0
         {}
@@ -345,7 +346,7 @@ impl Library {
     }
 }
 
-/// Names of 12 bytes, as many programs have them.
+/// Names of 12 bytes, a common length.
 fn name(file: usize) -> String {
     format!("file{file:04}.txt")
 }
@@ -354,7 +355,7 @@ fn text(text: &str) -> CString {
     CString::new(text).expect("it has no zero")
 }
 
-/// A call that must succeed.
+/// Checks the result of a call, which must succeed.
 fn must(call: &str, result: impl Into<i64>) -> Result<i64, String> {
     let result = result.into();
     if result < 0 {

@@ -1,11 +1,11 @@
-//! Programs from elsewhere that test file systems. `scripts/setup test` builds them.
+//! Third-party programs that test file systems. `scripts/setup test` builds them.
 
 use std::path::PathBuf;
 
-/// Where such a program is; if it is not installed, says that the test is skipped.
+/// The path of such a program. If it is not installed, prints that the test is skipped.
 pub(crate) fn installed(what: &str, program: &str) -> Option<PathBuf> {
     let test = std::env::current_exe().expect("it runs");
-    // The test is in PROFILE/deps, below the directory of what is built.
+    // The test is in PROFILE/deps, in the build directory.
     let built = test.ancestors().nth(3).expect("cargo has put it there");
     let path = built.join("conformance/bin").join(program);
     if !path.is_file() {

@@ -1,4 +1,4 @@
-//! A place where a DenseFS is mounted.
+//! A DenseFS mounted for a test.
 
 #[path = "../../../densefs-process/tests/patience/mod.rs"]
 mod patience;
@@ -15,8 +15,8 @@ use densefs_fuse::Mount;
 use densefs_process::{DenseFs, Request, make};
 use rustix::mount::UnmountFlags;
 
-/// Does something with a DenseFS that is mounted on a directory, and checks what that has left in
-/// the arena; nothing where that cannot be.
+/// Runs `act` with a DenseFS mounted on a directory, then checks the arena. Skips the test where
+/// mounting is not possible.
 pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
     if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
         eprintln!("skipped: {what}: it needs root and /dev/fuse");
@@ -31,7 +31,7 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
     let files = DenseFs::attach(&arena).expect("it was made");
     let (tell, told) = mpsc::channel();
     let (at, on) = (arena.clone(), point.clone());
-    // Everything that the mount does is done by threads that end with it.
+    // All work of the mount is done by threads that end with it.
     let server = std::thread::spawn(move || {
         let mount = Mount::on(&on, DenseFs::attach(at).expect("it was made"));
         let mut mount = mount.unwrap_or_else(|why| panic!("{why}"));
@@ -56,7 +56,8 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
     assert_eq!(report.descriptions, 0, "what the kernel had open is closed");
 }
 
-/// What is given at last: a program that another test starts has for a moment what is open here.
+/// Retries `act` until it succeeds. For a moment, a program started by another test may have the
+/// files open that are open here.
 fn at_last<T, E: Display>(mut act: impl FnMut() -> Result<T, E>) -> T {
     let until = Instant::now() + Duration::from_secs(30);
     loop {

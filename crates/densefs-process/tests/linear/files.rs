@@ -1,4 +1,4 @@
-//! What is in two files.
+//! The content of two files.
 
 use densefs_process::{DenseFs, File, Request, flags, make};
 
@@ -6,15 +6,15 @@ use crate::history::{Call, Model, is_explained, overlapping, round};
 use crate::{CALLS, Random, THREADS, rounds};
 
 const FILES: usize = 2;
-/// What is written at once is so many of these bytes, which fit into neither lines nor pages.
+/// Writes are a multiple of this many bytes, which divides neither lines nor pages.
 const UNIT: usize = 700;
-/// The longest file that is asked for, in units.
+/// The maximum length of a file, in units.
 const UNITS: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Read,
-    /// From where on, how many units, and what they hold.
+    /// The first unit, the number of units, and the number written into each.
     Write(usize, usize, u16),
     Append(usize, u16),
     Cut(usize),
@@ -27,11 +27,11 @@ enum Gives {
     Nothing,
     Units(Vec<u16>),
     Size(usize),
-    /// A unit that holds parts of several, or bytes that are no unit.
+    /// A unit with parts of several writes, or bytes that are not a unit.
     Torn,
 }
 
-/// What each unit holds.
+/// The content of each unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Content(Vec<u16>);
 
@@ -75,7 +75,7 @@ fn draw(random: &mut Random, what: u16) -> Act {
     }
 }
 
-/// A file, open to be read and written, and to be added to.
+/// A file, opened for reading and writing, and for appending.
 struct Opened {
     file: File,
     to_append: File,
@@ -140,7 +140,7 @@ fn a_file_changes_at_once() {
     let mut before = vec![Content::default(); FILES];
     let (mut met, mut read) = (0, 0);
     for number in 0..rounds() {
-        // Each file has a history of its own.
+        // Each file has its own history.
         let file = usize::try_from(number).expect("it is small") % FILES;
         let script = |thread: usize| {
             let mut random = Random::of(number, thread);
@@ -180,11 +180,11 @@ fn content_that_cannot_be_is_rejected() {
     for seen in [&[][..], &[1, 1, 1], &[0, 2, 2, 2], &[1, 2, 2, 2], &[1, 1, 1, 2]] {
         assert!(explained(&writes(seen)), "{seen:?}");
     }
-    // A part of a write, or of both.
+    // A part of one write, or parts of both.
     for seen in [&[1][..], &[1, 1], &[1, 2, 1, 2], &[1, 1, 2, 2], &[0, 0, 0]] {
         assert!(!explained(&writes(seen)), "{seen:?}");
     }
-    // Two that append do not write over each other.
+    // Two concurrent appends do not overwrite each other.
     let append = |what| call(1, 4, Act::Append(1, what), Gives::Nothing);
     let size = |units| call(5, 6, Act::Size, Gives::Size(units));
     assert!(explained(&[append(1), append(2), size(2)]));

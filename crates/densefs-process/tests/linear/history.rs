@@ -1,11 +1,10 @@
 //! Histories of calls, and whether they can be explained.
 //!
 //! The search is that of J. M. Wing and C. Gong ("Testing and Verifying Concurrent Objects",
-//! Journal of Parallel and Distributed Computing 17, 1993): of the calls that are left, one that
-//! began before any other of them was over may have been the next. What has been tried is
-//! remembered, as G. Lowe does ("Testing for Linearizability", Concurrency and Computation:
-//! Practice and Experience 29(4), 2017): the same calls done, and the same state, need not be tried
-//! again.
+//! Journal of Parallel and Distributed Computing 17, 1993): of the remaining calls, the next may be
+//! any that began before all others of them had ended. What has been tried is remembered, as by G.
+//! Lowe ("Testing for Linearizability", Concurrency and Computation: Practice and Experience 29(4),
+//! 2017): the same set of finished calls with the same state need not be tried again.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -13,16 +12,16 @@ use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// What calls do one after another.
+/// A sequential model of what the calls do.
 pub(crate) trait Model: Clone + Eq + Hash {
     type Act: Clone + Debug + Send;
     type Gives: Debug + Send;
 
-    /// Does it; whether it gives what was given.
+    /// Applies a call; returns whether the model gives the same result.
     fn explains(&mut self, act: &Self::Act, gives: &Self::Gives) -> bool;
 }
 
-/// A call: when it began and was over, by a counter that all share.
+/// A call, with its start and its end by a shared counter.
 #[derive(Debug)]
 pub(crate) struct Call<M: Model> {
     pub(crate) began: u64,
@@ -31,7 +30,7 @@ pub(crate) struct Call<M: Model> {
     pub(crate) gives: M::Gives,
 }
 
-/// Whether calls, 64 at most, can be explained from a state on.
+/// Whether up to 64 calls can be explained, starting from a state.
 pub(crate) fn is_explained<M: Model>(before: &M, calls: &[Call<M>]) -> bool {
     assert!(calls.len() <= 64, "a bit each");
     let all = calls.iter().enumerate().fold(0_u64, |all, (number, _)| all | 1 << number);
@@ -55,7 +54,7 @@ pub(crate) fn is_explained<M: Model>(before: &M, calls: &[Call<M>]) -> bool {
     false
 }
 
-/// How many calls began before one of another was over that had begun before.
+/// How many calls began before an earlier one had ended.
 pub(crate) fn overlapping<M: Model>(calls: &[Call<M>]) -> usize {
     let is_within = |call: &&Call<M>| {
         calls.iter().any(|other| other.began < call.began && call.began < other.over)
@@ -63,7 +62,7 @@ pub(crate) fn overlapping<M: Model>(calls: &[Call<M>]) -> usize {
     calls.iter().filter(is_within).count()
 }
 
-/// Has threads do at once what each is given, and gives all their calls.
+/// Runs a list of calls in each of several threads at the same time, and returns all calls.
 pub(crate) fn round<M: Model>(
     scripts: Vec<Vec<M::Act>>,
     act: impl Fn(usize, &M::Act) -> M::Gives + Sync,
@@ -74,7 +73,7 @@ pub(crate) fn round<M: Model>(
         for (thread, script) in scripts.into_iter().enumerate() {
             let (counter, calls, to_come, act) = (&counter, &calls, &to_come, &act);
             scope.spawn(move || {
-                // Awake, as the calls of a round are over before one that sleeps has woken.
+                // Spins, since a round would be over before a sleeping thread wakes.
                 to_come.fetch_sub(1, Ordering::SeqCst);
                 while to_come.load(Ordering::SeqCst) > 0 {
                     std::thread::yield_now();
@@ -125,16 +124,16 @@ fn register(calls: &[(u64, u64, Use, u8)]) -> bool {
 fn a_history_that_cannot_be_is_rejected() {
     use Use::{Read, Write};
     assert!(register(&[]));
-    // What is read while it is written may be the old or the new.
+    // A read during a write may see the old or the new value.
     assert!(register(&[(1, 4, Write(7), 7), (2, 3, Read, 0)]));
     assert!(register(&[(1, 4, Write(7), 7), (2, 3, Read, 7)]));
     assert!(!register(&[(1, 4, Write(7), 7), (2, 3, Read, 8)]));
-    // What was read once is not unread.
+    // After one read has seen a write, no later one sees the old value.
     assert!(!register(&[(1, 8, Write(7), 7), (2, 3, Read, 7), (4, 5, Read, 0)]));
     assert!(register(&[(1, 8, Write(7), 7), (2, 3, Read, 0), (4, 5, Read, 7)]));
-    // A write that is over is seen.
+    // A write that has ended is seen.
     assert!(!register(&[(1, 2, Write(7), 7), (3, 4, Read, 0)]));
-    // Two that read see two writes in one order.
+    // Two readers see two writes in the same order.
     let writes = [(1, 20, Write(1), 1), (2, 20, Write(2), 2)];
     let one = [(3, 4, Read, 1), (5, 6, Read, 2)];
     let other = [(7, 8, Read, 2), (9, 10, Read, 1)];

@@ -1,11 +1,12 @@
-//! Threads at work on few names and files at once: what their calls give is what they would have
-//! given one after another, each at some moment between its beginning and its end.
+//! Threads use a few names and files at the same time. The results of their calls must be explained
+//! by a sequential order, in which each call takes effect at some moment between its start and its
+//! end.
 //!
-//! What is promised: a call that makes, gives, moves or removes names, or looks at one, happens at
-//! one moment for all directories; one that reads, writes, appends, cuts off or makes a hole does
-//! so for its file. A list of a directory is none of these.
+//! The guarantees: creating, linking, renaming, removing and looking up names take effect at a
+//! single moment for all directories; reading, writing, appending, truncating and punching holes do
+//! so for the file. Listing a directory gives neither guarantee.
 //!
-//! `FSPRISM_LINEAR_ROUNDS` says how many rounds of calls there are.
+//! `FSPRISM_LINEAR_ROUNDS` sets the number of rounds of calls.
 
 mod files;
 mod history;
@@ -15,7 +16,7 @@ mod random;
 
 use random::Random;
 
-/// Threads of a round.
+/// Threads in a round.
 const THREADS: usize = 4;
 /// Calls of each thread in a round.
 const CALLS: usize = 6;
@@ -26,14 +27,14 @@ fn rounds() -> u64 {
 }
 
 impl Random {
-    /// For a thread in a round.
+    /// The random numbers for a thread in a round.
     fn of(round: u64, thread: usize) -> Self {
         let mut random = Self((round * 16 + thread as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (0..8).for_each(|_| assert!(random.below(2) < 2));
         random
     }
 
-    /// The number of one of so many.
+    /// A random index less than `count`.
     fn index(&mut self, count: usize) -> usize {
         usize::try_from(self.below(count.max(1) as u64)).expect("it is small")
     }

@@ -1,5 +1,5 @@
-//! Names in two directories, in a DenseFS; and in a tmpfs, of which the model is to say the truth,
-//! too.
+//! Names in two directories, in a DenseFS, and also in a tmpfs, to check the model against the
+//! kernel.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -29,16 +29,16 @@ enum Act {
     RemoveDirectory(usize),
     Rename(usize, usize, Rename),
     Stat(usize),
-    /// How many entries and links a directory has.
+    /// The number of entries and links of a directory.
     Count(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     Nothing,
-    /// A file's number.
+    /// The file's inode number.
     Made(u64),
-    /// Its number and how many names it has.
+    /// Its inode number, and how many names it has.
     File(u64, usize),
     Directory,
     Count(usize, usize),
@@ -51,7 +51,7 @@ enum Is {
     File(u64),
 }
 
-/// What has which name.
+/// The file or directory that each name refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Names([Option<Is>; NAMES]);
 
@@ -166,7 +166,7 @@ fn draw(random: &mut Random) -> Act {
     }
 }
 
-/// Does something in a DenseFS.
+/// Makes a call to a DenseFS.
 fn act(files: &DenseFs, act: &Act) -> Gives {
     let nothing = |()| Gives::Nothing;
     let gives = match *act {
@@ -197,9 +197,9 @@ fn act(files: &DenseFs, act: &Act) -> Gives {
     gives.unwrap_or_else(|Errno(why)| Gives::Fails(why))
 }
 
-/// The same in a directory of the system. That a link to a file which is given another name
-/// meanwhile may be made all the same, and that a file may be seen without a name, is the system's
-/// way; so there are no links, and the number of names is not looked at.
+/// Makes the call in a directory outside. In the kernel, linking to a file may succeed although the
+/// file is renamed meanwhile, and a file may be seen without a name. So there are no links here,
+/// and the number of names is ignored.
 fn act_outside(place: &Path, act: &Act) -> Gives {
     let at = |name: usize| -> PathBuf { place.join(path(name)) };
     let ours = |done: rustix::io::Result<()>| {
@@ -228,7 +228,7 @@ fn act_outside(place: &Path, act: &Act) -> Gives {
     }
 }
 
-/// Calls in rounds, each of which must be explained from what was there before it.
+/// Makes calls in rounds, each of which must be explained from the state before it.
 fn explain(draw: impl Fn(&mut Random) -> Act, act: impl Fn(&Act) -> Gives + Sync) {
     let (mut before, mut met, mut did) = (Names::default(), 0, 0);
     for number in 0..rounds() {
@@ -239,7 +239,7 @@ fn explain(draw: impl Fn(&mut Random) -> Act, act: impl Fn(&Act) -> Gives + Sync
         let mut calls = round::<Names>((0..THREADS).map(script).collect(), |_, one| act(one));
         met += overlapping(&calls);
         did += calls.iter().filter(|call| !matches!(call.gives, Gives::Fails(_))).count();
-        // What is there in the end belongs to the history.
+        // The final state is part of the history.
         let mut after = Names::default();
         for name in 0..NAMES {
             let gives = act(&Act::Stat(name));
@@ -290,11 +290,11 @@ fn the_model_of_names_explains_what_a_tmpfs_does() {
 fn names_that_cannot_be_are_rejected() {
     let call = |began, over, act, gives| Call::<Names> { began, over, act, gives };
     let explained = |calls: &[Call<Names>]| is_explained(&Names::default(), calls);
-    // Two make the same name.
+    // Two calls create the same name.
     let made = [call(1, 4, Act::Make(0), Gives::Made(8)), call(2, 3, Act::Make(0), Gives::Made(9))];
     assert!(!explained(&made));
     assert!(explained(&made[..1]));
-    // What was moved is seen in neither place.
+    // During a rename, the file is seen under neither name.
     let rename = Act::Rename(0, 3, Rename::Replace);
     let missing = Gives::Fails(libc::ENOENT);
     let moved = |seen| {

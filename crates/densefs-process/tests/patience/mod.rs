@@ -1,12 +1,12 @@
-//! Patience that ends: a test that waits for ever says so, instead of keeping all others waiting.
+//! A limit on waiting: a test that hangs fails, instead of blocking all others.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Far longer than any of them takes, however busy the machine is.
+/// Far longer than any test takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// Does it, and ends this process, with all its threads, if it goes on for ever.
+/// Runs `act`, and ends this process with all its threads if that takes too long.
 pub(crate) fn with_patience<T>(what: &str, act: impl FnOnce() -> T) -> T {
     let (end, ended) = channel::<()>();
     let what = what.to_owned();

@@ -1,8 +1,8 @@
-//! Files that hold an arena and have been changed by somebody who does not go by the rules, and
-//! programs that use them all the same.
+//! Files with an arena that something has changed against the rules, and programs that use them
+//! nevertheless.
 //!
-//! A change is 12 bytes: a place, which is the offset times 4 and the logarithm to base 2 of the
-//! width as in a redo log (4), and a value (8).
+//! A change is 12 bytes: a position, which is the offset times 4 plus the base-2 logarithm of the
+//! width, as in a redo log (4), and a value (8).
 
 use std::fs::OpenOptions;
 use std::io::{Seek, Write};
@@ -12,15 +12,15 @@ use densefs_process::{
     Base, Bearer, DenseFs, Errno, Follow, Rename, Request, SetAttribute, flags, make,
 };
 
-/// Bytes of an arena: the least that there can be.
+/// The size of an arena: the smallest possible.
 pub(crate) const BYTES: usize = 1 << 20;
-/// Bytes of a change.
+/// The size of a change in bytes.
 pub(crate) const CHANGE: usize = 12;
 
-/// Arenas that are whole, as files hold them.
+/// Consistent arenas, as they are in files.
 pub(crate) struct Images {
     place: tempfile::TempDir,
-    /// A new one, one that was used, and one whose users all died with much open.
+    /// A new one, one that was used, and one whose users all died with a lot open.
     whole: Vec<Vec<u8>>,
 }
 
@@ -64,14 +64,14 @@ impl Images {
         bytes
     }
 
-    /// Has a program use these bytes; whether they could be attached at all.
+    /// Lets a program use these bytes; returns whether they could be attached.
     pub(crate) fn try_out(&self, bytes: &[u8]) -> bool {
         let path = self.path();
         let mut file = OpenOptions::new().write(true).open(&path).expect("it is there");
         file.rewind().and_then(|()| file.write_all(bytes)).expect("there is room");
         file.set_len(bytes.len() as u64).expect("there is room");
         let Ok(files) = DenseFs::attach(&path) else { return false };
-        // It is whole, or what is wrong with it is said.
+        // It is consistent, or the problem is reported.
         files.check().ok();
         use_all(&files);
         files.check().ok();
@@ -100,7 +100,7 @@ fn plant(files: &DenseFs) -> Result<(), Errno> {
     files.set_attribute(bearer, b"user.one", &[1; 200], SetAttribute::Any)
 }
 
-/// Calls that each may fail, and must end.
+/// Makes calls that may fail, but must return.
 fn use_all(files: &DenseFs) {
     let from = |path| (Base::Working, Path::new(path));
     for path in ["", "3", "small", "large", "link/small", "sub/below/..", "sub/further", "none"] {

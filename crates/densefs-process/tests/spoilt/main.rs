@@ -1,8 +1,7 @@
-//! Somebody has changed the file of an arena: whoever attaches it all the same is refused or told
-//! of errors, and no call panics, reaches outside or goes on for ever.
+//! An arena's file has been tampered with. A process that attaches it nevertheless is refused or
+//! gets errors, and no call panics, accesses memory outside of it, or loops forever.
 //!
-//! `FSPRISM_SPOILT_ROUNDS` says how many such files there are. `make fuzz` has a fuzzer choose
-//! them.
+//! `FSPRISM_SPOILT_ROUNDS` sets the number of such files. `make fuzz` lets a fuzzer choose them.
 
 mod image;
 #[path = "../../../densefs/src/random.rs"]
@@ -12,7 +11,8 @@ use image::{BYTES, Images};
 use random::Random;
 
 impl Random {
-    /// A line: of the superblock, the slots, the records, the first zone's header, or any.
+    /// A random line: of the superblock, the slots, the records, the first zone's header, or
+    /// anywhere.
     fn line(&mut self) -> u64 {
         let (first, lines) =
             [(0, 32), (64, 256), (320, 64), (384, 64), (384 + 9 * 64, 512), (0, BYTES as u64 / 64)]
@@ -20,7 +20,7 @@ impl Random {
         first + self.below(lines)
     }
 
-    /// A change: anything, or what could be there.
+    /// A random change, or a plausible one.
     fn change(&mut self) -> [u8; image::CHANGE] {
         let width = self.below(4);
         let place = self.line() * 64 + self.below(64);

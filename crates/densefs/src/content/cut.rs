@@ -1,4 +1,4 @@
-//! What is in files, given back: cut off, and taken apart with the file.
+//! Freeing a file's content: truncation, and removal with the file.
 
 use super::map::Map;
 use super::{PAGE, PAGE_BYTES, SIZE_MOST, lines_of, map};
@@ -6,16 +6,15 @@ use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, slot, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
 use crate::seams::Seams;
-use crate::tree::Node;
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Gives a file this size: what lies behind is gone, and what is new reads as zeros.
+    /// Sets a file's size. Bytes past the new end are lost; new bytes read as zeros.
     ///
     /// # Errors
-    /// [`Errno::ISDIR`], [`Errno::INVAL`] for anything but a file, [`Errno::FBIG`].
+    /// [`Errno::ISDIR`], [`Errno::INVAL`] for anything but a regular file, [`Errno::FBIG`].
     pub fn truncate(&self, node: Node, size: u64) -> Result<(), Errno> {
         if size > SIZE_MOST {
             return Err(Errno::FBIG);
@@ -40,8 +39,8 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Gives back what a file, which is locked, has behind `size`, a little at a time. Each time
-    /// it is smaller, so that whoever goes on with it finds a whole file.
+    /// Frees what a file, which is locked, has past `size`, a little at a time. The file shrinks
+    /// with each step, so a thread that continues after a crash finds a consistent file.
     fn cut(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
         if size > 0 && size >= inode.line.load(cell::SIZE) {
             return Ok(());
@@ -65,7 +64,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.cut_run(inode, size)
     }
 
-    /// Gives back pages of the last extent, those from `pages` on.
+    /// Frees the pages of the last extent from `pages` on.
     fn cut_extent(&self, inode: &Inode<'a>, map: &Map, pages: u32) -> Result<(), Errno> {
         let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
         let (first, place) = self.extent(map, last)?;
@@ -88,7 +87,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Gives back the last lines of a small file.
+    /// Frees the last lines of a small file.
     fn cut_run(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
         let lines = u32::from(inode.body.load(cell::FORM));
         let size = size.min(inode.line.load(cell::SIZE));
@@ -102,7 +101,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.give_run(old.plus(left), lines - left)?;
             self.put(inode.body_at, cell::FORM, u8::of_bits(left.into()));
         } else if left < lines {
-            // A page has no lines of its own: it is exchanged for some, if there are any.
+            // A whole page cannot be freed line by line, so it is replaced by a shorter run if one
+            // can be had.
             if let Ok(run) = self.obtain_run(left) {
                 self.arena().copy(old, run, left as usize * LINE_BYTES)?;
                 self.take_run(run)?;
@@ -116,8 +116,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log that an inode, which is locked, has neither names nor users: it goes, or
-    /// if it has much, it is noted to be taken apart by [`Self::bury`].
+    /// Logs that an inode, which is locked, has neither names nor users. It is freed at once if it
+    /// has little content; otherwise it is noted, for [`Self::bury`] to take apart.
     pub(crate) fn let_go(&self, at: Ref, inode: Line<'_>) -> Result<(), Errno> {
         let form = inode.load(cell::FORM);
         let is_directory = self.mode(inode.load(cell::MODE))?.is_directory();
@@ -132,7 +132,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Takes apart what [`Self::let_go`] has noted.
+    /// Takes apart the inode that [`Self::let_go`] has noted.
     #[inline]
     pub(crate) fn bury(&self) -> Result<(), Errno> {
         match Ref(self.dying()) {

@@ -1,4 +1,4 @@
-//! Space in files: allocated before it is written to, given back in the middle, and looked for.
+//! Space in files: preallocation, punching holes, and finding data or holes.
 
 use super::map::{Change, Map};
 use super::{PAGE_BYTES, PAGE_LENGTH, SIZE_MOST, length, split};
@@ -6,27 +6,26 @@ use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
 use crate::seams::Seams;
-use crate::tree::Node;
 
-/// What is looked for in a file.
+/// What to look for in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
-    /// Bytes that are there: `SEEK_DATA`.
+    /// Allocated bytes: `SEEK_DATA`.
     Data,
-    /// Bytes that are not, or the end: `SEEK_HOLE`.
+    /// A hole, or the end: `SEEK_HOLE`.
     Hole,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Sees to it that writes to these bytes of a file find space. The file becomes larger if they
-    /// lie behind its end, unless it keeps its size.
+    /// Makes sure that writes to these bytes of a file will find space. If they are past its end,
+    /// the file grows, unless `keeps_size` is set.
     ///
     /// # Errors
-    /// [`Errno::INVAL`] for no bytes, [`Errno::FBIG`], [`Errno::NOSPC`]: some may have space then;
-    /// [`Errno::NODEV`] for anything but a file.
+    /// [`Errno::INVAL`] for an empty range, [`Errno::FBIG`]; [`Errno::NOSPC`], in which case part
+    /// of the range may have been allocated; [`Errno::NODEV`] for anything but a regular file.
     pub fn allocate(
         &self,
         node: Node,
@@ -45,8 +44,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Makes a hole: these bytes read as zeros, and their space is free as far as pages go. The
-    /// file keeps its size.
+    /// Makes a hole: these bytes read as zeros, and whole pages among them are freed. The file
+    /// keeps its size.
     ///
     /// # Errors
     /// As [`Self::allocate`].
@@ -135,7 +134,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Makes a first piece of a hole; where the next one begins.
+    /// Punches the first piece of a hole; returns where the next piece begins.
     fn punch_piece(
         &self,
         inode: &Inode<'a>,
@@ -154,7 +153,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let whole = if is_last { end.next_multiple_of(PAGE_BYTES) } else { end };
         let pages = u32::try_from((whole.min(there) - start) / PAGE_BYTES).unwrap_or(u32::MAX);
         if within > 0 || pages == 0 {
-            // A part of a page is zeroed.
+            // A partial page is only zeroed.
             let to = end.min(start + PAGE_BYTES);
             let bytes = length((to - start).min(place.bytes));
             if bytes > within {
@@ -174,10 +173,10 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((start + u64::from(pages) * PAGE_BYTES).min(end))
     }
 
-    /// Where from an offset on there is something, or nothing, in a file.
+    /// The first offset from `offset` on where there is data, or a hole.
     ///
     /// # Errors
-    /// [`Errno::NXIO`] behind the end, or if there is nothing more.
+    /// [`Errno::NXIO`] past the end, or if there is none.
     pub fn look_for(&self, node: Node, offset: u64, what: Sought) -> Result<u64, Errno> {
         self.read_node(node, |line| {
             let size = line.load(cell::SIZE);
@@ -202,7 +201,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Whether there is something at an offset of a file, and how far it is alike.
+    /// Whether there is data at an offset of a file, and where that stretch of data or hole ends.
     fn stretch_at(&self, line: Line<'a>, offset: u64) -> Result<(bool, u64), Errno> {
         let body = self.body(line)?;
         let Some(map) = self.map_of(body)? else {

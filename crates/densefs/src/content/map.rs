@@ -1,4 +1,4 @@
-//! The map of a file of more than a page: extents in the order of the file.
+//! The map of a file of more than a page: its extents in file order.
 
 use crate::annex::Inode;
 use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
@@ -12,38 +12,38 @@ use crate::seams::Seams;
 pub(super) struct Map {
     pub(super) at: Ref,
     pub(super) bits: u32,
-    /// How many extents it has, holes among them.
+    /// How many extents it has, including holes.
     pub(super) extents: u32,
-    /// The page behind the last one.
+    /// The page after the last one.
     pub(super) end: u32,
-    /// If the last extent is a page that has fewer lines, how many; else 0.
+    /// The number of lines of the last extent if that is a partial page; otherwise 0.
     pub(super) tail: u32,
 }
 
-/// Where a page of a file is.
+/// Where a page of a file is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its first line; none in a hole.
+    /// Its first line; none for a hole.
     pub(super) at: Ref,
-    /// How many pages from it on lie behind one another, or are holes.
+    /// How many pages from here on are contiguous, or all part of the hole.
     pub(super) pages: u32,
-    /// How many bytes lie there: of a page with fewer lines, fewer.
+    /// How many bytes are stored there; less than a page for a partial page.
     pub(super) bytes: u64,
 }
 
-/// Pages of a file that get another place.
+/// Pages of a file that move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub(super) page: u32,
     pub(super) pages: u32,
-    /// The run in stock where they are from now on; none for a hole.
+    /// The run in stock that they move to; none for a hole.
     pub(super) run: Ref,
-    /// If it is a page with fewer lines, how many; else 0.
+    /// The number of lines if it is a partial page; otherwise 0.
     pub(super) tail: u32,
 }
 
 impl Map {
-    /// Where a word of it is.
+    /// The position of a word of the map.
     pub(super) fn word(&self, index: u32) -> (Ref, Field<u64>) {
         word_of(self.at, index)
     }
@@ -53,12 +53,12 @@ impl Map {
         (content::WORDS_PER_LINE << self.bits) - 1
     }
 
-    /// How many lines it takes.
+    /// How many lines the map takes.
     pub(super) fn lines(&self) -> u32 {
         1 << self.bits
     }
 
-    /// Whether this is the page that has fewer lines than others.
+    /// Whether this page is the partial page at the end.
     pub(super) fn is_tail(&self, page: u32) -> bool {
         self.tail > 0 && page.checked_add(1) == Some(self.end)
     }
@@ -69,19 +69,19 @@ pub(super) fn header(extents: u32, tail: u32, end: u32) -> u64 {
     u64::from(extents) | u64::from(tail) << content::TAIL_SHIFT | u64::from(end) << 32
 }
 
-/// Where a word of a map that begins there is.
+/// The position of a word of the map that begins at `at`.
 fn word_of(at: Ref, index: u32) -> (Ref, Field<u64>) {
     let within = (index % content::WORDS_PER_LINE) as usize;
     (at.plus(index / content::WORDS_PER_LINE), content::WORD.element(within))
 }
 
-/// What stands for an extent.
+/// The word that encodes an extent.
 pub(super) fn extent(page: u32, at: Ref) -> u64 {
     u64::from(page) | u64::from(at.0) << 32
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The map of a file of which this is the body; none if it has none.
+    /// The map of the file with this body, if it has one.
     pub(super) fn map_of(&self, body: Line<'_>) -> Result<Option<Map>, Errno> {
         let Some(bits) = body.load(cell::FORM).checked_sub(content::MAP) else {
             return Ok(None);
@@ -96,14 +96,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Some(map))
     }
 
-    /// The page with which an extent begins, and where it is.
+    /// The page with which an extent begins, and its first line.
     pub(super) fn extent(&self, map: &Map, number: u32) -> Result<(u32, Ref), Errno> {
         let (at, field) = map.word(number + 1);
         let word = self.line(at)?.load(field);
         Ok((u32::of_bits(word), Ref(u32::of_bits(word >> 32))))
     }
 
-    /// The map of a file, if it has one, and every extent of pages.
+    /// Calls `act` for the map itself, if the file has one, and for every extent that is not a
+    /// hole.
     pub(crate) fn each_run(
         &self,
         body: Line<'_>,
@@ -125,13 +126,13 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Where a page of the file is.
+    /// Looks up a page of the file.
     pub(super) fn place(&self, map: &Map, page: u32) -> Result<Place, Errno> {
         if page >= map.end {
             let pages = u32::MAX - page;
             return Ok(Place { at: Ref::NONE, pages, bytes: u64::from(pages) * super::PAGE_BYTES });
         }
-        // The last extent that begins at it or before.
+        // Binary search for the last extent that begins at or before the page.
         let (mut from, mut to) = (0, map.extents);
         while to - from > 1 {
             let middle = from + (to - from) / 2;
@@ -153,9 +154,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Place { at, pages, bytes: lines * LINE_BYTES as u64 })
     }
 
-    /// Puts into the log that pages of a file, which were a hole or lie in one extent, are
-    /// elsewhere now. Behind a page with fewer lines, there can be no others. The log is empty
-    /// before.
+    /// Logs that pages of a file move. They must have been a hole, or all in one extent. No page
+    /// can follow a partial page. The log must be empty.
     pub(super) fn put_extent(
         &self,
         inode: &Inode<'_>,
@@ -191,8 +191,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log that the last extent, a page with fewer lines, has another run, which is
-    /// in stock: with more lines, or all of them.
+    /// Logs that the last extent, a partial page, moves to another run, which is in stock and has
+    /// more lines, or a full page.
     pub(super) fn put_tail(&self, map: &Map, run: Ref, lines: u32) -> Result<(), Errno> {
         let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
         let (page, old) = self.extent(map, last)?;
@@ -206,8 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Writes a new map of 2^`bits` lines with a change, and puts into the log that the file has
-    /// it.
+    /// Writes a new map of 2^`bits` lines that includes a change, and logs that the file uses it.
     fn rewrite(
         &self,
         inode: &Inode<'_>,
@@ -263,7 +262,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// The extents of a new map, one by one.
+/// Builds the extents of a new map, one by one.
 struct Extents {
     at: Ref,
     count: u32,
@@ -274,7 +273,7 @@ struct Extents {
 
 impl Extents {
     fn add<S: Seams>(&mut self, member: &Member<'_, S>, page: u32, at: Ref) -> Result<(), Errno> {
-        // Two holes beside each other are one.
+        // Adjacent holes are merged.
         if self.is_hole && !at.is_some() {
             return Ok(());
         }

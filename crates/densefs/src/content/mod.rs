@@ -1,9 +1,9 @@
-//! What is in files: read, written, cut off.
+//! The content of files: reading, writing, truncating.
 //!
-//! Up to a page, a file is one run of lines. A larger one has a map of extents, which are whole
-//! pages. What is not there reads as zeros. What lies behind a file's end in its last line or page
-//! is nothing, and zeroed before the end moves beyond it. Bytes are copied once; whoever reads
-//! while somebody writes reads again.
+//! A file of up to a page is a single run of lines. A larger one has a map of extents, which are
+//! whole pages. Holes read as zeros. The rest of the last line or page past the end of a file is
+//! undefined, and is zeroed before the end moves past it. Bytes are copied once; a reader that
+//! races with a writer reads again.
 
 mod cut;
 mod holes;
@@ -13,25 +13,24 @@ use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, zone};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{SYMLINK, TYPE};
 use crate::seams::Seams;
-use crate::tree::Node;
 use map::{Change, Map};
 
 pub use holes::Sought;
 
-/// Bytes of a page, as a part of a file and as a length in memory.
+/// Bytes in a page, as part of a file and as a length in memory.
 const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
 const PAGE_LENGTH: usize = LINE_BYTES * LINES_PER_PAGE as usize;
-/// The largest file: pages are numbered by 32 bits.
+/// The largest file: page numbers have 32 bits.
 pub const SIZE_MOST: u64 = PAGE_BYTES * (u32::MAX as u64 - 1);
 
-/// A run of a page, as lines.
+/// Lines in a page.
 const PAGE: u32 = LINES_PER_PAGE;
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Reads from a file, or the target of a symbolic link; how many bytes there were.
+    /// Reads from a file, or the target of a symbolic link; returns the number of bytes read.
     ///
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::CORRUPT`].
@@ -45,7 +44,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Copies the target of a symbolic link, or as much of it as there is room for.
+    /// Copies the target of a symbolic link, or as much of it as fits.
     ///
     /// # Errors
     /// [`Errno::INVAL`] for anything else.
@@ -61,7 +60,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Lines that a file's content takes, with its map.
+    /// How many lines a file's content takes, including its map.
     #[inline]
     pub(crate) fn content_lines(&self, body: Line<'_>) -> Result<u32, Errno> {
         let form = body.load(cell::FORM);
@@ -81,7 +80,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if mode.is_directory() { Err(Errno::ISDIR) } else { Ok(()) }
     }
 
-    /// Copies what lies before the end of a file.
+    /// Copies bytes of a file. They must all lie before its end.
     pub(crate) fn copy_content(
         &self,
         inode: Line<'a>,
@@ -123,10 +122,10 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Writes into a file, all of it or as much as there is space for; how many bytes.
+    /// Writes to a file, as much as there is space for; returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Errno::ISDIR`], [`Errno::FBIG`], [`Errno::NOSPC`] if there is space for nothing.
+    /// [`Errno::ISDIR`], [`Errno::FBIG`], [`Errno::NOSPC`] if nothing could be written.
     pub fn write_at(&self, node: Node, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
         end.ok_or(Errno::FBIG)?;
@@ -139,7 +138,7 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Writes behind the end of a file; how many bytes, and where they are.
+    /// Appends to a file; returns the number of bytes written, and their offset.
     ///
     /// # Errors
     /// As [`Self::write_at`].
@@ -177,14 +176,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(done)
     }
 
-    /// Sees to it that a run is in stock for what is in a new inode, up to a page, besides another
-    /// run that is needed too. The log must be empty.
+    /// Makes sure that a run is in stock for the content of a new inode, up to a page. It is not
+    /// `other`, which is needed as well. The log must be empty.
     pub(crate) fn obtain_content(&self, content: &[u8], other: Ref) -> Result<Ref, Errno> {
         let lines = u32::of_bits(content.len().div_ceil(LINE_BYTES) as u64);
         if lines == 0 { Ok(Ref::NONE) } else { self.obtain_run_besides(lines, other) }
     }
 
-    /// Fills in what is in an inode that nobody can reach yet, which takes that run.
+    /// Fills in the content of an inode that nobody can reach yet, and takes the run obtained for
+    /// it.
     pub(crate) fn fill_content(
         &self,
         inode: Line<'_>,
@@ -200,7 +200,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.take_run(run)
     }
 
-    /// Writes a first piece of it.
+    /// Writes a first piece. Returns 0 if it had to change how the file is stored first.
     fn write_piece(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let Some(map) = self.map_of(inode.body)? else {
             let end = offset + from.len() as u64;
@@ -232,7 +232,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.write_new(inode, &map, (page, within, place.pages), from)
     }
 
-    /// Writes over what a file has at that place.
+    /// Overwrites bytes that the file already has.
     fn write_over(
         &self,
         inode: &Inode<'a>,
@@ -246,8 +246,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(from.len())
     }
 
-    /// Writes into pages of a hole: as many as there are in a row; at the end of the file, of the
-    /// last one no more lines than are needed.
+    /// Writes to pages of a hole, as many contiguous ones as can be had. At the end of the file,
+    /// the last page gets only the lines it needs.
     fn write_new(
         &self,
         inode: &Inode<'a>,
@@ -277,10 +277,10 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(from.len())
     }
 
-    /// Gives the last page of a file, which has fewer lines than others, lines for so many bytes.
+    /// Gives the partial page at the end of a file enough lines for this many bytes.
     fn lengthen_tail(&self, map: &Map, bytes: usize) -> Result<(), Errno> {
         let needed = u32::of_bits(bytes.div_ceil(LINE_BYTES) as u64);
-        // As it grows, it may again.
+        // A file that grows is likely to grow again.
         let lines = needed.max(map.tail * 3 / 2).min(PAGE);
         let run = self.obtain_run(lines)?;
         let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
@@ -292,7 +292,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Sees to it that so many pages in a row are in stock, or as many as there are.
+    /// Makes sure that this many contiguous pages are in stock, or as many as can be had.
     fn obtain_pages(&self, pages: u32) -> Result<(Ref, u32), Errno> {
         match self.obtain_run(pages * PAGE) {
             Err(Errno::NOSPC) if pages > 1 => self.obtain_pages(pages / 2),
@@ -300,7 +300,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Writes into a run that nobody else can reach, with zeros before and behind.
+    /// Writes to a run that nobody else can reach, and zeroes the rest of it.
     fn fill_run(&self, run: Ref, lines: u32, within: usize, from: &[u8]) -> Result<(), Errno> {
         let bytes = lines as usize * LINE_BYTES;
         self.zero_bytes(run, 0, within)?;
@@ -308,7 +308,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.zero_bytes(run, within + from.len(), bytes - within - from.len())
     }
 
-    /// Zeroes what lies behind the end of a file, which is to be moved to `to` or farther.
+    /// Zeroes the undefined bytes past the end of a file, which is about to move to `to` or beyond.
     fn zero_gap(&self, inode: &Inode<'a>, to: u64) -> Result<(), Errno> {
         let size = inode.line.load(cell::SIZE);
         if to <= size {
@@ -326,7 +326,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if is_there { self.zero_bytes(place.at, within, end - within) } else { Ok(()) }
     }
 
-    /// Puts into the log that a file reaches to `end` at least, and has just been written.
+    /// Logs that a file extends to at least `end`, and has just been written.
     fn grown(&self, inode: &Inode<'_>, end: u64) {
         if end > inode.line.load(cell::SIZE) {
             self.put(inode.at, cell::SIZE, end);
@@ -335,7 +335,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put_written(inode.at, inode.line, now);
     }
 
-    /// Writes into a file that stays within a page.
+    /// Writes to a file that fits into a page.
     fn write_run(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let within = usize::try_from(offset).map_err(|_| Errno::CORRUPT)?;
         let end = within + from.len();
@@ -348,7 +348,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             return Ok(from.len());
         }
-        // What is written at once is as large as it is to be; what is added to may be again.
+        // A first write is likely to be all there is; a file that is extended is likely to grow
+        // again.
         let lines = if old_lines == 0 { needed } else { needed.max(old_lines * 3 / 2).min(PAGE) };
         let run = self.enlarge_run(inode, lines)?;
         self.copy_in(run, within, from)?;
@@ -357,7 +358,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(from.len())
     }
 
-    /// Gives a file that stays within a page lines for so many bytes.
+    /// Gives a file that fits into a page enough lines for this many bytes.
     fn lengthen_run(&self, inode: &Inode<'a>, bytes: usize) -> Result<(), Errno> {
         let lines = u32::of_bits(bytes.div_ceil(LINE_BYTES) as u64);
         if lines > u32::from(inode.body.load(cell::FORM)) {
@@ -367,8 +368,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log that a file that stays within a page is in another run with more lines,
-    /// with zeros behind what it has so far; where.
+    /// Logs that a file that fits into a page moves to a longer run, zeroed past its old content;
+    /// returns that run.
     fn enlarge_run(&self, inode: &Inode<'a>, lines: u32) -> Result<Ref, Errno> {
         let old = Ref(inode.body.load(cell::DATA));
         let old_lines = u32::from(inode.body.load(cell::FORM));
@@ -385,7 +386,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(run)
     }
 
-    /// Gives a file a map, in which what it has so far is the first page.
+    /// Gives a file a map, with its current content as the first page.
     fn begin_map(&self, inode: &Inode<'a>) -> Result<(), Errno> {
         let (old, old_lines) =
             (Ref(inode.body.load(cell::DATA)), u32::from(inode.body.load(cell::FORM)));
@@ -413,23 +414,23 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// Lines of so many pages.
+/// How many lines this many pages have.
 fn lines_of(pages: u32) -> Result<u32, Errno> {
     pages.checked_mul(PAGE).ok_or(Errno::CORRUPT)
 }
 
-/// The page of a file, and the byte of the page.
+/// The page of a file with this offset, and the offset in the page.
 fn split(offset: u64) -> Result<(u32, usize), Errno> {
     let page = u32::try_from(offset / PAGE_BYTES).map_err(|_| Errno::FBIG)?;
     Ok((page, (offset % PAGE_BYTES) as usize))
 }
 
-/// The first bytes, so many at most.
+/// At most the first `most` bytes.
 fn first(from: &[u8], most: u64) -> &[u8] {
     &from[..length(most).min(from.len())]
 }
 
-/// A number of bytes that lie in memory.
+/// A number of bytes as a length in memory, saturating.
 fn length(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

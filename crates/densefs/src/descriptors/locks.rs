@@ -1,4 +1,4 @@
-//! Locks of files, taken by descriptors.
+//! File locks, by descriptor.
 
 use super::{Open, flags};
 use crate::errno::Errno;
@@ -7,11 +7,11 @@ use crate::member::Member;
 use crate::seams::Seams;
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Takes a lock of the whole file for whoever has the open description, exclusive or not, or
-    /// gives it back: flock(2).
+    /// Locks the whole file on behalf of the open description, exclusively or shared, or unlocks
+    /// it: flock(2).
     ///
     /// # Errors
-    /// [`Errno::AGAIN`] if another's is in the way; [`Errno::BADF`].
+    /// [`Errno::AGAIN`] if another owner's lock conflicts; [`Errno::BADF`].
     pub fn lock_open(&self, descriptor: u32, exclusive: Option<bool>) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_not_path()?;
@@ -23,11 +23,12 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Takes a lock of some bytes for the process, or with no `pid` for the open description; or
-    /// gives it back: fcntl(2).
+    /// Locks a range of bytes for the process, or for the open description if there is no `pid`; or
+    /// unlocks it: fcntl(2).
     ///
     /// # Errors
-    /// [`Errno::AGAIN`] if another's is in the way; [`Errno::BADF`] if it is not open for that.
+    /// [`Errno::AGAIN`] if another owner's lock conflicts; [`Errno::BADF`] if the descriptor is not
+    /// open for that kind of access.
     pub fn lock_range(
         &self,
         descriptor: u32,
@@ -50,7 +51,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// The lock that is in the way of one of some bytes.
+    /// A lock that conflicts with locking this range.
     ///
     /// # Errors
     /// [`Errno::BADF`].
@@ -67,8 +68,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Waits a little until what is in the way of a lock may have been given back: of a range, as
-    /// [`Self::lock_range`] has it, or of the whole file.
+    /// Waits briefly until a conflicting lock may have been released: for a lock of a range, as for
+    /// [`Self::lock_range`], or of the whole file.
     ///
     /// # Errors
     /// [`Errno::INTR`], [`Errno::BADF`].

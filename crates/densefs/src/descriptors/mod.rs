@@ -1,11 +1,11 @@
-//! Open files: descriptors of processes, and the descriptions that they refer to.
+//! Open files: the descriptors of processes, and the open descriptions they refer to.
 //!
-//! They are in the arena, so that processes can share a description with its offset, and so that
-//! what a process had open when it died is closed by whoever finds out. A description is a cell; a
-//! table of them, in the order of descriptors, belongs to a process. How often an inode is open and
-//! how many descriptors a description has is protected by the inode's lock, a table by that of the
-//! process' record, an offset by the description's own. Locks are taken in the order: description,
-//! directory, inode, process.
+//! They are stored in the arena, so that processes can share a description and its offset, and so
+//! that the files of a process that died are closed by whoever finds out. A description is a cell;
+//! each process has a table of references to descriptions, indexed by descriptor. The inode's lock
+//! protects how often an inode is open and how many descriptors a description has; the lock of the
+//! process' record protects the table; the description's own lock protects the offset. Locks are
+//! taken in the order: description, directory, inode, process.
 
 mod locks;
 mod open;
@@ -19,26 +19,25 @@ use crate::content::Sought;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
 use crate::listing::Taker;
-use crate::member::Member;
+use crate::member::{Known, Member, Node, Opening};
 use crate::modes::Caller;
 use crate::seams::Seams;
-use crate::tree::{Known, Node, Opening};
 pub use open::flags;
 pub(crate) use table::Held;
 use table::{Entry, Place};
 
-/// From where an offset counts.
+/// What an offset is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whence {
-    /// The beginning.
+    /// The beginning of the file.
     Start,
-    /// Where it is.
+    /// The current offset.
     Current,
     /// The end of the file.
     End,
-    /// The next bytes that are there from an offset on: `SEEK_DATA`.
+    /// The next data at or after the offset: `SEEK_DATA`.
     Data,
-    /// The next bytes that are not, or the end: `SEEK_HOLE`.
+    /// The next hole at or after the offset, or the end: `SEEK_HOLE`.
     Hole,
 }
 
@@ -46,7 +45,7 @@ pub enum Whence {
 #[derive(Clone, Copy, Debug)]
 struct Open<'a> {
     node: Node,
-    /// Where the process has it.
+    /// Its place in the process' table.
     entry: Entry,
     /// The description.
     line: Line<'a>,
@@ -66,7 +65,7 @@ impl Open<'_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The inode that is open by this descriptor.
+    /// The inode that a descriptor refers to.
     ///
     /// # Errors
     /// [`Errno::BADF`].
@@ -99,7 +98,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Open { node, entry, line, flags })
     }
 
-    /// Does something with a descriptor's inode until it has not been closed meanwhile.
+    /// Does something with a descriptor's inode, again if the descriptor was closed meanwhile.
     #[inline(always)]
     fn with<T>(
         &self,
@@ -109,7 +108,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.again(|| act(self.open_file(descriptor)?))
     }
 
-    /// Reads from where a descriptor's offset is, which moves on.
+    /// Reads at a descriptor's offset, and advances it.
     ///
     /// # Errors
     /// [`Errno::BADF`] if it is not open for reading; [`Errno::ISDIR`].
@@ -127,8 +126,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Writes where a descriptor's offset is, which moves on; behind the end of the file, if it was
-    /// opened to append.
+    /// Writes at a descriptor's offset, and advances it; at the end of the file if it was opened
+    /// for appending.
     ///
     /// # Errors
     /// [`Errno::BADF`] if it is not open for writing; as [`Member::write_at`].
@@ -153,7 +152,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((self.write_at(open.node, offset, from)?, offset))
     }
 
-    /// Reads from an offset.
+    /// Reads at an offset.
     ///
     /// # Errors
     /// As [`Self::read_on`].
@@ -165,7 +164,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Writes at an offset; behind the end of the file, if it was opened to append, as Linux does.
+    /// Writes at an offset; like Linux, at the end of the file if it was opened for appending.
     ///
     /// # Errors
     /// As [`Self::write_on`].
@@ -180,11 +179,11 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Moves a descriptor's offset; where it is then.
+    /// Moves a descriptor's offset; returns the new one.
     ///
     /// # Errors
-    /// [`Errno::BADF`]; [`Errno::INVAL`] before the beginning, or beyond what can be said;
-    /// [`Errno::NXIO`] as [`Member::look_for`].
+    /// [`Errno::BADF`]; [`Errno::INVAL`] if the new offset is negative or does not fit into 63
+    /// bits; [`Errno::NXIO`] as for [`Member::look_for`].
     pub fn seek(&self, descriptor: u32, by: i64, from: Whence) -> Result<u64, Errno> {
         self.with(descriptor, |open| {
             if open.flags & flags::PATH != 0 {
@@ -213,10 +212,10 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Cuts a file off, or gives it zeros behind.
+    /// Truncates a file, or extends it with zeros.
     ///
     /// # Errors
-    /// [`Errno::INVAL`] if it is not open for writing; as [`Member::truncate`].
+    /// [`Errno::INVAL`] if it is not open for writing; otherwise as [`Member::truncate`].
     pub fn truncate_open(&self, descriptor: u32, size: u64) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_writable().map_err(|_| Errno::INVAL)?;
@@ -224,10 +223,10 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Sees to it that writes to these bytes of an open file find space.
+    /// Makes sure that writes to these bytes of an open file will find space.
     ///
     /// # Errors
-    /// [`Errno::BADF`] if it is not open for writing; as [`Member::allocate`].
+    /// [`Errno::BADF`] if it is not open for writing; otherwise as [`Member::allocate`].
     pub fn allocate_open(
         &self,
         descriptor: u32,
@@ -243,10 +242,10 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Makes a hole in an open file.
+    /// Punches a hole in an open file.
     ///
     /// # Errors
-    /// [`Errno::BADF`] if it is not open for writing; as [`Member::punch`].
+    /// [`Errno::BADF`] if it is not open for writing; otherwise as [`Member::punch`].
     pub fn punch_open(&self, descriptor: u32, range: (u64, u64)) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             if range.1 == 0 {
@@ -257,10 +256,10 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Gives a file that was opened without a name its first one.
+    /// Gives a file that was created without a name its first name.
     ///
     /// # Errors
-    /// [`Errno::NOENT`] if it had one, and has lost it; as [`Member::link_at`].
+    /// [`Errno::NOENT`] if it has had a name and lost it; otherwise as [`Member::link_at`].
     pub fn link_open(
         &self,
         caller: &Caller<'_>,
@@ -275,8 +274,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Lists a directory from where the descriptor's offset is, which moves behind what the taker
-    /// kept; positions 0 to 3 are the caller's, for `.` and `..`.
+    /// Lists a directory from the descriptor's offset, and advances that past what the taker kept.
+    /// Positions 0 to 3 are reserved for the caller's `.` and `..`.
     ///
     /// # Errors
     /// As [`Member::list`].

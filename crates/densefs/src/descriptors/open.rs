@@ -1,51 +1,51 @@
-//! Opening: an inode that there is, or one that is made by it.
+//! Opening an existing inode, or creating one.
 
 use super::table::{Place, entry_of};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
 use crate::seams::Seams;
-use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Node, Start};
+use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Start};
 
-/// What a file is opened for, by the numbers of open(2) on Linux for x86-64.
+/// The flags of open(2), with their values on Linux for x86-64.
 pub mod flags {
-    /// Bits that say for what: 0 to read, [`WRITE`], or [`READ_WRITE`].
+    /// The bits of the access mode: 0 for reading, [`WRITE`], or [`READ_WRITE`].
     pub const ACCESS: u32 = 3;
-    /// To write.
+    /// For writing.
     pub const WRITE: u32 = 1;
-    /// To read and write.
+    /// For reading and writing.
     pub const READ_WRITE: u32 = 2;
-    /// It is made if it is not there.
+    /// Create the file if it does not exist.
     pub const CREATE: u32 = 0o100;
-    /// It must not be there.
+    /// Fail if it exists.
     pub const EXCLUSIVE: u32 = 0o200;
-    /// It becomes empty.
+    /// Truncate it to 0 bytes.
     pub const TRUNCATE: u32 = 0o1000;
-    /// Whatever is written goes behind its end.
+    /// Writes go to the end of the file.
     pub const APPEND: u32 = 0o2000;
-    /// It must be a directory.
+    /// Fail if it is not a directory.
     pub const DIRECTORY: u32 = 0o200_000;
-    /// It must not be a symbolic link.
+    /// Fail if it is a symbolic link.
     pub const NO_FOLLOW: u32 = 0o400_000;
-    /// The descriptor is closed when the process executes another program.
+    /// Close the descriptor when the process executes another program.
     pub const CLOSE_ON_EXEC: u32 = 0o2_000_000;
-    /// It is only referred to.
+    /// Only refer to the file, without access to its content.
     pub const PATH: u32 = 0o10_000_000;
-    /// A file without a name, in the directory.
+    /// Create a file without a name in this directory.
     pub const TEMPORARY: u32 = 0o20_000_000;
 
-    /// Those for which a glance is not enough.
+    /// Flags that the fast path does not handle.
     pub const NEED_CARE: u32 = CREATE | TEMPORARY | TRUNCATE | PATH;
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Opens what a path names, from a directory on; `mode` is for a new file. The descriptor is
-    /// the lowest that is free.
+    /// Opens a path, relative to a directory; `mode` is used for a new file. The descriptor is the
+    /// lowest free one.
     ///
     /// # Errors
-    /// As open(2); [`Errno::STALE`] if it has to be tried again.
+    /// As open(2); [`Errno::STALE`] if the caller must try again.
     #[inline]
     pub fn open(
         &self,
@@ -69,8 +69,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.open_or_make(caller, from, path, how, mode)
     }
 
-    /// Opens what a path names and is there, if a glance tells what that is; none if more care is
-    /// needed.
+    /// Opens an existing file by a glance at its path; none if that is not enough.
     #[inline(always)]
     pub fn open_at_a_glance(
         &self,
@@ -108,10 +107,10 @@ impl<'a, S: Seams> Member<'a, S> {
         self.open_last(caller, &last, how, mode)
     }
 
-    /// Opens an inode that was found.
+    /// Opens an inode.
     ///
     /// # Errors
-    /// As open(2); [`Errno::STALE`] if it has to be found again.
+    /// As open(2); [`Errno::STALE`] if it must be looked up again.
     #[inline]
     pub fn open_node(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<u32, Errno> {
         let place = self.open_found(caller, &node, how)?;
@@ -125,7 +124,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(place.descriptor())
     }
 
-    /// Opens an inode at the first place that is free.
+    /// Opens an inode at the first free place.
     fn open_found(&self, caller: &Caller<'_>, node: &Node, how: u32) -> Result<Place, Errno> {
         loop {
             self.ready(1)?;
@@ -147,7 +146,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Whether the caller may open an inode for that.
+    /// Checks that the caller may open an inode with these flags.
     #[inline]
     pub(super) fn check_open(
         &self,
@@ -173,8 +172,8 @@ impl<'a, S: Seams> Member<'a, S> {
         mode.allow(caller, wanted)
     }
 
-    /// Puts into the log that an inode, whose count of opens is the caller's, has a description and
-    /// a descriptor.
+    /// Logs a new description of an inode, and a descriptor for it. The caller updates the inode's
+    /// open count.
     ///
     /// # Errors
     /// [`Errno::AGAIN`] if the table of descriptors has to grow first.
@@ -186,7 +185,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(self.put_entry(vacant, entry_of(at, how)))
     }
 
-    /// Puts into the log that a cell is no longer in stock, which becomes a description.
+    /// Takes a cell from the stock, in the log, and makes it a description.
     #[inline(always)]
     pub(super) fn fill_description(&self, inode: Ref, how: u32) -> Result<Ref, Errno> {
         let at = self.take_cell()?;
@@ -200,7 +199,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(at)
     }
 
-    /// Opens a path's last name, and makes the file if there is none.
+    /// Opens a path's last name, and creates the file if there is none.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -233,7 +232,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Opens what a symbolic link refers to, and makes it if it is not there.
+    /// Opens what a symbolic link refers to, and creates it if it does not exist.
     #[cold]
     #[inline(never)]
     fn open_through(
@@ -259,7 +258,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.open_node(caller, found, how)
     }
 
-    /// Makes a file and opens it, in one step.
+    /// Creates a file and opens it, in one step.
     #[inline]
     fn open_new(
         &self,
@@ -282,7 +281,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Makes a file that has no name, and opens it.
+    /// Creates a file without a name, and opens it.
     fn open_temporary(
         &self,
         caller: &Caller<'_>,
@@ -308,11 +307,11 @@ impl<'a, S: Seams> Member<'a, S> {
 /// What [`Member::open_new`] did.
 enum Opened {
     New(u32),
-    /// Nothing: something has the name.
+    /// Nothing: the name is taken.
     There,
 }
 
-/// Which permissions somebody needs who opens a file so.
+/// The permissions needed to open a file with these flags.
 fn wanted(how: u32) -> u32 {
     let access = match how & flags::ACCESS {
         0 => READ,

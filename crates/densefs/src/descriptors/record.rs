@@ -1,4 +1,5 @@
-//! The records of processes: begun, and taken back with all that a process had open.
+//! The records of processes: taking one into use, and reaping it with all that the process had
+//! open.
 
 use super::table::{Held, Place, Table};
 use crate::arena::{Field, Ref};
@@ -8,7 +9,7 @@ use crate::member::Member;
 use crate::seams::Seams;
 
 impl<S: Seams> Member<'_, S> {
-    /// Begins to use a process' record, in which nothing is open.
+    /// Takes a process' record into use, with nothing open.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such record.
@@ -19,7 +20,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Whether somebody has a process' record, or had it and has not been [`Self::reap`]ed.
+    /// Whether a process uses this record, or used it and has not been [`Self::reap`]ed.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such record.
@@ -28,19 +29,19 @@ impl<S: Seams> Member<'_, S> {
         Ok(self.line(at)?.load(process::STATE) != 0)
     }
 
-    /// Closes all that a process had open, which is dead, or does nothing more; its record is free
-    /// then. One thread does so at a time. If it dies, another can begin anew.
+    /// Closes all that a process had open, and frees its record. The process must be dead, or do
+    /// nothing more. Only one thread may do this at a time; if it dies, another can start over.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`], [`Errno::INTR`].
     pub fn reap(&self, number: u32) -> Result<(), Errno> {
         let of = self.geometry().process(number)?;
-        // Another thread of a process that lives may open something meanwhile.
+        // Another thread of a live process may open something meanwhile.
         while !self.reap_once(of)? {}
         Ok(())
     }
 
-    /// Closes all that a process has open, and gives its table back if nothing has been opened
+    /// Closes all that a process has open, and frees its table if nothing has been opened
     /// meanwhile.
     fn reap_once(&self, of: Ref) -> Result<bool, Errno> {
         let word = self.line(of)?.load(process::TABLE);

@@ -1,5 +1,5 @@
-//! A descriptor that gets another's description, in one step with losing its own: nobody sees it
-//! closed in between, nor takes its place.
+//! Replaces a descriptor's description in one step: nobody ever sees the descriptor closed, or
+//! takes its place in between.
 
 use super::table::{Entry, Place, entry_of};
 use crate::arena::{Line, Ref};
@@ -9,7 +9,8 @@ use crate::member::Member;
 use crate::seams::Seams;
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Makes a descriptor refer to what another does, which is closed first if it is open.
+    /// Makes the descriptor `to` refer to the same description as another. If `to` is open, it is
+    /// closed.
     ///
     /// # Errors
     /// As [`Self::duplicate`].
@@ -25,7 +26,7 @@ impl<'a, S: Seams> Member<'a, S> {
             match done {
                 Err(Errno::AGAIN) => self.lengthen(of, to)?,
                 Err(Errno::BUSY) => match self.replace(from, to, flags) {
-                    // Somebody has closed it just now.
+                    // It has just been closed.
                     Err(Errno::AGAIN) => {}
                     done => return done,
                 },
@@ -34,7 +35,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// The same of one that is open; [`Errno::AGAIN`] if it is not any more.
+    /// Like [`Self::duplicate_to`], if `to` is open; [`Errno::AGAIN`] if it no longer is.
     fn replace(&self, from: Place, to: Place, flags: u32) -> Result<(), Errno> {
         self.again(|| {
             self.ready(0)?;
@@ -60,8 +61,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Puts it into the log; the old description is locked. [`Errno::BUSY`] if somebody holds the
-    /// new one's inode: either may come first in the order of locks, so it is not waited for.
+    /// Logs the replacement; the old description is locked. [`Errno::BUSY`] if another thread holds
+    /// the new inode's lock: either inode may come first in the lock order, so this must not wait.
     fn replace_locked(
         &self,
         (from, new): (Place, Entry),
@@ -77,7 +78,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if other != inode && !self.try_lock(other)? {
             return Err(Errno::BUSY);
         }
-        // As long as its inode is locked, nobody closes the new one.
+        // As long as its inode is locked, nobody can close the new one.
         let is_same = self.entry(of, from)?.value == new.value;
         if !is_same || target.load(description::INODE) != other.0 {
             return Err(Errno::STALE);
@@ -87,10 +88,10 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let record = self.lock(of)?;
         let references = target.load(description::REFERENCES);
-        // Whoever looks at the place takes no lock: it is never empty.
+        // Readers of this place take no lock, so it must never be empty.
         let becomes = entry_of(new.description(), flags);
         self.give_up((to, old), (line, record), (inode, inode_line), becomes)?;
-        // If both are the same, it has one less and one more.
+        // If both are the same, it loses one reference and gains one.
         let is_one = new.description() == old.description();
         let references = references.checked_add(u16::from(!is_one)).ok_or(Errno::NFILE)?;
         self.put(new.description(), description::REFERENCES, references);

@@ -1,4 +1,4 @@
-//! The tables of descriptors, one of each process.
+//! The table of descriptors of each process.
 
 use super::flags;
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -10,27 +10,27 @@ use crate::layout::{cell, description, process};
 use crate::member::Member;
 use crate::seams::Seams;
 
-/// A place of a table.
+/// An index into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(pub(super) u32);
 
 impl Place {
-    /// That of the working directory.
+    /// The working directory's.
     pub(super) const WORKING: Self = Self(process::WORKING);
 
-    /// That of a descriptor.
+    /// A descriptor's.
     #[inline(always)]
     pub(super) fn of(descriptor: u32) -> Result<Self, Errno> {
         descriptor.checked_add(process::FIRST).map(Self).ok_or(Errno::BADF)
     }
 
-    /// The descriptor that has it.
+    /// The descriptor at this place.
     pub(super) fn descriptor(self) -> u32 {
         self.0.wrapping_sub(process::FIRST)
     }
 }
 
-/// A table: where it begins, and how many places it has.
+/// A table: where it begins, and its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     pub(super) start: Ref,
@@ -55,7 +55,7 @@ impl Table {
         self.lines() * process::ENTRIES_PER_LINE
     }
 
-    /// Where a place is; none if the table is too short.
+    /// The line and the index of a place in it; none if the table is too short.
     #[inline(always)]
     fn at(self, place: Place) -> Option<(Ref, u32)> {
         let line = self.start.plus(place.0 / process::ENTRIES_PER_LINE);
@@ -63,15 +63,15 @@ impl Table {
     }
 }
 
-/// What a place holds.
+/// The content of a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Where the place is.
+    /// The line of the place.
     pub(super) line: Ref,
     pub(super) place: u32,
-    /// What it holds.
+    /// Its content.
     pub(super) value: u64,
-    /// The word that said where the table is.
+    /// The word with the table's position, as it was then.
     table: u64,
 }
 
@@ -85,13 +85,14 @@ impl Entry {
     }
 }
 
-/// What a check of an arena finds of a process: its table, and the descriptions that it refers to.
+/// What a process has open, for the check of an arena: its table, and the descriptions it refers
+/// to.
 pub(crate) struct Held {
     pub(super) table: Table,
 }
 
 impl Held {
-    /// That of the process with this record.
+    /// What the process with this record has open.
     pub(crate) fn by(record: Line<'_>) -> Self {
         Self { table: Table::of_word(record.load(process::TABLE)) }
     }
@@ -101,7 +102,7 @@ impl Held {
         (self.table.start, self.table.lines())
     }
 
-    /// Where its places are, those that hold nothing among them.
+    /// The positions of its places, including empty ones.
     pub(crate) fn places(&self) -> impl Iterator<Item = (Ref, Field<u64>)> {
         let table = self.table;
         (0..table.places()).filter_map(move |place| {
@@ -111,24 +112,24 @@ impl Held {
     }
 }
 
-/// What is in the place of a descriptor.
+/// The table entry for a descriptor.
 pub(super) fn entry_of(description: Ref, flags: u32) -> u64 {
     let closes_on_exec = u64::from(flags & flags::CLOSE_ON_EXEC != 0);
     u64::from(description.0) | closes_on_exec << 32
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// What a place of a process' table holds.
+    /// The content of a place of a process' table.
     ///
     /// # Errors
-    /// [`Errno::BADF`] if it holds nothing.
+    /// [`Errno::BADF`] if it is empty.
     #[inline]
     pub(super) fn entry(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
         let entry = self.place_in(of, place)?;
         if entry.value == 0 { Err(Errno::BADF) } else { Ok(entry) }
     }
 
-    /// A place of a process' table.
+    /// A place of a process' table, which may be empty.
     #[inline(always)]
     fn place_in(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
         let record = self.line(of)?;
@@ -138,21 +139,21 @@ impl<'a, S: Seams> Member<'a, S> {
         if record.load(process::TABLE) == word {
             Ok(Entry { line, place, value, table: word })
         } else {
-            // It has become longer just now.
+            // The table has just grown.
             Err(Errno::STALE)
         }
     }
 
-    /// Whether a place of a process, by its number, holds this.
+    /// Whether a place of a process' table still has this content.
     #[inline(always)]
     pub(crate) fn is_in_place(&self, of: Ref, place: u32, value: u64) -> Result<bool, Errno> {
         Ok(self.place_in(of, Place(place))?.value == value)
     }
 
-    /// The inode of the description that a place of the own process refers to.
+    /// The inode of the description that a place of our own process refers to.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if the place no longer does: its cell may be anything by now.
+    /// [`Errno::STALE`] if the place has changed: the cell may have become anything since.
     #[inline(always)]
     pub(super) fn inode_of_entry(&self, place: Place, entry: &Entry) -> Result<Ref, Errno> {
         let inode = Ref(self.line(entry.description())?.load(description::INODE));
@@ -161,7 +162,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if is_same { Ok(inode) } else { Err(Errno::STALE) }
     }
 
-    /// The first free place from `from` on, whose record is locked.
+    /// The first free place from `from` on. The record must be locked.
     ///
     /// # Errors
     /// [`Errno::AGAIN`] if the table has to grow first.
@@ -174,7 +175,7 @@ impl<'a, S: Seams> Member<'a, S> {
         while let Some((line, within)) = table.at(place) {
             let value = self.line(line)?.load(process::ENTRY.element(within as usize));
             if value == 0 {
-                // Not in the log: it is true, whatever becomes of this place.
+                // Not logged: it is true whether or not this place gets used.
                 if from.0 <= lowest && place.0 > lowest {
                     self.fill(record, process::LOWEST, place.0);
                 }
@@ -185,10 +186,10 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::AGAIN)
     }
 
-    /// The place of this number, which holds nothing and whose record is locked.
+    /// This place, if it is empty. The record must be locked.
     ///
     /// # Errors
-    /// [`Errno::AGAIN`] if the table has to grow first; [`Errno::BUSY`] if it holds something.
+    /// [`Errno::AGAIN`] if the table has to grow first; [`Errno::BUSY`] if it is not empty.
     pub(super) fn vacant_at(&self, of: Ref, place: Place) -> Result<Entry, Errno> {
         let entry = self.place_in(of, place).map_err(|_| Errno::AGAIN)?;
         if entry.value != 0 {
@@ -197,16 +198,16 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Entry { value: place.0.into(), ..entry })
     }
 
-    /// Puts into the log that a vacant place holds a description; the place.
+    /// Logs that a vacant place refers to a description; returns the place.
     pub(super) fn put_entry(&self, vacant: Entry, value: u64) -> Place {
         self.put(vacant.line, vacant.field(), value);
         Place(u32::of_bits(vacant.value))
     }
 
-    /// Makes a process' table longer: at least twice as long, and so that this place is in it.
+    /// Grows a process' table: at least to twice its size, and enough to contain this place.
     ///
     /// # Errors
-    /// [`Errno::MFILE`] if it cannot be; [`Errno::NOSPC`].
+    /// [`Errno::MFILE`] if the table would be too large; [`Errno::NOSPC`].
     #[cold]
     #[inline(never)]
     pub(super) fn lengthen(&self, of: Ref, place: Place) -> Result<(), Errno> {
@@ -222,7 +223,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let needed = old.places().max(place.0).saturating_add(1);
         let lines = needed.div_ceil(process::ENTRIES_PER_LINE).max(1);
         let bits = lines.checked_next_power_of_two().map_or(u32::MAX, u32::ilog2);
-        // A run has fewer lines than a page, or whole pages; both are powers of two here.
+        // A run has fewer lines than a page, or whole pages; a power of two is always one of these.
         if bits > process::BITS_MOST {
             return Err(Errno::MFILE);
         }
@@ -246,7 +247,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Closes a descriptor; an inode without names goes with its last one.
+    /// Closes a descriptor. An inode without names is freed with its last descriptor.
     ///
     /// # Errors
     /// [`Errno::BADF`] if it is not open.
@@ -255,7 +256,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.close_place(self.process(), Place::of(descriptor)?)
     }
 
-    /// Empties a place, if it holds something.
+    /// Empties a place, if it is not empty.
     pub(super) fn close_if_open(&self, of: Ref, place: Place) -> Result<(), Errno> {
         match self.close_place(of, place) {
             Err(Errno::BADF) => Ok(()),
@@ -291,8 +292,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Gives back the locks of a file that end with a descriptor of it: those of the process, and
-    /// with the last descriptor those of the description.
+    /// Releases the file locks that end with a descriptor: those of the process, and those of the
+    /// description if this is its last descriptor.
     pub(super) fn drop_locks_of_closed(
         &self,
         of: Ref,
@@ -312,7 +313,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Locks the description that a place refers to.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if it no longer does.
+    /// [`Errno::STALE`] if the place no longer refers to it.
     #[inline(always)]
     pub(super) fn lock_description(&self, entry: Entry) -> Result<Line<'a>, Errno> {
         let at = entry.description();
@@ -324,8 +325,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::STALE)
     }
 
-    /// Puts into the log that a place holds something else, or 0 for nothing, and what follows from
-    /// that. Description, inode and record are locked.
+    /// Logs that a place gets new content, or 0 for none, with all that follows from that.
+    /// Description, inode and record must be locked.
     #[inline(always)]
     pub(super) fn give_up(
         &self,
@@ -334,12 +335,12 @@ impl<'a, S: Seams> Member<'a, S> {
         (inode, inode_line): (Ref, Line<'a>),
         becomes: u64,
     ) -> Result<(), Errno> {
-        // The table may have become longer, and the place lie elsewhere.
+        // The table may have grown, and the place may have moved.
         let is_there = record.load(process::TABLE) == entry.table;
         if !is_there || self.line(entry.line)?.load(entry.field()) != entry.value {
             return Err(Errno::STALE);
         }
-        // Not in the log: it is true now, whatever becomes of the place.
+        // Not logged: it is true now, whatever happens to this place.
         let is_free = becomes == 0 && place.0 >= process::FIRST;
         if is_free && place.0 < record.load(process::LOWEST) {
             self.fill(record, process::LOWEST, place.0);
@@ -357,7 +358,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if is_gone { self.let_go(inode, inode_line) } else { Ok(()) }
     }
 
-    /// Makes another descriptor for what one refers to: the lowest from `lowest` on.
+    /// Duplicates a descriptor, to the lowest free one from `lowest` on.
     ///
     /// # Errors
     /// [`Errno::BADF`], [`Errno::MFILE`], [`Errno::NOSPC`].
@@ -375,8 +376,8 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Gives a process all that this one has open, its working directory as well: what a child has
-    /// when it begins.
+    /// Copies all descriptors of this process to another, and the working directory: what a forked
+    /// child starts with.
     ///
     /// # Errors
     /// [`Errno::NOSPC`], [`Errno::CORRUPT`].
@@ -389,7 +390,7 @@ impl<'a, S: Seams> Member<'a, S> {
             loop {
                 match self.copy_entry(to, place, flags, |member| member.vacant_at(to, place)) {
                     Err(Errno::AGAIN) => self.lengthen(to, place)?,
-                    // Somebody has closed it just now.
+                    // It has just been closed.
                     Err(Errno::BADF) => break,
                     Err(why) => return Err(why),
                     Ok(_) => break,
@@ -399,8 +400,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts a reference to what the own process has at `from` where the closure says, in a table
-    /// that may be another's.
+    /// Copies the reference at place `from` of our own process to the place that the closure
+    /// chooses, in a table that may be another process'.
     pub(super) fn copy_entry(
         &self,
         to: Ref,

@@ -1,7 +1,7 @@
-//! The working directory of a process: a description at a place of its own.
+//! The working directory of a process: a description at a place reserved for it.
 //!
-//! Each thread remembers it, and how often the process had changed it by then. So it is enough to
-//! look at that number to know that it still is the same, and open.
+//! Each thread caches it, with the number of times the process had changed it by then. That number
+//! alone then shows that the directory is still the same, and still open.
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
@@ -10,32 +10,30 @@ use super::table::{Entry, Place, entry_of};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description, process};
-use crate::member::Member;
+use crate::member::{Known, Member, Node, Working};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
-use crate::tree::{Known, Node, Working};
 
-/// For what it is opened.
+/// The flags it is opened with.
 const HOW: u32 = flags::PATH | flags::DIRECTORY;
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The working directory: the root, if it has not been changed.
+    /// The working directory: the root if it was never changed.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if the arena has no root; [`Errno::STALE`] if it has been changed just
-    /// now.
+    /// [`Errno::CORRUPT`] if the arena has no root; [`Errno::STALE`] if it has just been changed.
     #[inline(always)]
     pub fn working_directory(&self) -> Result<Node, Errno> {
         if !self.is_still_working() {
             self.look_at_working_directory()?;
         }
-        // If it is another the next moment, who uses it finds out, and begins again.
+        // If it changes right after this, the code that uses it notices, and starts over.
         let working = self.working.get().ok_or(Errno::STALE)?;
         Ok(Node { at: working.at, known: Known::Working })
     }
 
-    /// Remembers it as it is now.
+    /// Caches the working directory as it is now.
     #[cold]
     #[inline(never)]
     fn look_at_working_directory(&self) -> Result<(), Errno> {
@@ -47,13 +45,6 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         self.working.set(Some(Working { at: node.at, changes }));
         Ok(())
-    }
-
-    /// Whether the working directory is what the member remembers.
-    #[inline(always)]
-    pub(crate) fn is_still_working(&self) -> bool {
-        let changes = self.record().load(process::CHANGES);
-        self.working.get().is_some_and(|working| working.changes == changes)
     }
 
     /// Changes the working directory.
@@ -81,8 +72,8 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Puts it into the log. [`Errno::BUSY`] if somebody holds the new one: either it or the old
-    /// one may come first in the order of locks, so it is not waited for.
+    /// Logs the change. [`Errno::BUSY`] if another thread holds the new directory's lock: either it
+    /// or the old one may come first in the lock order, so this must not wait.
     fn put_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
         let old = match self.entry(self.process(), Place::WORKING) {
             Err(Errno::BADF) => return self.put_first(caller, to),
@@ -102,14 +93,14 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let record = self.lock(self.process())?;
         let becomes = self.put_opened(to.at, new)?;
-        // Whoever looks at the place takes no lock: it is never empty.
+        // Readers of this place take no lock, so it must never be empty.
         let place = (Place::WORKING, old);
         self.give_up(place, (line, record), (inode, inode_line), becomes)?;
         self.put_change(self.process(), record);
         Ok(())
     }
 
-    /// The same if there is none yet.
+    /// Like [`Self::put_working_directory`], if none is set yet.
     fn put_first(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
         let new = self.lock_node(&to)?;
         self.check_open(caller, new, HOW)?;
@@ -125,15 +116,16 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log that an inode, which is locked, is open once more; what refers to that.
+    /// Logs that an inode, which is locked, is opened once more; returns the table entry for it.
     fn put_opened(&self, at: Ref, line: Line<'a>) -> Result<u64, Errno> {
         let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;
         self.put(at, cell::OPENS, opens);
         Ok(entry_of(self.fill_description(at, HOW)?, HOW))
     }
 
-    /// Puts into the log that a process, whose record is locked, has another working directory.
-    /// Behind what says which: whoever sees this sees that as well.
+    /// Logs that a process, whose record is locked, has changed its working directory. Must come
+    /// after the entry itself in the log, so that a thread that sees the new count also sees the
+    /// new directory.
     pub(super) fn put_change(&self, of: Ref, record: Line<'a>) {
         self.put(of, process::CHANGES, record.load(process::CHANGES).wrapping_add(1));
     }

@@ -1,10 +1,11 @@
-//! Entries of directories: found by hash, added, taken away.
+//! Directory entries: finding them by hash, adding and removing them.
 //!
-//! A directory of one entry refers to it. A larger one has a table of 2^n buckets of one line, each
-//! for the names whose hashes begin with the same n bits, in that order. So a table twice as large
-//! has everything in the same order, and a listing that was begun before can go on. A bucket holds
-//! twelve entries; what does not fit is put into one of the next ones, and the bucket where it
-//! belongs says how far away the farthest is.
+//! A directory with one entry refers to it directly. A larger one has a table of 2^n buckets of one
+//! line. A bucket is for the names whose hashes begin with the same n bits, and buckets are in the
+//! order of those bits. So a table of twice the size has everything in the same order, and a
+//! listing that began before can continue. A bucket has twelve entries; entries that do not fit go
+//! into one of the next buckets, and the bucket where they belong records how far away the farthest
+//! is.
 
 mod vacancy;
 
@@ -16,7 +17,7 @@ use crate::name::{NAME_MOST, Name};
 use crate::seams::Seams;
 pub(crate) use vacancy::{Search, Vacancy};
 
-/// Most buckets of a table, as bits: what a run can have.
+/// The base-2 logarithm of the largest number of buckets in a table: as many as a run can have.
 const BITS_MOST: u32 = (zone::RUN_PAGES_MOST * LINES_PER_PAGE).ilog2();
 
 /// The buckets of a directory.
@@ -27,7 +28,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// That of the directory with this body; none if it has no more than one entry.
+    /// The table of the directory with this body; none if it has at most one entry.
     #[inline(always)]
     pub(crate) fn of(body: Line<'_>) -> Option<Self> {
         let form = u32::from(body.load(cell::FORM));
@@ -39,40 +40,40 @@ impl Table {
         1 << self.bits
     }
 
-    /// The number of the bucket where this hash belongs.
+    /// The number of the bucket where an entry with this hash belongs.
     #[inline(always)]
     pub(crate) fn home(self, hash: u64) -> u32 {
-        // A shift by 64 in two steps.
+        // In two steps, since the shift may be by 64.
         u32::of_bits((hash >> 1) >> (63 - self.bits))
     }
 
-    /// What stands in a bucket for an entry with this hash, never 0: as far as tags differ, entries
-    /// of a bucket are in the order of their hashes if they are in that of their tags.
+    /// The tag of an entry with this hash, never 0. Where tags differ, sorting the entries of a
+    /// bucket by tag sorts them by hash.
     #[inline(always)]
     pub(crate) fn tag(self, hash: u64) -> u8 {
         u8::of_bits((hash << self.bits) >> 56).max(1)
     }
 
-    /// A bucket so many after another.
+    /// The bucket `distance` after another, wrapping around.
     #[inline(always)]
     pub(crate) fn after(self, home: u32, distance: u32) -> Ref {
         self.start.plus((home + distance) & (self.buckets() - 1))
     }
 }
 
-/// Where an entry stands.
+/// A directory entry, and where it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
-    /// The cell with its name: an inode's, or that of a further name.
+    /// The cell with its name: an inode's, or that of an additional name.
     pub(crate) cell: Ref,
     pub(crate) line: Line<'a>,
-    /// Its bucket, and its place there; no bucket if it is the directory's only one.
+    /// Its bucket, and its place there; no bucket if it is the directory's only entry.
     bucket: Ref,
     place: usize,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The entry of that name.
+    /// The entry with this name.
     #[inline(always)]
     pub(crate) fn find(
         &self,
@@ -109,7 +110,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(None)
     }
 
-    /// The cell with that name, which is short and no entry's of a directory with an annex.
+    /// The cell with this name, which must be short. [`Errno::AGAIN`] for a directory with an
+    /// annex, whose table is not in its cell.
     #[inline(always)]
     pub(crate) fn find_short(
         &self,
@@ -181,7 +183,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(name)
     }
 
-    /// Every entry's cell, bucket by bucket.
+    /// Calls `act` for every entry's cell, bucket by bucket.
     pub(crate) fn each_entry(
         &self,
         directory: Line<'a>,
@@ -201,7 +203,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Whether a directory's bucket says of an entry whether it belongs there.
+    /// Whether an entry's bucket is right about whether the entry belongs there.
     pub(crate) fn is_marked(&self, body: Line<'a>, entry: &Entry<'a>, name: &Name<'_>) -> bool {
         let Some(table) = Table::of(body) else { return true };
         let is_native = table.after(table.home(name.hash()), 0) == entry.bucket;
@@ -209,7 +211,7 @@ impl<'a, S: Seams> Member<'a, S> {
         strangers.is_ok_and(|strangers| (strangers >> entry.place & 1 == 0) == is_native)
     }
 
-    /// Puts into the log that another cell has the name of an entry.
+    /// Logs that another cell takes over an entry.
     pub(crate) fn replace_entry(
         &self,
         at: Ref,
@@ -225,8 +227,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log that an entry is gone, and with the last one the table; the count of
-    /// entries, of which so many are `left`, is the caller's.
+    /// Logs that an entry is removed, and with the last one the table. `left` entries remain; the
+    /// caller updates the count.
     #[inline]
     pub(crate) fn clear_entry(
         &self,
@@ -249,21 +251,20 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// The places of a bucket with this tag, and no others: a place that has been cleared still says
-/// what was there.
+/// The places of a bucket with this tag. Tags alone decide: a cleared place keeps its old cell.
 #[inline(always)]
 fn places_with(line: Line<'_>, tag: u8) -> impl Iterator<Item = usize> {
     places(line.bytes_like(tag))
 }
 
-/// The places of a bucket that hold an entry.
+/// The places of a bucket that are in use.
 #[inline(always)]
 fn places_used(line: Line<'_>) -> impl Iterator<Item = usize> {
     places(!line.bytes_like(0))
 }
 
-/// The same, a bit for each, the lowest for the first: those of entries that belong there, and
-/// those of others.
+/// Like [`places_used`], as bits, the lowest for the first: of entries that belong in this bucket,
+/// and of those that belong elsewhere.
 #[inline(always)]
 pub(crate) fn places_in_use(line: Line<'_>) -> (u32, u32) {
     let all = tags_among(!line.bytes_like(0));
@@ -271,13 +272,13 @@ pub(crate) fn places_in_use(line: Line<'_>) -> (u32, u32) {
     (all & !strangers, all & strangers)
 }
 
-/// The places of those bits that are tags' among the bits of a bucket's first 16 bytes.
+/// The places whose tags are among these bits, which stand for a bucket's first 16 bytes.
 #[inline(always)]
 fn places(bytes: u32) -> impl Iterator<Item = usize> {
     bits(tags_among(bytes))
 }
 
-/// The bits that are set, from the lowest on.
+/// The numbers of the bits that are set, from the lowest on.
 #[inline(always)]
 pub(crate) fn bits(all: u32) -> impl Iterator<Item = usize> {
     let mut all = all;
@@ -288,7 +289,7 @@ pub(crate) fn bits(all: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The bits that are tags' among those of a bucket's first 16 bytes.
+/// The bits of the tags, among the bits for a bucket's first 16 bytes.
 #[inline(always)]
 fn tags_among(bytes: u32) -> u32 {
     bytes >> bucket::TAG.byte() & ((1 << bucket::ENTRIES) - 1)

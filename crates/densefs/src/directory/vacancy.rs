@@ -1,4 +1,4 @@
-//! Names that a directory is to have: whether it has them, and where there is room.
+//! Looking up a name that is to be added, and finding room for it.
 
 use super::{BITS_MOST, Entry, Table, places_with};
 use crate::annex::Inode;
@@ -9,43 +9,43 @@ use crate::member::Member;
 use crate::name::{NAME_MOST, Name};
 use crate::seams::Seams;
 
-/// Entries of a bucket, on average, from which on a table of more than one grows.
+/// Average number of entries per bucket at which a table of more than one bucket grows.
 const FILL: u32 = 9;
-/// Entries of a table of one bucket.
+/// Most entries of a table of one bucket.
 const SINGLE_MOST: u32 = 12;
-/// Most buckets that an entry may lie away from where it belongs.
+/// How many buckets an entry may be away from where it belongs.
 pub(crate) const REACH_MOST: u32 = 255;
 
 const _: () = assert!(SINGLE_MOST as usize == bucket::ENTRIES);
 
-/// Where an entry can be put, as long as the directory is locked and has the same table.
+/// Where an entry can be put, as long as the directory stays locked and keeps its table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vacancy {
-    /// Where the directory says where its entries are.
+    /// The line with the directory's data and form.
     body_at: Ref,
-    /// The bucket, and the place there; no bucket if it is the directory's only entry.
+    /// The bucket, and the place in it; no bucket if this will be the directory's only entry.
     bucket: Ref,
     place: usize,
     tag: u8,
-    /// Which entries of the bucket belong elsewhere then, if the bucket does not say so yet.
+    /// The bucket's new mask of entries that belong elsewhere, if it changes.
     strangers: Option<u16>,
-    /// How far the bucket is from where the entry belongs, if that bucket does not say so yet.
+    /// The new reach of the bucket where the entry belongs, if it changes.
     new_reach: Option<(Ref, u8)>,
 }
 
-/// What a directory has of a name.
+/// The result of a search for a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Search<'a> {
-    /// An entry.
+    /// The directory has this entry.
     Found(Entry<'a>),
-    /// None, and room for one.
+    /// It does not, and there is room for it.
     Vacant(Vacancy),
-    /// Neither: it must grow before.
+    /// It does not, and must grow first.
     Full,
 }
 
 impl Table {
-    /// Whether it must be larger before another entry is added to so many.
+    /// Whether it must grow before an entry is added to this many.
     #[inline(always)]
     fn is_full_with(self, entries: u32) -> bool {
         match self.bits {
@@ -57,7 +57,7 @@ impl Table {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// What a directory, which is locked, has of a name.
+    /// Searches a directory, which is locked, for a name.
     #[inline(always)]
     pub(crate) fn search(
         &self,
@@ -117,7 +117,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Search::Vacant(Vacancy { body_at, bucket, place, tag, strangers, new_reach }))
     }
 
-    /// How far from where an entry belongs a bucket with room is: so far or farther.
+    /// The distance from where an entry belongs to the first bucket with room, from `distance` on.
     #[cold]
     #[inline(never)]
     fn room_behind(&self, table: Table, home: u32, distance: u32) -> Result<u32, Errno> {
@@ -131,8 +131,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::NOSPC)
     }
 
-    /// Gives a directory, which is locked, twice as many buckets, or its first one. The log must be
-    /// empty.
+    /// Doubles the number of buckets of a directory, which is locked, or gives it its first one.
+    /// The log must be empty.
     #[cold]
     #[inline(never)]
     pub(crate) fn grow(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
@@ -141,7 +141,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.grow_to(&inode, bits.min(BITS_MOST))
     }
 
-    /// Gives a directory a table of 2^`bits` buckets.
+    /// Moves a directory to a new table of 2^`bits` buckets.
     fn grow_to(&self, directory: &Inode<'a>, bits: u32) -> Result<(), Errno> {
         let lines = 1 << bits;
         let start = self.obtain_run(lines)?;
@@ -176,7 +176,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts an entry into the log, for which there is room; the count of entries is the caller's.
+    /// Logs an entry, for which there is room. The caller updates the count of entries.
     #[inline(always)]
     pub(crate) fn place_entry(&self, vacancy: &Vacancy, cell: Ref) {
         if !vacancy.bucket.is_some() {
@@ -194,8 +194,8 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// Which entries of a bucket belong elsewhere once one at this place does or does not; none if the
-/// bucket says so already.
+/// A bucket's new mask of entries that belong elsewhere, once one at this place does or does not;
+/// none if it stays the same.
 #[inline(always)]
 fn new_strangers(line: Line<'_>, place: usize, is_stranger: bool) -> Option<u16> {
     let before = line.load(bucket::STRANGERS);
@@ -203,7 +203,7 @@ fn new_strangers(line: Line<'_>, place: usize, is_stranger: bool) -> Option<u16>
     (now != before).then_some(now)
 }
 
-/// A distance of buckets as a bucket says it.
+/// A distance in buckets, as stored in a bucket.
 #[inline(always)]
 fn reach_of(distance: u32) -> u8 {
     u8::of_bits(distance.into())

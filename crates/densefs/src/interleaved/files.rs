@@ -1,5 +1,5 @@
-//! Files that several threads read, write, lengthen, cut off, open and close at once; and lines
-//! that several threads take from a zone.
+//! Files that several threads read, write, extend, truncate, open and close at the same time, and
+//! lines that several threads take from a zone.
 
 use std::format;
 use std::string::String;
@@ -8,9 +8,9 @@ use std::vec;
 use super::{Act, Player, Scene, explore, explore_any};
 use crate::descriptors::flags;
 use crate::errno::Errno;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, FILE};
-use crate::tree::{Follow, Node, Remove};
+use crate::tree::{Follow, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of files have in common.
@@ -23,7 +23,7 @@ const SCENE: Scene<'_> = Scene {
     is_torn: true,
     is_one_process: false,
 };
-/// A file of two pages that do not lie behind one another, and then some lines.
+/// A file of two pages that are not contiguous, and then some lines.
 const LENGTH: usize = 9_000;
 
 fn file(member: &Player<'_>) -> Result<Node, Errno> {
@@ -42,7 +42,7 @@ fn append(member: &Player<'_>, byte: u8, length: usize) -> Result<String, Errno>
     Ok(format!("{written} at {at}"))
 }
 
-/// Which bytes there are, in a row, and how many of each.
+/// The runs of equal bytes in the file: each byte, and how often it is repeated.
 fn read(member: &Player<'_>) -> Result<String, Errno> {
     let mut bytes = vec![0xff; 20_000];
     let length = member.again(|| member.read_at(file(member)?, 0, &mut bytes))?;
@@ -71,12 +71,12 @@ fn large(member: &Player<'_>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// A file that the first two threads have open, the first one twice.
+/// A file that the first two threads have opened, the first one twice.
 fn opened(member: &Player<'_>) -> Result<(), Errno> {
     open_in(member, &[1, 1, 2])
 }
 
-/// A file that the first process has open twice.
+/// A file that the first process has opened twice.
 fn opened_twice(member: &Player<'_>) -> Result<(), Errno> {
     open_in(member, &[1, 1])
 }
@@ -173,15 +173,15 @@ fn what_is_open_stays_until_it_is_closed() {
     }
 }
 
-/// Writes behind the end of what is open.
+/// Writes past the end of the open file.
 const GROW_FILE: Act = |one| Ok(format!("{}", one.write_to(0, 8_900, &[7; 5_000])?));
-/// Another descriptor for it, which takes a longer table.
+/// Opens another file, and duplicates its descriptor to a number that needs a longer table.
 const FAR: Act = |one| {
     one.make_at(ROOT, one.root()?, b"other", FILE | 0o600)?;
     let other = one.open(ROOT, one.root()?, b"other", 0, 0)?;
     Ok(format!("{}", one.duplicate(other, 40, 0)?))
 };
-/// A file with content, which takes the cells and lines that others gave back.
+/// Makes symbolic links, which reuse the cells and lines that others freed.
 const NEW: Act = |one| {
     for name in [&b"file"[..], b"b", b"c"] {
         let made = one.symlink_at(ROOT, one.root()?, name, &[b'x'; 200])?;
@@ -223,7 +223,7 @@ fn whatever_three_do_with_what_is_open_is_done_one_after_another() {
     }
 }
 
-/// Makes a file as large as all the pages that are left, or most of them.
+/// Writes as many pages as are left, or most of them.
 const FILL: Act = |one| {
     let open = one.again(|| one.open(ROOT, one.root()?, b"file", flags::READ_WRITE, 0))?;
     let bytes = vec![9; 30 * 4_096];

@@ -1,25 +1,26 @@
-//! Threads that meet at every load and every store of the code as it is.
+//! Interleaves threads at every load and every store of the actual code.
 //!
-//! Under the tests of this crate, a thread can be made to pause before every load of the arena and
-//! every store to it, while others go on ([`stage`]). Plans with no more than so many turns are
-//! tried one by one: most errors need few ("Iterative Context Bounding for Systematic Testing of
-//! Multithreaded Programs", M. Musuvathi and S. Qadeer, PLDI 2007; "Delay-Bounded Scheduling",
-//! M. Emmi, S. Qadeer and Z. Rakamaric, POPL 2011). Plans with more turns, and ones in which a
-//! thread dies after one of its stores, are drawn at random.
+//! In this crate's unit tests, a thread can be made to pause before every load from the arena and
+//! every store to it, while others continue ([`stage`]). All plans with up to a given number of
+//! turns are tried systematically, since most bugs need only a few ("Iterative Context Bounding for
+//! Systematic Testing of Multithreaded Programs", M. Musuvathi and S. Qadeer, PLDI 2007;
+//! "Delay-Bounded Scheduling", M. Emmi, S. Qadeer and Z. Rakamaric, POPL 2011). Plans with more
+//! turns, and plans in which a thread dies after one of its stores, are drawn at random.
 //!
-//! Every run must be explained by an order of its operations, one after another: what each said is
-//! what it says in that order, in the end all looks as after that order, and none comes before one
-//! that was over when it began. One that died has happened or has not. That is what being
-//! linearisable means (M. Herlihy and J. Wing, "Linearizability: A Correctness Condition for
-//! Concurrent Objects", TOPLAS 12(3), 1990); the orders are tried on the same code, in one thread.
+//! Every run must be explained by a sequential order of its operations: each operation returns what
+//! it returned in that order, the final state is the one after that order, and no operation comes
+//! before one that had finished when it began. The operation of a thread that died has either
+//! happened or not. This is linearisability (M. Herlihy and J. Wing, "Linearizability: A
+//! Correctness Condition for Concurrent Objects", TOPLAS 12(3), 1990). The orders are run on the
+//! same code, in one thread.
 //!
-//! What it leaves out: loads and stores take effect in the order of the program, which is what
-//! x86-64 promises but for a store that is seen later than a load behind it; a copy of many bytes
-//! happens at once. Sleepers wake when they are woken, not after a while, so that one that nobody
-//! would wake is found; only after a death all look again.
+//! What this does not cover: loads and stores take effect in program order, which x86-64 guarantees
+//! except that a store may become visible after a later load; and a copy of many bytes happens at
+//! once. Sleepers only wake when they are woken, not after a timeout, so a lost wake-up is found;
+//! but after a death, all of them look again.
 //!
-//! `FSPRISM_INTERLEAVINGS` says how many plans are drawn at random for each scene; if it is given,
-//! plans with two turns are tried one by one as well.
+//! `FSPRISM_INTERLEAVINGS` sets how many plans are drawn at random for each scene. If it is set,
+//! all plans with two turns are tried as well.
 
 mod files;
 mod names;
@@ -44,42 +45,42 @@ use stage::{Actor, Death, Moment, Plan, Stage, Turn};
 
 pub(crate) use stage::touch;
 
-/// Slot of whoever prepares the scene, and looks at it afterwards.
+/// The slot used to prepare a scene and to look at its final state.
 const OWN: u32 = 0;
 /// The first actor's slot.
 const FIRST: usize = 1;
 
-/// An actor on this stage.
+/// An actor on the stage.
 type Player<'a> = Member<'a, Actor>;
-/// What somebody does, and what he says of it.
+/// An operation; it returns what it observed.
 type Act = fn(&Player<'_>) -> Result<String, Errno>;
 
-/// Threads, each with what it does one after another.
+/// Threads, each with a sequence of operations.
 #[derive(Clone, Copy)]
 struct Scene<'s> {
     what: &'s str,
     prepare: fn(&Player<'_>) -> Result<(), Errno>,
     scripts: &'s [&'s [Act]],
-    /// How it looks in the end.
+    /// Describes the final state.
     look: fn(&Player<'_>) -> String,
-    /// How many turns are tried one by one.
+    /// The number of turns up to which all plans are tried.
     turns: usize,
-    /// Whether whoever dies may have done a part of something: a write.
+    /// Whether an operation cut short by a death may be done in part, as a write may.
     is_torn: bool,
-    /// Whether the threads are of one process, and have the same files open.
+    /// Whether the threads are in one process, and share its open files.
     is_one_process: bool,
 }
 
 impl Scene<'_> {
-    /// A thread: its slot, and the record of its process.
+    /// A thread's slot, and the record of its process.
     fn seat(&self, actor: usize) -> (u32, u32) {
         let slot = u32::try_from(actor + FIRST).expect("there are few");
         (slot, if self.is_one_process { 1 } else { slot })
     }
 }
 
-/// An operation of a run: whose it is, when it began, when it was over, and what was said; nothing
-/// if the actor died.
+/// An operation of a run: its actor, when it began and ended, and what it returned; nothing if the
+/// actor died.
 #[derive(Clone, Debug)]
 struct Done {
     actor: usize,
@@ -87,7 +88,7 @@ struct Done {
     over: Option<(usize, String)>,
 }
 
-/// What a run was like.
+/// The outcome of a run.
 struct Played {
     done: Vec<Done>,
     looks: String,
@@ -95,10 +96,10 @@ struct Played {
     stores: Vec<usize>,
 }
 
-/// What operations say and how it looks in the end, in some order of actors.
+/// For an order of actors, what their operations return, and the final state.
 type Explained = BTreeMap<Vec<usize>, (Vec<String>, String)>;
 
-/// A scene that is played.
+/// A scene being played.
 struct Play<'s> {
     scene: &'s Scene<'s>,
     before: Memory,
@@ -121,7 +122,7 @@ impl<'s> Play<'s> {
         Self { scene, before, memory, explained: Explained::new(), runs: 0 }
     }
 
-    /// Plays it by a plan.
+    /// Plays the scene by a plan.
     fn run(&mut self, plan: &Plan) -> Played {
         self.memory.become_like(&self.before);
         self.runs += 1;
@@ -156,7 +157,7 @@ impl<'s> Play<'s> {
         Played { done, looks, moments, stores }
     }
 
-    /// Repairs what is left to be, checks all, and looks at it.
+    /// Repairs what the dead left, checks the arena, and describes its state.
     fn look(&mut self, stage: &Arc<Stage>, plan: &Plan) -> String {
         let lines = self.memory.arena().lines() as usize;
         let member = member(&mut self.memory, stage, OWN);
@@ -170,7 +171,7 @@ impl<'s> Play<'s> {
         (self.scene.look)(&member)
     }
 
-    /// Whether an order of the operations explains a run.
+    /// Whether some order of the operations explains a run.
     fn is_explained(&mut self, run: &Played) -> bool {
         let mut orders = vec![Vec::new()];
         while let Some(order) = orders.pop() {
@@ -184,7 +185,7 @@ impl<'s> Play<'s> {
                 let is_late = |&other: &usize| {
                     run.done[other].over.as_ref().is_some_and(|(over, _)| *over < began)
                 };
-                // Those of one actor come one after another.
+                // Operations of the same actor stay in order.
                 if !left.iter().any(is_late) {
                     let mut order = order.clone();
                     order.push(next);
@@ -208,7 +209,8 @@ impl<'s> Play<'s> {
         *looks == run.looks && order.iter().zip(said).all(is_said)
     }
 
-    /// What is said, and how it looks, if actors do what they do in this order.
+    /// What operations return, and the final state, if actors run one operation at a time in this
+    /// order.
     fn in_order(&mut self, actors: &[usize]) -> (Vec<String>, String) {
         self.memory.become_like(&self.before);
         let scripts = self.scene.scripts;
@@ -230,7 +232,7 @@ impl<'s> Play<'s> {
         (said, self.look(&stage, &Plan::default()))
     }
 
-    /// Plays it by a plan, which must be explained, and by all with more turns behind its own.
+    /// Plays a plan, whose run must be explained, and all plans that extend it with more turns.
     fn explore(&mut self, plan: &Plan, turns: usize) {
         let run = self.check(plan);
         if turns == 0 {
@@ -255,8 +257,8 @@ impl<'s> Play<'s> {
         run
     }
 
-    /// Plays it by plans that are drawn at random, with so many turns at most; in most of them,
-    /// somebody dies.
+    /// Plays plans that are drawn at random, with at most this many turns; in most of them, a
+    /// thread dies.
     fn draw(&mut self, plans: usize, turns: usize, random: &mut Random) {
         let usual = self.run(&Plan::default());
         let (moments, actors) = (usual.moments.len(), usual.stores.len());
@@ -274,7 +276,7 @@ impl<'s> Play<'s> {
 }
 
 impl Random {
-    /// The number of one of so many.
+    /// A random index less than `count`.
     fn index(&mut self, count: usize) -> usize {
         usize::try_from(self.below(count.max(1) as u64)).expect("it is small")
     }
@@ -284,7 +286,7 @@ fn member<'m>(memory: &'m mut Memory, stage: &Arc<Stage>, slot: u32) -> Player<'
     Member::new(memory.arena(), Actor::new(stage, 0), slot, slot).expect("there are slots")
 }
 
-/// What a thread panicked with, and by which plan.
+/// Fails the test with what a thread panicked with, and the plan.
 fn fail(what: &str, plan: &Plan, why: &Box<dyn core::any::Any + Send>) -> ! {
     let text = why.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| why.downcast_ref::<&str>().copied()).unwrap_or("it panics");
@@ -295,7 +297,7 @@ fn said_by(member: &Player<'_>, act: Act) -> String {
     act(member).unwrap_or_else(|why| format!("{why:?}"))
 }
 
-/// Does what a script says, and notes it.
+/// Runs a script, and notes what each operation returned.
 fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: &Mutex<Vec<Done>>) {
     for &act in script {
         let place = {
@@ -308,13 +310,13 @@ fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: 
     }
 }
 
-/// Plans that are drawn for each scene, if the environment says how many.
+/// How many plans to draw for each scene, if the environment sets that.
 fn drawn() -> Option<usize> {
     let drawn = std::env::var("FSPRISM_INTERLEAVINGS").ok();
     drawn.map(|text| text.parse().expect("it is a number"))
 }
 
-/// Plays a scene by all plans with few turns, and by some others; how many there were.
+/// Plays all plans of a scene with few turns, and some random ones; returns how many.
 fn explore(scene: &Scene<'_>) -> usize {
     let mut play = Play::of(scene);
     let turns = if drawn().is_some() { scene.turns.max(2) } else { scene.turns };
@@ -324,8 +326,8 @@ fn explore(scene: &Scene<'_>) -> usize {
     play.runs
 }
 
-/// Plays scenes in which three threads do what is drawn from these acts, three times each, with
-/// many turns.
+/// Plays scenes in which each of three threads runs three operations drawn from these, with many
+/// turns.
 fn explore_any(scene: &Scene<'_>, acts: &[Act]) {
     const PLANS: usize = 26;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Names that several threads want at once.
+//! Several threads working on the same names at the same time.
 
 use std::format;
 use std::string::String;
@@ -7,9 +7,9 @@ use std::vec::Vec;
 use super::{Act, Player, Scene, explore, explore_any};
 use crate::descriptors::flags;
 use crate::errno::Errno;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE};
-use crate::tree::{Follow, Node, Remove, Rename};
+use crate::tree::{Follow, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of names have in common.
@@ -22,7 +22,7 @@ const SCENE: Scene<'_> = Scene {
     is_torn: false,
     is_one_process: false,
 };
-/// All names that there may be.
+/// All names that can occur.
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "d/a", "d/e"];
 
 fn at(member: &Player<'_>, path: &str) -> Result<Node, Errno> {
@@ -84,7 +84,7 @@ fn stat(member: &Player<'_>, path: &str) -> Result<String, Errno> {
     Ok(format!("{} {}", found.links, found.size))
 }
 
-/// Looks at a path at a glance, if that is possible.
+/// Looks a path up by a glance, if that is possible.
 fn glance(member: &Player<'_>, path: &str) -> Result<String, Errno> {
     let mut found = crate::tree::Stat::default();
     let path = path.as_bytes();
@@ -105,14 +105,14 @@ fn list(member: &Player<'_>) -> Result<String, Errno> {
 
 fn look(member: &Player<'_>) -> String {
     let seen = NAMES.map(|name| stat(member, name).unwrap_or_else(|why| format!("{why:?}")));
-    // Which names are of one inode.
+    // Which names refer to the same inode.
     let inodes = NAMES.map(|name| at(member, name).ok());
     let same = |one: usize| (0..one).find(|&other| inodes[one] == inodes[other]);
     let same: Vec<_> = (0..NAMES.len()).map(same).collect();
     format!("{seen:?} {same:?}")
 }
 
-/// A file with two names, and a directory with one in it.
+/// A file with two names, and a directory with one entry.
 fn prepare(member: &Player<'_>) -> Result<(), Errno> {
     make(member, "a")?;
     make(member, "b")?;
@@ -141,7 +141,7 @@ const MAKE_IN_D: Act = |one| make(one, "d/e");
 const MAKE_BELOW_D: Act = |one| make_directory(one, "d/e");
 const D_TO_C: Act = |one| rename(one, "d", "c", Rename::NoReplace);
 
-/// What two threads do at once.
+/// What two threads do at the same time.
 const PAIRS: [(&str, &[&[Act]]); 16] = [
     ("both make a name", &[&[MAKE_C], &[MAKE_C]]),
     ("one makes a name that another's gets", &[&[MAKE_C], &[A_TO_C]]),
@@ -209,15 +209,16 @@ fn whatever_three_do_is_done_one_after_another() {
     explore_any(&Scene { what, turns: 0, ..SCENE }, &ACTS);
 }
 
-/// A cell may become a directory above the one that somebody holds while he is about to lock it as
-/// the inode that it was: whoever holds a lock waits for nothing that is not what he looks for.
+/// While a thread is about to lock an inode, its cell may become a directory above one that the
+/// thread holds. A thread that holds a lock never waits for something other than what it is looking
+/// for.
 #[test]
 fn nobody_waits_for_what_has_become_something_else() {
     const PREPARE: fn(&Player<'_>) -> Result<(), Errno> = |one| {
         make_directory(one, "d")?;
         make_directory(one, "d/e")?;
         make(one, "a")?;
-        // The second one has it open.
+        // The second one has opened it.
         let second = Member::new(*one.arena(), one.seams().clone(), 2, 2)?;
         second.open(ROOT, second.root()?, b"d/e", flags::PATH, 0)?;
         Ok(())

@@ -1,9 +1,9 @@
-//! A stage on which threads act, one at a time: which one goes on is decided at every load of the
-//! arena and every store to it, by a plan.
+//! A stage on which threads act, one at a time: at every load from the arena and every store to it,
+//! a plan decides which one continues.
 //!
-//! By itself, a thread goes on until it sleeps or is done, and then the next one does. A plan names
-//! moments at which another one goes on instead, and a store after which a thread dies. The same
-//! plan leads to the same run.
+//! By default, a thread continues until it sleeps or ends, and then the next one does. A plan names
+//! moments at which another thread continues instead, and a store after which a thread dies. The
+//! same plan always leads to the same run.
 
 use std::boxed::Box;
 use std::cell::RefCell;
@@ -15,24 +15,24 @@ use std::vec::Vec;
 
 use crate::seams::{Life, Seams};
 
-/// More moments than any run has that comes to an end.
+/// More moments than any run that terminates.
 const MOMENTS_MOST: usize = 100_000;
 
-/// Another thread goes on at a moment than would by itself.
+/// At this moment, another thread continues than would by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) moment: usize,
     pub(super) to: usize,
 }
 
-/// A thread dies after so many of its stores.
+/// A thread dies after this many of its stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Death {
     pub(super) actor: usize,
     pub(super) stores: usize,
 }
 
-/// What is decided of a run before it begins.
+/// What is decided about a run before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// In the order of their moments.
@@ -40,7 +40,7 @@ pub(super) struct Plan {
     pub(super) death: Option<Death>,
 }
 
-/// What could have been decided at a moment: who goes on by itself, and who else could.
+/// A point of decision: which thread continues by default, and which others could.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) by_itself: usize,
@@ -48,7 +48,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Who else could go on.
+    /// The others that could continue.
     pub(super) fn others(self) -> impl Iterator<Item = usize> {
         let is_other =
             move |&actor: &usize| self.ready >> actor & 1 == 1 && actor != self.by_itself;
@@ -56,19 +56,19 @@ impl Moment {
     }
 }
 
-/// How a run ended that did not as it should.
+/// How a run failed to end properly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stuck {
-    /// Everybody sleeps.
+    /// All threads sleep.
     Asleep,
-    /// Nobody comes to an end.
+    /// It does not terminate.
     Endless,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Is {
     Ready,
-    /// At the word with this address.
+    /// On the word with this address.
     Asleep(usize),
     Over,
 }
@@ -77,12 +77,12 @@ enum Is {
 struct State {
     plan: Plan,
     actors: Vec<Is>,
-    /// Whose turn it is; nobody's before the first.
+    /// The actor whose turn it is; none before the first.
     turn: Option<usize>,
     moments: Vec<Moment>,
-    /// Stores of each actor.
+    /// The number of stores of each actor.
     stores: Vec<usize>,
-    /// Who is dead and has not been repaired, and who is at it.
+    /// Actors that are dead and not repaired yet, each with the actor that is repairing it.
     dead: Vec<(usize, Option<usize>)>,
     /// Whether anybody died.
     has_died: bool,
@@ -90,7 +90,7 @@ struct State {
 }
 
 impl State {
-    /// Who goes on now.
+    /// Chooses the actor that continues now.
     fn decide(&mut self, by_itself: usize) -> usize {
         let number = self.moments.len();
         let bit = |(actor, is): (usize, &Is)| u32::from(*is == Is::Ready) << actor;
@@ -102,7 +102,7 @@ impl State {
         planned.unwrap_or(by_itself)
     }
 
-    /// Who goes on by itself if this one cannot: the next that can.
+    /// The actor that continues by default if this one cannot: the next that can.
     fn next_ready(&self, after: usize) -> Option<usize> {
         let count = self.actors.len();
         let next = (1..=count).map(|step| (after + step) % count);
@@ -129,15 +129,15 @@ pub(super) struct Stage {
     first_slot: usize,
 }
 
-/// What an actor that ends too early unwinds with.
+/// The payload with which an actor unwinds when it must end early.
 struct Ended;
 
 thread_local! {
-    /// Whom this thread acts for.
+    /// The actor that this thread plays.
     static ACTOR: RefCell<Option<Actor>> = const { RefCell::new(None) };
 }
 
-/// Called before every load of the arena, and before every store.
+/// Called before every load from the arena and every store to it.
 pub(crate) fn touch() {
     let actor = ACTOR.with(|actor| actor.borrow().clone());
     if let Some(actor) = actor {
@@ -146,7 +146,8 @@ pub(crate) fn touch() {
 }
 
 impl Stage {
-    /// A stage for so many actors, the first of which has this slot, and the others the next ones.
+    /// A stage for this many actors. The first has slot `first_slot`, the others the following
+    /// ones.
     pub(super) fn new(actors: usize, first_slot: usize, plan: Plan) -> Arc<Self> {
         let state = State {
             plan,
@@ -166,12 +167,12 @@ impl Stage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What happened so far, in moments.
+    /// The current time, in moments.
     pub(super) fn now(&self) -> usize {
         self.state().moments.len()
     }
 
-    /// The moments of a run that is over, and the stores of each actor.
+    /// The moments of a finished run, and the number of stores of each actor.
     pub(super) fn record(&self) -> (Vec<Moment>, Vec<usize>) {
         let mut state = self.state();
         (core::mem::take(&mut state.moments), core::mem::take(&mut state.stores))
@@ -181,12 +182,12 @@ impl Stage {
         self.state().stuck
     }
 
-    /// The slots of the dead that nobody has repaired.
+    /// The slots of dead actors that nobody has repaired.
     pub(super) fn unrepaired(&self) -> Vec<usize> {
         self.state().dead.iter().map(|&(actor, _)| actor + self.first_slot).collect()
     }
 
-    /// Lets the first one begin.
+    /// Starts the first actor.
     pub(super) fn begin(&self) {
         let mut state = self.state();
         let first = state.decide(0);
@@ -198,7 +199,7 @@ impl Stage {
         self.turns[actor].notify_one();
     }
 
-    /// Waits until it is this one's turn.
+    /// Waits for this actor's turn.
     fn await_turn(&self, actor: usize, state: MutexGuard<'_, State>) {
         let mut state = state;
         while state.turn != Some(actor) && state.stuck.is_none() {
@@ -215,7 +216,7 @@ impl Stage {
         self.turns.iter().for_each(Condvar::notify_one);
     }
 
-    /// A moment at which another may go on.
+    /// A moment at which another actor may continue.
     fn pause(&self, actor: usize) {
         let mut state = self.state();
         if state.moments.len() >= MOMENTS_MOST {
@@ -228,7 +229,7 @@ impl Stage {
         }
     }
 
-    /// Lets another go on, as this one cannot.
+    /// Lets another actor continue, as this one cannot.
     fn pass_on(&self, state: &mut State, actor: usize) {
         match state.next_ready(actor) {
             Some(next) => {
@@ -236,8 +237,8 @@ impl Stage {
                 self.hand_to(state, next);
             }
             None if state.actors.iter().all(|&is| is == Is::Over) => {}
-            // Who sleeps looks again after a while: the owner may be dead, or whoever was about to
-            // wake somebody. If that does not help, they do so for ever.
+            // Sleepers look again after a while, since the owner may be dead, or the thread that
+            // was about to wake them. If that does not help, the run never ends.
             None if state.has_died => {
                 state.wake(|_| true);
                 self.pass_on(state, actor);
@@ -250,7 +251,7 @@ impl Stage {
         let mut state = self.state();
         state.actors[actor] = Is::Over;
         if is_dead && state.stuck.is_none() {
-            // What it was at repairing is anybody's again.
+            // Whatever it was repairing needs repair by another again.
             for (_, at_it) in &mut state.dead {
                 *at_it = at_it.filter(|&one| one != actor);
             }
@@ -273,7 +274,8 @@ impl Actor {
         Self { stage: stage.clone(), number }
     }
 
-    /// Acts in this thread when its turn comes, unless it dies; what it panics with, if it does.
+    /// Runs `act` in this thread when its turn comes; returns what it panics with, unless it was
+    /// killed.
     pub(super) fn act(&self, act: impl FnOnce()) -> Result<(), Box<dyn core::any::Any + Send>> {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             self.stage.await_turn(self.number, self.stage.state());
@@ -291,7 +293,7 @@ impl Actor {
 
 impl Seams for Actor {
     fn now_ns(&self) -> u64 {
-        // The clock is a coarse one.
+        // Constant, like a coarse clock that does not tick during a run.
         1_000_000_000
     }
 

@@ -1,19 +1,20 @@
-//! The lock's word by itself: who holds it, who waits, how often it changed.
+//! The lock word itself: its owner, its waiters and its version.
 
 use std::format;
 use std::string::String;
 
 use super::{Player, Scene, explore};
 use crate::errno::Errno;
+use crate::layout::lock::{OWNER, STEP, is_held};
 use crate::layout::{WORD, cell, slot};
-use crate::member::{OWNER, STEP, is_held};
 use crate::seams::Seams;
 
 fn nothing(_member: &Player<'_>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Adds one to a number by a load and a store, under the lock of the root directory; the number.
+/// Increments a number with a load and a store, under the lock of the root directory; returns the
+/// number.
 fn count(member: &Player<'_>) -> Result<String, Errno> {
     let at = member.root()?.at;
     let line = member.lock(at)?;
@@ -23,7 +24,7 @@ fn count(member: &Player<'_>) -> Result<String, Errno> {
     Ok(format!("{number}"))
 }
 
-/// Adds one to two numbers, in one step for whoever looks, or for whoever comes after a death.
+/// Increments two numbers: in one step for readers, and for whoever continues after a death.
 fn count_twice(member: &Player<'_>) -> Result<String, Errno> {
     let at = member.root()?.at;
     let line = member.lock(at)?;
@@ -36,7 +37,7 @@ fn count_twice(member: &Player<'_>) -> Result<String, Errno> {
     Ok(String::new())
 }
 
-/// The two numbers, looked at without taking the lock.
+/// Reads the two numbers without taking the lock.
 fn both(member: &Player<'_>) -> Result<String, Errno> {
     let at = member.root()?.at;
     let (found, _) = member.read(at, |line| Ok((line.load(cell::MTIME), line.load(cell::NAME))))?;
@@ -95,7 +96,7 @@ fn what_is_read_without_a_lock_is_of_one_moment() {
     });
 }
 
-/// As [`count`], without the lock.
+/// Like [`count`], but without the lock.
 fn count_unlocked(member: &Player<'_>) -> Result<String, Errno> {
     let line = member.line(member.root()?.at)?;
     let number = line.load(cell::MTIME) + 1;
@@ -118,8 +119,8 @@ fn what_is_not_locked_is_found() {
     });
 }
 
-/// As [`count`]; the lock is given back by a load and a store, between which others may begin to
-/// wait.
+/// Like [`count`], but releases the lock with a load and a store. Another thread may begin to wait
+/// in between.
 fn count_in_two_steps(member: &Player<'_>) -> Result<String, Errno> {
     let at = member.root()?.at;
     let line = member.lock(at)?;

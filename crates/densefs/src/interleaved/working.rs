@@ -1,4 +1,4 @@
-//! Threads of a process that change its working directory at once.
+//! Threads of a process that change its working directory at the same time.
 
 use std::format;
 use std::string::String;
@@ -38,7 +38,7 @@ fn here(member: &Player<'_>) -> Result<String, Errno> {
     Ok(path)
 }
 
-/// Where the process is, and what is left of the directories.
+/// The working directory of the process, and which directories are left.
 fn look(member: &Player<'_>) -> String {
     let one = Member::new(*member.arena(), member.seams().clone(), 1, 1);
     let here = one.and_then(|one| here(&one));

@@ -1,31 +1,30 @@
-//! Entries of lists, copied some at a time, for whoever can take nothing back.
+//! Batches of directory entries, copied for callers that cannot take anything back.
 
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::listing::{Listed, Taker};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::Caller;
 use crate::name::NAME_MOST;
 use crate::seams::Seams;
-use crate::tree::Node;
 
-/// Entries that are copied at a time, if their names are short.
+/// Entries in a batch, if their names are short.
 const ENTRIES: usize = 64;
 const NAME_BYTES: usize = ENTRIES * cell::NAME_MOST;
 
 const _: () = assert!(NAME_BYTES >= NAME_MOST, "any entry fits");
 
-/// An entry whose name is among the bytes.
+/// An entry whose name is in `Batch::bytes`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Copied {
     position: u64,
     ino: u64,
     type_bits: u32,
-    /// Where its name ends; it begins where that of the entry before ends.
+    /// The end of its name; it begins where the previous one ends.
     end: usize,
 }
 
-/// Copies of some entries.
+/// Copies of some directory entries.
 #[derive(Debug)]
 pub struct Batch {
     copied: [Copied; ENTRIES],
@@ -48,12 +47,12 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// Makes room for others.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         (self.count, self.kept, self.is_full) = (0, 0, false);
     }
 
-    /// Whether there was another one that did not fit.
+    /// Whether an entry did not fit.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.is_full
@@ -70,7 +69,7 @@ impl Batch {
         })
     }
 
-    /// Where the name of the next one begins.
+    /// Where the next name begins.
     fn end(&self) -> usize {
         self.count.checked_sub(1).and_then(|last| self.copied.get(last)).map_or(0, |one| one.end)
     }

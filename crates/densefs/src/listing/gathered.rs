@@ -1,37 +1,37 @@
-//! Entries of some buckets, put in order together.
+//! The entries of several buckets, sorted together.
 
 use crate::arena::{Arena, Line, Ref, Word};
 use crate::directory::places_in_use;
 use crate::layout::bucket;
 use crate::vectors::{self, PLACE_AT, TAG_AT};
 
-/// Most entries that are looked at together.
+/// Most entries that are processed together.
 pub(super) const GATHERED_MOST: usize = 128;
-/// Most buckets that are.
+/// Most buckets that are processed together.
 pub(super) const GROUPS_MOST: usize = 16;
 
-/// Entries of some buckets, in order as far as that is known.
+/// The entries of several buckets, sorted as far as their order is known.
 ///
-/// Each step is done with all of them before the next one is begun: what the processor waits for in
-/// one entry it does not wait for in another, and the entries of all come from memory at once.
+/// Each step is done for all of them before the next step begins, so that their cache misses
+/// overlap instead of adding up.
 ///
-/// An entry is a word: in the lower half its cell, and above its place in the bucket, its tag, and
-/// which of the buckets that is. The highest bits, down to the tag, are its prefix.
+/// An entry is a word: its cell in the low half, and above that its place in the bucket, its tag,
+/// and the number of its bucket. The top bits, down to the tag, are its prefix.
 pub(super) struct Gathered {
     sorted: [u64; GATHERED_MOST + bucket::ENTRIES],
-    /// Their positions, if they cannot be told from their prefixes.
+    /// Their positions, if these do not follow from their prefixes.
     positions: [u64; GATHERED_MOST],
-    /// The first of each two in order that have the same prefix, and how many such there are.
+    /// The entries that have the same prefix as the next one, and how many there are.
     alike: [u8; GATHERED_MOST],
     alike_count: usize,
     pub(super) groups: usize,
     pub(super) count: usize,
-    /// Whether positions are told from prefixes: that of a prefix of 0, and how far it is shifted.
+    /// If positions follow from prefixes: what to add to a prefix, and how far to shift the sum.
     by_prefix: Option<(u64, u32)>,
 }
 
 impl Gathered {
-    /// Where the number of the bucket begins in a word.
+    /// The bit with which the number of the bucket begins in a word.
     const GROUP_AT: u32 = TAG_AT + 8;
 
     pub(super) const fn new() -> Self {
@@ -50,7 +50,7 @@ impl Gathered {
         (self.groups, self.count, self.by_prefix) = (0, 0, None);
     }
 
-    /// Adds the entries of the next bucket that belong there; false if there is no room for them.
+    /// Adds those entries of the next bucket that belong there; false if there is no room for them.
     #[inline(always)]
     pub(super) fn add_bucket(&mut self, line: Line<'_>) -> bool {
         let room = self.sorted.get_mut(self.count..).and_then(<[u64]>::first_chunk_mut);
@@ -66,7 +66,7 @@ impl Gathered {
         true
     }
 
-    /// Has the processor fetch the cells of those that have been added.
+    /// Prefetches the cells of all entries.
     #[inline(always)]
     pub(super) fn fetch(&self, arena: &Arena<'_>) {
         for &word in self.sorted.iter().take(self.count) {
@@ -74,7 +74,7 @@ impl Gathered {
         }
     }
 
-    /// Adds one in order that is not in the bucket where it belongs, which is one of them; false if
+    /// Inserts an entry that belongs in one of these buckets but is stored elsewhere; false if
     /// there is no room for it.
     pub(super) fn add_stranger(&mut self, group: u32, tag: u8, cell: Ref) -> bool {
         if self.count >= GATHERED_MOST {
@@ -92,8 +92,8 @@ impl Gathered {
         true
     }
 
-    /// Has the positions told from prefixes: each has the last one that a name with its prefix can
-    /// have, where `first` is that of a prefix of 0. Whether no two have the same.
+    /// Derives positions from prefixes: each entry gets the last position that a name with its
+    /// prefix can have. `first` is added to every prefix. Returns whether all prefixes differ.
     #[inline(always)]
     pub(super) fn locate(&mut self, first: u64, shift: u32) -> bool {
         let (mut count, mut last) = (0, u64::MAX);
@@ -107,7 +107,7 @@ impl Gathered {
         count == 0
     }
 
-    /// Has the positions noted, so that some can be changed.
+    /// Stores the positions explicitly, so that some can be changed.
     pub(super) fn note_positions(&mut self) {
         for number in 0..self.count.min(GATHERED_MOST) {
             self.positions[number] = self.entry(number).0;
@@ -115,20 +115,20 @@ impl Gathered {
         self.by_prefix = None;
     }
 
-    /// The place in order, from `from` on, of one that is followed by one with the same tag.
+    /// The first entry at or after `from` that has the same tag as the next one.
     pub(super) fn next_alike(&self, from: usize) -> Option<usize> {
         let mut all = self.alike.iter().take(self.alike_count).map(|&number| usize::from(number));
         all.find(|&number| number >= from)
     }
 
-    /// What those at this place in the order and behind it have in common, and how many have it.
+    /// The prefix of this entry, and how many entries from here on have it.
     pub(super) fn alike(&self, number: usize) -> (u64, usize) {
         let all = self.sorted.get(number..self.count).unwrap_or_default();
         let prefix = all.first().map_or(0, |&word| prefix_of(word));
         (prefix, all.iter().take_while(|&&word| prefix_of(word) == prefix).count())
     }
 
-    /// Gives an entry its own position, and puts it in order from `begin` on.
+    /// Gives an entry its own position, and moves it to its place in the order from `begin` on.
     pub(super) fn relocate(&mut self, begin: usize, number: usize, position: u64) {
         let Some(mine) = self.positions.get_mut(number) else { return };
         *mine = position;
@@ -141,7 +141,7 @@ impl Gathered {
         }
     }
 
-    /// An entry by its place in the order: its position, and its cell.
+    /// The position and the cell of the entry with this number in the order.
     #[inline(always)]
     pub(super) fn entry(&self, number: usize) -> (u64, Ref) {
         let number = number % GATHERED_MOST;
@@ -153,8 +153,8 @@ impl Gathered {
         (position, Ref(u32::of_bits(word)))
     }
 
-    /// Adds an entry by its position, if need be instead of that with the highest one; whether all
-    /// fit.
+    /// Inserts an entry by its position. If there is no room, it replaces the entry with the
+    /// highest position or is dropped. Returns whether there was room.
     pub(super) fn add_lowest(&mut self, position: u64, cell: Ref) -> bool {
         let fits = self.count < GATHERED_MOST;
         if fits {
@@ -168,7 +168,7 @@ impl Gathered {
     }
 }
 
-/// What entries of a bucket with the same tag have in common.
+/// The part of a word that is the same for entries of a bucket with the same tag.
 #[inline(always)]
 fn prefix_of(word: u64) -> u64 {
     word >> TAG_AT
@@ -188,7 +188,7 @@ mod tests {
             .collect()
     }
 
-    /// Buckets of any number of entries, none of whose tags are alike, and ones from elsewhere.
+    /// Buckets with any number of entries whose tags all differ, and entries from elsewhere.
     #[test]
     fn entries_are_put_in_order() {
         const SHIFT: u32 = 10;
@@ -200,7 +200,7 @@ mod tests {
             for place in (0..bucket::ENTRIES).filter(|place| places >> place & 1 == 1) {
                 let tag = 1 + place as u64 * 85 % 251;
                 line.store(bucket::TAG.element(place), u8::of_bits(tag));
-                // One belongs elsewhere.
+                // This one belongs elsewhere.
                 if place != 3 {
                     wanted.push(((((group as u64) << 8 | tag) + 1) << SHIFT) - 2);
                 }

@@ -1,11 +1,13 @@
-//! Lists of what is in a directory, which can be left off and gone on with while it changes.
+//! Listing a directory, in parts between which it may change.
 //!
-//! Entries come in the order of their names' hashes, which is that of the table whatever its size.
-//! A position is the beginning of such a hash: whoever goes on behind it sees everything that was
-//! there all the time once, and what came or went meanwhile once or not at all.
+//! Entries come in the order of their names' hashes, which is the order of the table, whatever its
+//! size. A position is the beginning of such a hash. A listing that continues after a position has
+//! every entry that was there all the time exactly once, and entries that came or went meanwhile at
+//! most once.
 //!
-//! Most hashes need not be known: a bucket and a tag are the first bits of one. If no other entry
-//! of the directory has the same bits, an entry's position is the last one that begins so.
+//! Most hashes need not be computed: a bucket and a tag are the first bits of one. If no other
+//! entry of the directory has the same bits, an entry's position is the last one that begins with
+//! them.
 
 mod batch;
 mod gathered;
@@ -14,81 +16,82 @@ use crate::arena::{Line, Ref};
 use crate::directory::{Table, bits, places_in_use};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, READ, TYPE};
 use crate::name::{NAME_MOST, Name, hash_of};
 use crate::seams::Seams;
-use crate::tree::Node;
 pub use batch::Batch;
 use gathered::{GROUPS_MOST, Gathered};
 
-/// The first position that an entry can have: those before are for whoever adds `.` and `..`.
+/// The first position that an entry can have. Lower ones are for `.` and `..`, which callers add.
 pub const POSITION_FIRST: u64 = 4;
 
 /// Bits of a tag.
 const TAG_BITS: u32 = u8::BITS;
 const TAG_MOST: u64 = u8::MAX as u64;
 
-/// Entries of several buckets, from which on no other bucket is looked at.
+/// With this many entries gathered, no further bucket is added.
 const GATHERED_ENOUGH: usize = 48;
 
-/// An entry of a list.
+/// An entry of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed<'n> {
     /// Its name.
     pub name: &'n [u8],
-    /// The same with zeros behind, if it is no longer than that.
+    /// The name padded with zeros, if it is short enough.
     pub short: Option<&'n [u8; cell::NAME_MOST]>,
-    /// The number of its inode.
+    /// Its inode number.
     pub ino: u64,
-    /// The type of its inode, as in `st_mode`.
+    /// The type bits of its `st_mode`.
     pub type_bits: u32,
-    /// Where it is: below 2^63. To go on behind it, begin with this plus one. It need not be the
-    /// same the next time; nor does a list that begins with it always have the entry.
+    /// Its position, less than 2^63. To continue after the entry, begin at the position plus one.
+    /// It need not be the same in the next listing, and a listing that begins at it does not always
+    /// include the entry.
     pub position: u64,
 }
 
-/// Takes the entries of a list as they are found. Somebody may be changing them at that moment, so
-/// each counts only once it has been kept.
+/// Receives the entries of a listing as they are found. They may be changing at that moment, so an
+/// entry only counts once it has been kept.
 pub trait Taker {
-    /// Takes an entry; false if it has no room for that, or wants no more. The name may be
-    /// anything, if the entry is taken back later.
+    /// Takes an entry; false if there is no room for it, or no more are wanted. The name may be
+    /// garbage if the entry is taken back later.
     fn take(&mut self, one: Listed<'_>) -> bool;
-    /// Forgets the entries that it has not kept.
+    /// Drops the entries that have not been kept.
     fn take_back(&mut self);
-    /// Keeps those that it has taken.
+    /// Keeps the entries taken so far.
     fn keep(&mut self);
 }
 
-/// Where a list stands behind a part of it.
+/// How far a part of a listing got.
 struct Part {
     next: u64,
-    /// Whether there is nothing more that is to be taken.
+    /// Whether the listing ends here.
     is_last: bool,
 }
 
-/// What comes behind the entries that have been gathered.
+/// What follows the gathered entries.
 #[derive(Clone, Copy)]
 enum Behind {
     /// The bucket that begins with this position.
     Bucket(u64),
-    /// Others of the same bucket.
+    /// More entries of the same bucket.
     Entry,
     /// Nothing.
     All,
 }
 
-/// The mode of the entry before, and its type: most are alike.
+/// The mode of the previous entry, and its type: most are the same.
 struct LastType(u16, u32);
 
-/// The position of a name with this hash: an even number, so that one more is never another's.
+/// The position of a name with this hash: an even number, so that the position plus one is never
+/// another's.
 fn position_of(hash: u64) -> u64 {
     (hash >> 1 & !1).max(POSITION_FIRST)
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Gives the entries from a position on to a taker, as long as that takes them; the position
-    /// moves behind what is kept. The directory may change meanwhile.
+    /// Passes entries from a position on to a taker, as long as it takes them, and advances the
+    /// position past those that are kept. The directory may change meanwhile.
     ///
     /// # Errors
     /// [`Errno::NOTDIR`], [`Errno::ACCES`].
@@ -115,7 +118,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Gives a taker entries from a position on.
+    /// Passes some entries from a position on to a taker.
     #[inline(always)]
     fn list_part(
         &self,
@@ -133,7 +136,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let mut next = from;
         for number in 0..gathered.count {
             let (position, cell) = gathered.entry(number);
-            // Before come those that have been told; and anything, in an arena that is damaged.
+            // These come before the position: they have been listed already, or the arena is
+            // corrupt.
             if position < next {
                 continue;
             }
@@ -152,8 +156,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Gathers the entries in order that belong into the bucket of this position and some of the
-    /// next; none if there is not room enough.
+    /// Gathers, in order, the entries that belong in the bucket with this position and in some of
+    /// the following ones; none if there is not enough room.
     #[inline(never)]
     fn gather(
         &self,
@@ -175,7 +179,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if !gathered.add_bucket(line) {
                 return Ok(None);
             }
-            // Those that found no room there lie in the next ones.
+            // Entries that did not fit there are in the following buckets.
             let its_reach = u32::from(line.load(bucket::REACH));
             reach = if its_reach == 0 { reach } else { reach.max(last + its_reach) };
             let is_enough = gathered.count >= GATHERED_ENOUGH;
@@ -192,8 +196,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Some(table.behind(last)))
     }
 
-    /// Gathers those that belong in these buckets and lie in others, as far as the last bucket
-    /// reaches; false if there is no room for them.
+    /// Gathers the entries that belong in these buckets but are stored in others, up to the
+    /// farthest that any of these buckets reaches; false if there is no room for them.
     #[cold]
     #[inline(never)]
     fn gather_strangers(
@@ -217,7 +221,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(true)
     }
 
-    /// Finds out the positions of what has been gathered, from this bucket on.
+    /// Determines the positions of the gathered entries, which start with this bucket.
     #[inline(always)]
     fn locate(
         &self,
@@ -228,7 +232,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let shift = table.position_bits() - TAG_BITS;
         let (before, behind) = (u64::from(first) << TAG_BITS, (1 << shift) - 1);
         let all_differ = gathered.locate(before, shift);
-        // A list goes on in front of all with the same tag, or behind them.
+        // Normally a listing continues before or after all entries with the same tag.
         let is_between = ![0, behind].contains(&(from & behind));
         if all_differ && !is_between {
             return Ok(());
@@ -236,8 +240,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.locate_alike((before, shift), from, gathered)
     }
 
-    /// Finds out the own positions of those whose tags are alike, and of those between which the
-    /// list goes on.
+    /// Computes the exact positions of entries with equal tags, and of those with the tag within
+    /// which the listing continues.
     #[cold]
     #[inline(never)]
     fn locate_alike(
@@ -250,7 +254,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let at_or_behind = |number: &usize| gathered.entry(*number).0 >= from;
         if let Some(number) = (0..gathered.count).find(at_or_behind) {
             let (prefix, _) = gathered.alike(number);
-            // The tag 1 stands for 0 as well.
+            // A tag of 1 also stands for 0.
             let lowest = before + if prefix & TAG_MOST == 1 { prefix - 1 } else { prefix };
             if lowest << shift < from {
                 self.locate_run(number, gathered)?;
@@ -263,7 +267,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// The same of those that have the tag of this one and come behind it; where the next one is.
+    /// Computes the positions of the entries from this one on that have its tag; returns the number
+    /// of the next entry.
     fn locate_run(&self, begin: usize, gathered: &mut Gathered) -> Result<usize, Errno> {
         let end = begin + gathered.alike(begin).1;
         for number in begin..end {
@@ -274,7 +279,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(end)
     }
 
-    /// Gathers the entries in order that belong into the bucket of this position alone: as many as
+    /// Gathers, in order, only the entries that belong in the bucket with this position: as many as
     /// there is room for.
     #[cold]
     #[inline(never)]
@@ -304,7 +309,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(if all_fit { table.behind(home) } else { Behind::Entry })
     }
 
-    /// Gives an entry to a taker; whether that takes it.
+    /// Passes an entry to a taker; returns whether it took it.
     #[inline(always)]
     fn tell(
         &self,
@@ -339,7 +344,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(taker.take(Listed { name, short: None, ino, type_bits, position }))
     }
 
-    /// The inode that an entry stands for, and its type.
+    /// The inode that an entry refers to, and its type.
     #[inline(always)]
     fn type_of(&self, cell: Ref, line: Line<'a>, last: &mut LastType) -> Result<(Ref, u32), Errno> {
         let (mut inode, mut index) = (cell, line.load(cell::MODE));
@@ -353,7 +358,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((inode, last.1))
     }
 
-    /// The hash of the name that a cell has.
+    /// The hash of the name in a cell.
     #[inline(always)]
     fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
         let length = usize::from(line.load(cell::NAME_LENGTH));
@@ -373,12 +378,12 @@ impl<'a, S: Seams> Member<'a, S> {
 }
 
 impl Table {
-    /// Bits of a position behind those that tell the bucket.
+    /// How many bits of a position follow those that select the bucket.
     fn position_bits(self) -> u32 {
         63 - self.bits
     }
 
-    /// What comes behind this bucket.
+    /// What follows this bucket.
     fn behind(self, bucket: u32) -> Behind {
         if bucket + 1 == self.buckets() {
             Behind::All
@@ -388,7 +393,7 @@ impl Table {
     }
 }
 
-/// What a cell holds of a name.
+/// The part of a name that is in its cell.
 #[inline(always)]
 fn name_words(line: Line<'_>) -> [u64; cell::NAME_WORDS] {
     core::array::from_fn(|index| line.load(cell::NAME.element(index)))

@@ -1,33 +1,35 @@
-//! Who has which lines: bitmaps in zones, and a stock in each slot.
+//! Allocation of lines: bitmaps in zones, and a stock in each slot.
 //!
-//! Operations take lines and runs of lines from their slot's stock and give them back to it, by
-//! their redo log like everything else, so that nothing is lost or had twice whenever a thread
-//! dies. Only an empty or a full stock is evened out with the zones' bitmaps, under a zone's lock:
-//! the last lock that any thread takes. What was freed last is used first, while it is warm.
+//! Operations take single lines and runs of lines from their slot's stock and return them to it,
+//! through their redo log like any other change, so that nothing is lost or owned twice whenever a
+//! thread dies. Only when a stock gets empty or full are lines exchanged with the bitmaps of a
+//! zone, under the zone's lock, which is the last one that any thread takes. What was freed last is
+//! reused first, while it is still in the processor's caches.
 //!
-//! A page of cells stays one: a thread that has found a cell without holding a lock may still look
-//! at it, or take its lock, when it is something else by then, but it always is a cell.
+//! A page of cells remains one. A thread that has found a cell without locking it may read it or
+//! take its lock after it has become something else, but it is always a cell.
 
 mod zones;
 
 use crate::arena::{LINES_PER_PAGE, Ref, Word};
 use crate::errno::Errno;
+use crate::geometry::{Geometry, Zone};
 use crate::layout::{slot, superblock, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
-pub(crate) use zones::{Geometry, class_of};
-use zones::{Page, Use, Zone, find_zeros, ones};
+pub(crate) use zones::class_of;
+use zones::{Page, Use, find_zeros, ones};
 
-/// Lines that a stock keeps room for, so that an operation can give so many back.
+/// Free places for lines that a stock keeps, so that an operation can return this many.
 const CELLS_ROOM: u32 = 4;
-/// Runs that a stock keeps room for.
+/// Free places for runs that a stock keeps.
 const RUNS_ROOM: u32 = 4;
-/// Lines of the largest run that stays in a stock: what is larger, others may need.
+/// The largest run that stays in a stock, in lines. Other threads may need larger ones.
 const KEPT_MOST: u32 = LINES_PER_PAGE;
 
 impl<S: Seams> Member<'_, S> {
-    /// Sees to it that an operation can take so many lines and give some back.
+    /// Makes sure that an operation can take this many lines and return some.
     #[inline]
     pub(crate) fn ready(&self, cells: u32) -> Result<(), Errno> {
         let (have, runs) = (self.cells.get(), self.runs.get());
@@ -52,20 +54,21 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Whether something is left to be done that [`Self::settle`] does.
+    /// Whether there is work for [`Self::settle`].
     #[inline]
     pub(crate) fn is_unsettled(&self) -> bool {
         self.dying() != 0 || self.has_large.get()
     }
 
-    /// Does what need not be done in one step with an operation: takes apart the content of a file
-    /// that is gone, and gives large runs back to their zones.
+    /// Does work that need not be atomic with an operation: takes apart the content of a deleted
+    /// file, and returns large runs to their zones.
     #[inline]
     pub(crate) fn settle(&self) -> Result<(), Errno> {
         if self.is_unsettled() { self.settle_all() } else { Ok(()) }
     }
 
-    /// The same after an operation that is done; if it fails, the next one tries again.
+    /// Like [`Self::settle`], after an operation that is done. If it fails, the next operation
+    /// tries again.
     #[inline]
     pub(crate) fn settle_if_possible(&self) {
         self.settle().ok();
@@ -89,7 +92,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Gives the whole stock back to the zones, before the slot is given up.
+    /// Returns the whole stock to the zones, before the slot is released.
     ///
     /// # Errors
     /// [`Errno::INTR`], [`Errno::CORRUPT`].
@@ -104,10 +107,11 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Sees to it that an operation can give some lines and runs back. The log must be empty.
+    /// Makes sure that an operation can return some lines and runs to the stock. The log must be
+    /// empty.
     pub(crate) fn ready_to_give(&self) -> Result<(), Errno> {
         while self.cells.get() > slot::CELLS_MOST - CELLS_ROOM {
-            // Several: whoever has given so many will give more.
+            // Several at a time: a thread that frees many is likely to free more.
             self.give_oldest_cells_back(slot::CELLS_MOST / 2)?;
         }
         while self.runs.get() > slot::RUNS_MOST - RUNS_ROOM {
@@ -116,11 +120,10 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// How many pages the arena has for inodes and content, and how many of them are free; lines
-    /// that are free in others do not count.
+    /// How many pages the arena has for inodes and content, and how many of them are entirely free.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if the arena holds what cannot be.
+    /// [`Errno::CORRUPT`] if the arena is corrupt.
     pub fn pages(&self) -> Result<(u32, u32), Errno> {
         let geometry = self.geometry();
         let begun = self.line(superblock::GROWTH)?.load(superblock::ZONES);
@@ -129,7 +132,7 @@ impl<S: Seams> Member<'_, S> {
             let (at, pages) = geometry.zone_at(number);
             let pages = pages.saturating_sub(zone::HEADER_PAGES);
             all = all.saturating_add(pages);
-            // The others' headers must not be touched yet.
+            // The headers of zones that have not begun must not be accessed yet.
             let header = if number < begun { Some(self.line(at)?) } else { None };
             let left = header.map_or(pages, |header| {
                 let supplied = header.load(zone::SUPPLIED).saturating_sub(zone::HEADER_PAGES);
@@ -140,8 +143,8 @@ impl<S: Seams> Member<'_, S> {
         Ok((all, free))
     }
 
-    /// Takes a line from the stock, in the log. An operation takes what it needs before it gives
-    /// anything back.
+    /// Takes a line from the stock, in the log. An operation must take all it needs before it
+    /// returns anything.
     #[inline]
     pub(crate) fn take_cell(&self) -> Result<Ref, Errno> {
         let left = self.cells.get().wrapping_sub(1);
@@ -154,7 +157,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(Ref(stock.load(slot::CELL.element(left as usize))))
     }
 
-    /// Gives a line back to the stock, in the log.
+    /// Returns a line to the stock, in the log.
     #[inline]
     pub(crate) fn give_cell(&self, cell: Ref) -> Result<(), Errno> {
         let have = self.cells.get();
@@ -163,7 +166,7 @@ impl<S: Seams> Member<'_, S> {
         }
         self.cells.set(have + 1);
         let (stock, field) = (self.slot_line(slot::CELL_STOCK), slot::CELL.element(have as usize));
-        // One that was taken from there is there still.
+        // A line that was taken from this place is still there.
         if self.line(stock)?.load(field) != cell.0 {
             self.put(stock, field, cell.0);
         }
@@ -171,13 +174,13 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Sees to it that a run of so many lines is in stock: fewer than 64, or whole pages; where it
-    /// is. The log must be empty.
+    /// Makes sure that a run of this many lines is in stock, and returns where it is. It must be
+    /// fewer than 64 lines, or whole pages. The log must be empty.
     pub(crate) fn obtain_run(&self, lines: u32) -> Result<Ref, Errno> {
         self.obtain_run_besides(lines, Ref::NONE)
     }
 
-    /// As [`Self::obtain_run`], besides another that is needed too.
+    /// Like [`Self::obtain_run`], but not the run `other`, which is needed as well.
     pub(crate) fn obtain_run_besides(&self, lines: u32, other: Ref) -> Result<Ref, Errno> {
         if let Some(found) = self.find_run(lines, other)? {
             return Ok(found);
@@ -197,7 +200,7 @@ impl<S: Seams> Member<'_, S> {
         self.remove_run(place)
     }
 
-    /// Takes the run at this place from the stock, in the log; the last one gets its place.
+    /// Removes the run at this place from the stock, in the log; the last run takes its place.
     fn remove_run(&self, place: usize) -> Result<(), Errno> {
         let mut stock = self.run_stock.get();
         let last = self.runs.get().wrapping_sub(1);
@@ -210,7 +213,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Gives a run back to the stock, in the log.
+    /// Returns a run to the stock, in the log.
     pub(crate) fn give_run(&self, at: Ref, lines: u32) -> Result<(), Errno> {
         let mut stock = self.run_stock.get();
         let have = self.runs.get();
@@ -226,7 +229,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// A run of so many lines in the stock that is not `other`: the one that came last.
+    /// A run in the stock with this many lines, other than `other`: the one that was added last.
     fn find_run(&self, lines: u32, other: Ref) -> Result<Option<Ref>, Errno> {
         let stock = self.run_stock.get();
         let runs = stock.get(..self.runs.get() as usize).ok_or(Errno::CORRUPT)?;
@@ -235,7 +238,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(found.map(|(at, _)| at))
     }
 
-    /// Does it in the first zone in which it can be done.
+    /// Calls `act` with one zone after another, locked, until it succeeds; adds zones if needed.
     fn in_some_zone(&self, act: impl Fn(Zone) -> Result<bool, Errno>) -> Result<(), Errno> {
         if !self.seams().may_take() {
             return Err(Errno::NOSPC);
@@ -259,13 +262,13 @@ impl<S: Seams> Member<'_, S> {
                 tried += 1;
             }
             self.add_zone(geometry, zones)?;
-            // The new one is looked at next.
+            // The new one is tried next.
             self.zone.set(zones);
             tried = 0;
         }
     }
 
-    /// Makes the header of the zone behind the last one ready.
+    /// Prepares the header of the next zone.
     fn add_zone(&self, geometry: Geometry, zones: u32) -> Result<(), Errno> {
         if zones >= geometry.zones() {
             return Err(Errno::NOSPC);
@@ -282,7 +285,7 @@ impl<S: Seams> Member<'_, S> {
         if is_there { Ok(()) } else { Err(Errno::NOSPC) }
     }
 
-    /// Fills the stock of lines from one page of this zone, which is locked.
+    /// Fills the stock of single lines from one page of this zone, which must be locked.
     fn stock_cells(&self, zone: Zone) -> Result<bool, Errno> {
         let Some(page) = self.page_with(zone, Use::Cells, 1)? else { return Ok(false) };
         if page.is_fresh {
@@ -303,7 +306,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(true)
     }
 
-    /// Puts a run from this zone, which is locked, into the stock.
+    /// Moves a run from this zone, which must be locked, to the stock.
     fn stock_run(&self, zone: Zone, lines: u32) -> Result<bool, Errno> {
         let at = if lines < LINES_PER_PAGE {
             let Some(page) = self.page_with(zone, Use::Runs, lines)? else { return Ok(false) };
@@ -323,8 +326,8 @@ impl<S: Seams> Member<'_, S> {
         Ok(true)
     }
 
-    /// Gives the line that has been longest in stock back to its zone, and others of the same page,
-    /// so many at most.
+    /// Returns the line that has been in stock longest to its zone, and others of the same page,
+    /// `most` in total at most.
     fn give_oldest_cells_back(&self, most: u32) -> Result<(), Errno> {
         let stock_at = self.slot_line(slot::CELL_STOCK);
         let stock = self.line(stock_at)?;
@@ -382,8 +385,8 @@ impl<S: Seams> Member<'_, S> {
         })
     }
 
-    /// Gives something back to the zone that has this line, which is locked meanwhile; the closure
-    /// is told in which page the line is, and where in that.
+    /// Returns something to the zone that contains this line, under the zone's lock. The closure
+    /// gets the line's page and its number in the page.
     fn in_zone_with(
         &self,
         at: Ref,
@@ -402,7 +405,7 @@ impl<S: Seams> Member<'_, S> {
     }
 }
 
-/// A run in a stock: where it begins, and how many lines it has.
+/// Decodes a run in a stock: its first line, and its number of lines.
 pub(crate) fn run_of(run: u64) -> (Ref, u32) {
     (Ref(u32::of_bits(run)), u32::of_bits(run >> 32))
 }

@@ -1,91 +1,18 @@
-//! Zones: which pages are free, which lines of a page are used, and how more pages come.
+//! Zones: which pages are free, which lines of a page are used, and how more pages are supplied.
 //!
-//! Everything here is done under the zone's lock.
+//! The caller holds the zone's lock.
 
-use crate::arena::{Field, LINES_PER_PAGE, Ref};
+use crate::arena::LINES_PER_PAGE;
 use crate::errno::Errno;
-use crate::layout::{WORD, process, slot, zone};
+use crate::geometry::Zone;
+use crate::layout::{WORD, zone};
 use crate::member::Member;
 use crate::seams::Seams;
 
-/// Pages of a class in which a run is looked for that not all of them have room for.
+/// How many pages of a class to try, if only some of them may have room for the run.
 const PAGES_TRIED: u32 = 8;
 
-/// Where zones begin, and how many an arena has room for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Geometry {
-    first: u32,
-    pages: u32,
-    slots: u32,
-}
-
-impl Geometry {
-    /// That of an arena of so many lines with so many slots; none if no zone fits.
-    pub(crate) fn of(lines: u32, slots: u32) -> Option<Self> {
-        let processes = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
-        let first = processes.checked_add(process::count(slots)?)?;
-        let first = first.checked_next_multiple_of(LINES_PER_PAGE)?;
-        let pages = lines.checked_sub(first)? / LINES_PER_PAGE;
-        (pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8).then_some(Self {
-            first,
-            pages,
-            slots,
-        })
-    }
-
-    /// Zones that have room for more than their header.
-    pub(crate) fn zones(self) -> u32 {
-        let whole = self.pages / zone::PAGES;
-        whole + u32::from(self.pages % zone::PAGES > zone::HEADER_PAGES)
-    }
-
-    /// Zone `number`, which is less than [`Self::zones`].
-    pub(crate) fn zone(self, number: u32) -> Zone {
-        let pages = self.pages - number * zone::PAGES;
-        let at = Ref(self.first + number * zone::LINES);
-        Zone { at, pages: pages.min(zone::PAGES) }
-    }
-
-    /// Where a zone begins, and how many pages it has.
-    pub(crate) fn zone_at(self, number: u32) -> (Ref, u32) {
-        let Zone { at, pages } = self.zone(number);
-        (at, pages)
-    }
-
-    /// The zone that a line is in.
-    pub(super) fn zone_with(self, at: Ref) -> Result<Zone, Errno> {
-        let number = at.0.checked_sub(self.first).ok_or(Errno::CORRUPT)? / zone::LINES;
-        if number >= self.zones() {
-            return Err(Errno::CORRUPT);
-        }
-        Ok(self.zone(number))
-    }
-
-    /// The page with which zones begin.
-    pub(crate) fn first_page(self) -> u32 {
-        self.first / LINES_PER_PAGE
-    }
-
-    /// How many slots lie before that.
-    pub(crate) fn slots(self) -> u32 {
-        self.slots
-    }
-
-    /// The record of a process.
-    pub(crate) fn process(self, number: u32) -> Result<Ref, Errno> {
-        if number >= self.processes() {
-            return Err(Errno::CORRUPT);
-        }
-        Ok(process::first(self.slots).plus(number))
-    }
-
-    /// How many records of processes there are.
-    pub(crate) fn processes(self) -> u32 {
-        process::count(self.slots).unwrap_or(0)
-    }
-}
-
-/// What the lines of a page are for.
+/// What the lines of a page are used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// Cells, one by one.
@@ -94,42 +21,17 @@ pub(super) enum Use {
     Runs,
 }
 
-/// A page of which lines can be had.
+/// A page from which lines can be taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     pub(super) number: u32,
-    /// Its lines that are used.
+    /// A bit for each line that is in use.
     pub(super) used: u64,
-    /// Whether it was free until now.
+    /// Whether the page was entirely free until now.
     pub(super) is_fresh: bool,
 }
 
-/// A zone.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Zone {
-    pub(crate) at: Ref,
-    pub(crate) pages: u32,
-}
-
-impl Zone {
-    /// Where word `index` of the bitmap is that begins with line `base` of the header.
-    pub(crate) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
-        let line = self.at.plus(base + index / zone::WORDS_PER_LINE);
-        (line, zone::BITS.element((index % zone::WORDS_PER_LINE) as usize))
-    }
-
-    pub(super) fn page(self, page: u32) -> Ref {
-        self.at.plus(page * LINES_PER_PAGE)
-    }
-
-    /// The page that a line is in, and which of its lines it is.
-    pub(super) fn place(self, at: Ref) -> (u32, u32) {
-        let within = at.0 - self.at.0;
-        (within / LINES_PER_PAGE, within % LINES_PER_PAGE)
-    }
-}
-
-/// The lowest place in `used` with so many zeros in a row; `lines` is 1 to 64.
+/// The lowest position in `used` with this many zeros in a row; `lines` is 1 to 64.
 pub(super) fn find_zeros(used: u64, lines: u32) -> Option<u32> {
     let (mut free, mut have) = (!used, 1);
     while have < lines {
@@ -140,7 +42,7 @@ pub(super) fn find_zeros(used: u64, lines: u32) -> Option<u32> {
     (free != 0).then(|| free.trailing_zeros())
 }
 
-/// The bitmap that a page with these used lines is in; none if it has no line to give, or is free.
+/// The bitmap for a page with these used lines; none if it is full, or entirely free.
 pub(crate) fn class_of(used: u64, is_of_cells: bool) -> Option<u32> {
     if is_of_cells {
         return (used != u64::MAX).then_some(zone::PARTIAL[0]);
@@ -149,13 +51,13 @@ pub(crate) fn class_of(used: u64, is_of_cells: bool) -> Option<u32> {
     if used == 0 { None } else { zone::PARTIAL.get(place).copied() }
 }
 
-/// So many ones from this place on.
+/// A mask of this many ones, from this position on.
 pub(super) fn ones(lines: u32, place: u32) -> u64 {
     (u64::MAX >> (64 - lines)) << place
 }
 
 impl<S: Seams> Member<'_, S> {
-    /// Makes a free page one of cells, whose locks nobody holds.
+    /// Turns a free page into a page of cells, with their locks free.
     pub(super) fn begin_cells(&self, zone: Zone, page: u32) -> Result<(), Errno> {
         for place in 0..LINES_PER_PAGE {
             self.fill(self.line(zone.page(page).plus(place))?, WORD, 0);
@@ -163,7 +65,7 @@ impl<S: Seams> Member<'_, S> {
         self.mark_page(zone, zone::CELLS, page, true)
     }
 
-    /// A page for this use with so many free lines in a row: one with little more, if possible.
+    /// A page for this use with this many contiguous free lines; preferably one with few more.
     pub(super) fn page_with(
         &self,
         zone: Zone,
@@ -181,7 +83,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(fresh.map(|number| Page { number, used: 0, is_fresh: true }))
     }
 
-    /// Such a page among those in a bitmap.
+    /// Looks for such a page in one bitmap.
     fn page_among(
         &self,
         zone: Zone,
@@ -218,7 +120,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(None)
     }
 
-    /// The first of so many free pages, which are supplied if need be.
+    /// The first of this many contiguous free pages; supplies more pages if needed.
     pub(super) fn pages_in_a_row(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
         if pages == 0 || pages > zone::RUN_PAGES_MOST {
             return Err(Errno::INVAL);
@@ -266,12 +168,12 @@ impl<S: Seams> Member<'_, S> {
         Ok(None)
     }
 
-    /// Makes more pages of a zone, which is locked, ready and free; false if it has no more, or
-    /// there is no space for them.
+    /// Supplies more pages of a zone, which must be locked; false if there are no more, or no space
+    /// for them.
     fn supply_batch(&self, zone: Zone) -> Result<bool, Errno> {
         let header = self.line(zone.at)?;
         let supplied = header.load(zone::SUPPLIED).clamp(zone::HEADER_PAGES, zone::PAGES);
-        // To the next multiple of a batch.
+        // Up to the next multiple of a batch.
         let end = (supplied / zone::BATCH_PAGES + 1) * zone::BATCH_PAGES;
         let end = end.min(zone.pages);
         if end <= supplied {
@@ -289,7 +191,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(true)
     }
 
-    /// Puts into the log which lines of a page are used now.
+    /// Logs which lines of a page are in use now.
     pub(super) fn mark(
         &self,
         zone: Zone,
@@ -318,7 +220,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Puts a page's bit of a bitmap into the log, if it is another now.
+    /// Logs a page's bit in a bitmap, if it changes.
     fn mark_page(&self, zone: Zone, base: u32, page: u32, value: bool) -> Result<(), Errno> {
         let (at, field) = zone.word(base, page / 64);
         let (before, bit) = (self.line(at)?.load(field), 1 << (page % 64));
@@ -329,7 +231,7 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// Puts into the log which of these pages are free now.
+    /// Logs which of these pages are free now.
     pub(super) fn mark_pages(
         &self,
         zone: Zone,

@@ -1,31 +1,30 @@
-//! Attributes of inodes, changed.
+//! Changing attributes of inodes, and the path of a directory.
 
-use super::Node;
 use crate::annex::Inode;
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
 use crate::name::NAME_MOST;
 use crate::seams::Seams;
 
-/// What becomes of an owner or a group.
+/// New values for owner and group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The new owner, if there is to be one.
+    /// The new owner, if it changes.
     pub uid: Option<u32>,
-    /// The new group, if there is to be one.
+    /// The new group, if it changes.
     pub gid: Option<u32>,
 }
 
-/// What becomes of a time.
+/// A new value for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewTime {
-    /// It stays.
+    /// Unchanged.
     Same,
-    /// It becomes the present.
+    /// The current time.
     Now,
-    /// It becomes this one, in nanoseconds since 1970.
+    /// This time, in nanoseconds since 1970.
     At(u64),
 }
 
@@ -39,12 +38,12 @@ impl NewTime {
     }
 }
 
-/// What becomes of the times of an inode.
+/// New values for the times of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewTimes {
-    /// When it was last accessed.
+    /// The access time.
     pub accessed: NewTime,
-    /// When its content last changed.
+    /// The modification time.
     pub changed: NewTime,
 }
 
@@ -70,8 +69,8 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Changes owner and group.
     ///
     /// # Errors
-    /// [`Errno::PERM`] unless the caller is root, or owns the inode and gives it to a group that it
-    /// is in; [`Errno::NOSPC`] as for [`Self::set_mode`].
+    /// [`Errno::PERM`] unless the caller is root, or owns the inode, keeps the owner, and chooses a
+    /// group it is in; [`Errno::NOSPC`] as for [`Self::set_mode`].
     pub fn set_owner(&self, caller: &Caller<'_>, node: Node, owner: Owner) -> Result<(), Errno> {
         self.change_mode(node, |old| {
             let new = Mode {
@@ -91,20 +90,20 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Sets when the content last changed; the caller has checked that it may be.
+    /// Sets the modification time. The caller must have checked permissions.
     ///
     /// # Errors
-    /// [`Errno::CORRUPT`] if the arena holds what cannot be.
+    /// [`Errno::CORRUPT`] if the arena is corrupt.
     pub fn set_mtime(&self, node: Node, mtime_ns: u64) -> Result<(), Errno> {
         self.set_times(node, NewTimes { accessed: NewTime::Same, changed: NewTime::At(mtime_ns) })
     }
 
-    /// Sets times as utimensat(2) lets a caller do it: to make both the present needs no more than
-    /// permission to write.
+    /// Sets times, with the permission checks of utimensat(2): setting both to the current time
+    /// only needs permission to write.
     ///
     /// # Errors
-    /// [`Errno::PERM`], [`Errno::ACCES`], [`Errno::STALE`]; [`Errno::NOSPC`] if there is no room
-    /// for a time of access that is not that of the last change.
+    /// [`Errno::PERM`], [`Errno::ACCES`], [`Errno::STALE`]; [`Errno::NOSPC`] if there is no room to
+    /// store an access time that differs from the modification time.
     pub fn touch_node(
         &self,
         caller: &Caller<'_>,
@@ -135,7 +134,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let now = self.seams().now_ns();
         let changed = times.changed.given(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
         if let Some(accessed) = times.accessed.given(now) {
-            // Without a time of its own, it is that of the last change.
+            // No access time of its own: it is the modification time.
             let own = if accessed == changed { 0 } else { accessed.wrapping_add(1) };
             if own != 0 {
                 inode = self.with_annex(inode)?;
@@ -150,10 +149,10 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// The path of a directory from the root, written at the end of the bytes.
+    /// The path of a directory from the root, written at the end of `into`.
     ///
     /// # Errors
-    /// [`Errno::NOENT`] if it has been removed; [`Errno::RANGE`] if there are too few bytes;
+    /// [`Errno::NOENT`] if it has been removed; [`Errno::RANGE`] if `into` is too short;
     /// [`Errno::STALE`].
     pub fn path_of<'b>(&self, directory: Node, into: &'b mut [u8]) -> Result<&'b [u8], Errno> {
         let root = self.root()?;
@@ -172,7 +171,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
                 Ok((line.load(cell::PARENT), begin))
             })?;
-            // What the directory says of its parent holds as long as it does not change.
+            // What was read of its parent is valid as long as the directory does not change.
             here = self.step(&Caller::ROOT, here, b"..")?;
             if here.at.0 != parent {
                 return Err(Errno::STALE);
@@ -204,8 +203,8 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// A file that gets another owner or group no longer runs as its owner, nor as its group if that
-/// is what the bit stands for.
+/// A file that gets a new owner or group loses its set-user-ID bit, and its set-group-ID bit if the
+/// group may execute it (otherwise the bit means something else).
 fn without_set_ids(mode: u32) -> u32 {
     const GROUP_EXECUTES: u32 = 0o010;
     if mode & TYPE != FILE {

@@ -1,25 +1,24 @@
-//! Paths looked along at a glance: as almost all of them can be, where nobody changes anything on
-//! the way, names are short, and no symbolic link comes in between. Whatever else there may be is
-//! for the careful walk, which begins anew.
+//! The fast path for path lookups, called a glance. It handles almost all of them: nobody changes
+//! anything on the way, names are short, and there are no symbolic links. Everything else is left
+//! to the careful walk, which starts over.
 //!
-//! What every call needs is in functions of its own that are not inlined, so that calls share their
-//! code in the processor's caches, and none of them has more values at hand than there are
-//! registers.
+//! The steps that every call needs are separate functions that are not inlined, so that calls share
+//! their code in the processor's caches, and none of them needs more values at a time than there
+//! are registers.
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::node::Known;
-use super::{Follow, Node, PATH_MOST, Stat};
+use super::{Follow, PATH_MOST, Stat};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Known, Member, Node};
 use crate::modes::{AsCaller, Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::Name;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
-/// A glance does not tell: more care is needed.
+/// A glance was not enough; the careful walk is needed.
 #[derive(Debug)]
 pub struct Unclear;
 
@@ -30,16 +29,16 @@ impl From<Errno> for Unclear {
     }
 }
 
-/// From where a path leads that does not begin with a slash.
+/// Where a relative path starts.
 #[derive(Clone, Copy, Debug)]
 pub enum Start<'n> {
-    /// The working directory, as the member remembers it.
+    /// The working directory, as the member has cached it.
     Working,
-    /// Another one.
+    /// Another directory.
     At(&'n Node),
 }
 
-/// Where a glance is.
+/// Where a glance has got to.
 #[derive(Clone, Copy)]
 enum Here<'n> {
     Root,
@@ -51,18 +50,18 @@ enum Here<'n> {
 #[derive(Default)]
 struct Seen<'a> {
     directory: Ref,
-    /// The inode, if there is one of that name, and its stamp.
+    /// The inode, if there is an entry with that name, and its stamp.
     at: Ref,
     inode: Option<Line<'a>>,
     stamp: Stamp,
-    /// The directory's stamp before.
+    /// The directory's stamp before the lookup.
     before: Stamp,
-    /// Bytes of the name.
+    /// The length of the name.
     length: usize,
 }
 
 impl Seen<'_> {
-    /// As a node.
+    /// The inode as a node.
     #[inline(always)]
     fn node(&self) -> Node {
         let known = Known::Seen { stamp: self.stamp, by: self.directory, by_stamp: self.before };
@@ -71,8 +70,8 @@ impl Seen<'_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Has `tell` told what is known of the inode that a path names, from a directory on. If
-    /// somebody changes it meanwhile, it is told again.
+    /// Calls `tell` with the attributes of the inode that a path names, relative to a directory;
+    /// again if the inode changes meanwhile.
     ///
     /// # Errors
     /// As [`Self::walk`].
@@ -93,10 +92,10 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// The same, if a glance tells.
+    /// Like [`Self::stat_path`], but only by a glance.
     ///
     /// # Errors
-    /// [`Unclear`] if not.
+    /// [`Unclear`] if that is not enough.
     #[inline(always)]
     pub fn stat_at_a_glance(
         &self,
@@ -130,7 +129,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.read_node(node, |line| self.stat_of(node.at, line))
     }
 
-    /// The inode that a path names, if it is seen at a glance; none if its last name is missing.
+    /// Looks a path up by a glance: the inode, or none if the last name is missing.
     #[inline(always)]
     pub(crate) fn glance_at(
         &self,
@@ -149,8 +148,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(seen.inode.map(|_| seen.node()))
     }
 
-    /// What a path's last name stands for in the directory where it stands; what the closure looks
-    /// at in that inode it sees while nobody changes it.
+    /// Looks up a path's last name in its directory. The closure sees the inode at a moment when
+    /// nobody changes it.
     #[inline(always)]
     fn glance_along(
         &self,
@@ -194,8 +193,8 @@ impl<'a, S: Seams> Member<'a, S> {
         if self.is_as_before(here, directory, seen.before) { Ok(seen) } else { Err(Unclear) }
     }
 
-    /// Goes on where a path has more names, up to the last; the directory where that was seen. In a
-    /// function of its own, so that paths that have but one do not need room for more.
+    /// Continues with the other names of a path, up to the last; returns the directory of the last
+    /// one. A separate function, so that paths of a single name do not need its stack frame.
     #[inline(never)]
     fn glance_further(
         &self,
@@ -224,7 +223,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Whether nobody has changed a directory since it had this stamp, and it is what it was.
+    /// Whether a directory still has this stamp, and is still the same directory.
     #[inline(always)]
     fn is_as_before(&self, here: Here<'_>, directory: Line<'a>, before: Stamp) -> bool {
         compiler_fence(Ordering::SeqCst);
@@ -241,8 +240,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.recognise(here, || now).is_ok()
     }
 
-    /// What the first name of a path stands for in a directory; false if that is not clear. The
-    /// caller looks whether anything has changed meanwhile.
+    /// Looks up the first name of a path in a directory; false if a glance is not enough. The
+    /// caller checks whether anything has changed meanwhile.
     #[inline(never)]
     fn glance_into(
         &self,

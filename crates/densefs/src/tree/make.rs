@@ -1,25 +1,25 @@
-//! New names: of new inodes, and of those that there are.
+//! New names, of new inodes and of existing ones.
 
-use super::{LINKS_MOST, Node, Parent, Stat};
+use super::{LINKS_MOST, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::Search;
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device};
 use crate::name::Name;
 use crate::seams::Seams;
 use crate::stamp::later;
 
-/// Most bytes of a symbolic link's target: those of a path.
+/// The longest target of a symbolic link: as long as a path.
 const TARGET_MOST: usize = 4_095;
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Makes an inode with a name: a directory, or an empty file of any other type.
+    /// Creates an inode with a name: a directory, or an empty file of any other type.
     ///
     /// # Errors
-    /// [`Errno::EXIST`], [`Errno::NOSPC`], [`Errno::MLINK`], [`Errno::ACCES`] and others as the
-    /// system has them.
+    /// [`Errno::EXIST`], [`Errno::NOSPC`], [`Errno::MLINK`], [`Errno::ACCES`] and others, as for
+    /// the system call.
     pub fn make_at(
         &self,
         caller: &Caller<'_>,
@@ -31,7 +31,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.make_with(caller, (&directory, name), &new)
     }
 
-    /// Makes a device, which nobody can open here. Its number has the 32 bits that Linux has it in.
+    /// Creates a device, which cannot be opened in DenseFS. Its number is in Linux's 32-bit
+    /// encoding.
     ///
     /// # Errors
     /// As [`Self::make_at`]; [`Errno::PERM`] if the caller is not root, [`Errno::INVAL`] for any
@@ -53,7 +54,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.make_with(caller, (&directory, name), &new)
     }
 
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     ///
     /// # Errors
     /// As [`Self::make_at`]; [`Errno::NOENT`] for an empty target, [`Errno::NAMETOOLONG`] for one
@@ -73,7 +74,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Makes an inode with a name and what is in it, up to a page.
+    /// Creates an inode with a name and up to a page of content.
     fn make_with(
         &self,
         caller: &Caller<'_>,
@@ -87,7 +88,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Makes an empty file with a name, and does what else makes it open once.
+    /// Creates an empty file with a name. The closure does what else is needed to open it once.
     #[inline]
     pub(crate) fn make_open<T>(
         &self,
@@ -103,7 +104,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Makes an empty file without a name, and does what else makes it open once.
+    /// Creates an empty file without a name. The closure does what else is needed to open it once.
     pub(crate) fn make_unnamed<T>(
         &self,
         caller: &Caller<'_>,
@@ -123,7 +124,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Makes an inode with a name that nobody has.
+    /// Creates an inode with a name that is not taken.
     #[inline]
     fn make_entry(
         &self,
@@ -162,7 +163,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(at)
     }
 
-    /// Makes an inode that has no name yet, with the run that has been obtained for its content.
+    /// Creates an inode without a name yet, with the run obtained for its content.
     #[inline]
     fn make_inode(
         &self,
@@ -189,11 +190,11 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(at)
     }
 
-    /// Gives an inode another name.
+    /// Gives an inode an additional name.
     ///
     /// # Errors
-    /// [`Errno::EXIST`], [`Errno::MLINK`], [`Errno::PERM`] for directories, and others as the
-    /// system has them.
+    /// [`Errno::EXIST`], [`Errno::MLINK`], [`Errno::PERM`] for directories, and others, as for the
+    /// system call.
     pub fn link_at(
         &self,
         caller: &Caller<'_>,
@@ -204,7 +205,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.link(caller, inode, (directory, name), false)
     }
 
-    /// The same; it may be the first name if the file never had one.
+    /// Like [`Self::link_at`], but with `may_be_first`, the file may have no name yet.
     pub(crate) fn link(
         &self,
         caller: &Caller<'_>,
@@ -213,10 +214,11 @@ impl<'a, S: Seams> Member<'a, S> {
         may_be_first: bool,
     ) -> Result<(), Errno> {
         let name = self.new_name(name, Errno::EXIST)?;
-        // A directory must not be locked below another: it may be above.
+        // Read before the lock is taken: an inode that is a directory itself must not be locked
+        // after `directory`, as it may be above it.
         let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
         self.change(caller, &directory, 1, |parent| {
-            // One that has gone is missing, whatever has the new name by now.
+            // If the inode has been freed, that is the error, whatever has the new name by now.
             self.check_unchanged(&inode)?;
             let vacancy = loop {
                 let search = self.search(parent.at, parent.line, &name)?;
@@ -256,13 +258,13 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Sees to it that a run for a long name is in stock, while the log is still empty.
+    /// Makes sure that a run for a long name is in stock, while the log is still empty.
     #[inline]
     pub(super) fn obtain_name(&self, name: &Name<'_>) -> Result<Ref, Errno> {
         if name.is_short() { Ok(Ref::NONE) } else { self.obtain_run(name.lines()) }
     }
 
-    /// Writes a name into a cell that nobody can reach, and takes the lines that a long one needs.
+    /// Writes a name to a cell that nobody can reach, and takes the run for a long one.
     #[inline]
     fn fill_name(&self, line: Line<'_>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
         for (index, word) in name.words().into_iter().enumerate() {
@@ -282,8 +284,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// A new inode: its type and permissions, what is in it or its number if it is a device, and how
-/// often it is open.
+/// A new inode: its type and permissions, its content or device number, and how often it is open.
 struct New<'c> {
     mode: u32,
     content: &'c [u8],
@@ -297,7 +298,7 @@ impl New<'_> {
     }
 }
 
-/// What a new inode in this directory is: its type and permissions are given.
+/// The mode of a new inode in this directory; `mode` has its type and permissions.
 fn inherited(caller: &Caller<'_>, parent: Mode, mode: u32) -> Mode {
     let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
     if parent.mode & SETGID == 0 {

@@ -1,14 +1,13 @@
-//! Operations on names: look up, make, link, remove, rename; and on the inodes behind them.
+//! Operations on names (look up, create, link, remove, rename), and on the inodes they refer to.
 //!
-//! An operation is given directories that stay while it works: the root, or ones that are open. It
-//! locks the directories it changes, and the inodes below them afterwards; who changes two of them
-//! holds the lock of renames before, so that no two go round in a circle. Looking takes no lock: it
-//! is done again if anything changed meanwhile.
+//! Directories passed to an operation must stay while it works: the root, or ones that are open. An
+//! operation locks the directories it changes, then inodes in them. An operation that changes two
+//! directories holds the rename lock first, so that concurrent ones cannot form a cycle. Lookups
+//! take no locks; they start over if anything changed meanwhile.
 
 mod attributes;
 mod glance;
 mod make;
-mod node;
 mod rename;
 mod walk;
 
@@ -19,47 +18,45 @@ use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::directory::{Entry, Table};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE, is_device};
 use crate::name::{Name, lines_of_name};
 use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
-pub use node::Node;
-pub(crate) use node::{Known, Opening, Working};
 pub use rename::Rename;
 pub(crate) use walk::{FOLLOWED_MOST, Missing};
 pub use walk::{Follow, Last, PATH_MOST};
 
-/// Most names of an inode, and most subdirectories and two of a directory.
+/// Most names of an inode; for a directory, most subdirectories plus two.
 const LINKS_MOST: u16 = 65_000;
 
-/// What is known of an inode.
+/// The attributes of an inode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// Its number: unlike all others now, and perhaps like one that is gone.
+    /// Its number: unique among existing inodes, but possibly reused.
     pub ino: u64,
     /// Owner, group, type and permissions.
     pub mode: Mode,
-    /// Its names; of a directory, its subdirectories and two.
+    /// How many names it has; for a directory, its subdirectories plus two.
     pub links: u32,
-    /// Bytes; of a directory, its entries.
+    /// Its size in bytes; for a directory, its number of entries.
     pub size: u64,
-    /// Of a device, its number as Linux has it in 32 bits; else 0.
+    /// The device number, in Linux's 32-bit encoding; 0 if it is not a device.
     pub device: u32,
-    /// Units of 512 bytes that its content, or a directory's table, takes.
+    /// Units of 512 bytes taken by its content, or by a directory's table.
     pub blocks: u64,
-    /// When it was last accessed as far as somebody has set that, and else when its content last
-    /// changed, in nanoseconds since 1970.
+    /// The access time, in nanoseconds since 1970. It is the modification time unless it has been
+    /// set.
     pub atime_ns: u64,
-    /// When its content last changed, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     pub mtime_ns: u64,
-    /// When anything of it last changed, in nanoseconds since 1970.
+    /// The time of the last change of content or attributes, in nanoseconds since 1970.
     pub ctime_ns: u64,
 }
 
-/// What an operation needs of a directory that it changes.
+/// A directory that an operation changes, locked.
 #[derive(Clone, Copy, Debug)]
 struct Parent<'a> {
     at: Ref,
@@ -74,25 +71,25 @@ impl Parent<'_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// A name in this arena.
+    /// Prepares a name for this arena.
     #[inline(always)]
     fn name<'n>(&self, bytes: &'n [u8]) -> Result<Name<'n>, Errno> {
         Name::of(bytes, self.secret())
     }
 
-    /// What is known of an inode.
+    /// The attributes of an inode.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if the node has to be found again.
+    /// [`Errno::STALE`] if the node must be looked up again.
     #[inline]
     pub fn stat(&self, node: Node) -> Result<Stat, Errno> {
         self.read_node(node, |line| self.stat_of(node.at, line))
     }
 
-    /// What is known of the inode with this name.
+    /// The attributes of the inode with this name.
     ///
     /// # Errors
-    /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`] as the system has them.
+    /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`] as for the system call.
     #[inline]
     pub fn stat_at(
         &self,
@@ -126,7 +123,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// The inode behind an entry.
+    /// The inode that an entry refers to.
     #[inline]
     pub(crate) fn inode_of(&self, entry: &Entry<'a>) -> Result<(Ref, Line<'a>), Errno> {
         if entry.line.load(cell::MODE) != cell::LINK_MARK {
@@ -136,7 +133,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((at, self.line(at)?))
     }
 
-    /// The mode of a directory that is still there.
+    /// The mode of a directory, if it is one and has not been removed.
     #[inline]
     pub(crate) fn directory_mode(&self, line: Line<'_>) -> Result<Mode, Errno> {
         let mode = self.mode(line.load(cell::MODE))?;
@@ -149,7 +146,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(mode)
     }
 
-    /// Locks a directory that the caller is going to change, if it may search it.
+    /// Locks a directory that is to be changed, if the caller may search it.
     #[inline(always)]
     fn parent(&self, caller: &Caller<'_>, directory: &Node) -> Result<Parent<'a>, Errno> {
         let line = self.lock_node(directory)?;
@@ -166,8 +163,8 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Does something to a locked directory that takes so many cells, and commits what that puts
-    /// into the log.
+    /// Runs `act` on a directory, locked, and commits what it logs; `cells` is the number of cells
+    /// it takes.
     #[inline(always)]
     fn change<T>(
         &self,
@@ -189,7 +186,7 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// A name that is to be given to something; `.` and `..` are not.
+    /// Prepares a name for something that gets it; `.` and `..` are refused with `dots`.
     #[inline(always)]
     fn new_name<'n>(&self, name: &'n [u8], dots: Errno) -> Result<Name<'n>, Errno> {
         if matches!(name, b"." | b"..") {
@@ -198,8 +195,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.name(name)
     }
 
-    /// Puts a directory's new times into the log. Nobody copies one, so its mtime may stay as it is
-    /// until the clock ticks, which keeps logs short.
+    /// Logs a directory's new times. Nobody caches directories by their mtime, so it may stay the
+    /// same until the clock ticks, which keeps logs short.
     #[inline]
     fn touch(&self, parent: &Parent<'_>, now: u64) {
         if parent.line.load(cell::MTIME) != now {
@@ -208,7 +205,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put_changed(parent.at, parent.line, now);
     }
 
-    /// Removes a name: that of an empty directory, or any other.
+    /// Removes a name: of an empty directory, or of anything else.
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::ISDIR`], [`Errno::NOTDIR`], [`Errno::NOTEMPTY`],
@@ -255,8 +252,8 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Puts into the log that an inode, which is locked, has one name less; without any, and not
-    /// open, it is gone.
+    /// Logs that an inode, which must be locked, loses a name. If that was the last and it is not
+    /// open, it is freed.
     #[inline]
     fn lose_link(&self, at: Ref, inode: Line<'_>, mode: Mode, now: u64) -> Result<(), Errno> {
         let left = if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
@@ -265,7 +262,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if left == 0 && inode.load(cell::OPENS) == 0 { self.let_go(at, inode) } else { Ok(()) }
     }
 
-    /// Puts into the log that the run with a long name is free.
+    /// Logs that the run of a long name is freed.
     fn drop_long_name(&self, entry: &Entry<'_>) -> Result<(), Errno> {
         let length = usize::from(entry.line.load(cell::NAME_LENGTH));
         if length <= cell::NAME_MOST {
@@ -274,7 +271,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.give_run(Ref(entry.line.load(cell::LONG_NAME)), lines_of_name(length))
     }
 
-    /// Puts into the log that a cell has no name any more; one that was nothing else goes.
+    /// Logs that a cell loses its name; a cell that was only an additional name is freed.
     fn drop_name(&self, entry: &Entry<'_>, inode: Ref) -> Result<(), Errno> {
         self.drop_long_name(entry)?;
         if entry.cell == inode {
@@ -286,16 +283,17 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-/// What is to be removed.
+/// What to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remove {
-    /// A name of anything but a directory: unlink(2).
+    /// The name of anything but a directory: unlink(2).
     Name,
     /// An empty directory: rmdir(2).
     Directory,
 }
 
-/// In a sticky directory, only its owner, an inode's and root remove the inode's name.
+/// In a sticky directory, an inode's name can only be removed by the directory's owner, the inode's
+/// owner and root.
 fn may_remove(parent: Mode, inode: Mode, caller: &Caller<'_>) -> Result<(), Errno> {
     let may = parent.mode & STICKY == 0
         || [parent.uid, inode.uid].contains(&caller.uid)

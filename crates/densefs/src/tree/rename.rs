@@ -1,4 +1,4 @@
-//! Renames: an entry gets another name, in its directory or in another one, in one step.
+//! Renaming an entry, within a directory or across directories, in one step.
 
 use core::borrow::Borrow;
 
@@ -7,27 +7,26 @@ use crate::arena::{Line, Ref, Word};
 use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
 use crate::layout::{cell, superblock};
-use crate::member::Member;
+use crate::member::{Member, Node};
 use crate::modes::{Caller, Mode, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
-use crate::tree::Node;
 
-/// Most directories above one another that are looked through.
+/// How deep a directory may be before the arena is considered corrupt.
 const DEPTH_MOST: u32 = 1 << 20;
 
-/// What becomes of the one that has the new name already.
+/// What happens to an entry that already has the new name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rename {
-    /// It loses it.
+    /// It is replaced.
     Replace,
-    /// It keeps it, and the call fails: `RENAME_NOREPLACE`.
+    /// It stays, and the call fails: `RENAME_NOREPLACE`.
     NoReplace,
-    /// It gets the old one: `RENAME_EXCHANGE`.
+    /// It gets the old name: `RENAME_EXCHANGE`.
     Exchange,
 }
 
-/// An entry with its inode, which is locked.
+/// An entry and its inode, which is locked.
 #[derive(Clone, Copy, Debug)]
 struct Side<'a> {
     entry: Entry<'a>,
@@ -36,7 +35,7 @@ struct Side<'a> {
     mode: Mode,
 }
 
-/// An entry that is given another name.
+/// A rename of one entry.
 #[derive(Clone, Copy, Debug)]
 struct Move<'a, 'n> {
     from: Parent<'a>,
@@ -52,12 +51,12 @@ impl Move<'_, '_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Gives the entry `old` of `from` the name `new` in `to`.
+    /// Moves the entry `old` of directory `from` to the name `new` in directory `to`.
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::EXIST`], [`Errno::ISDIR`], [`Errno::NOTDIR`],
-    /// [`Errno::NOTEMPTY`], [`Errno::INVAL`] for a directory into itself, and others as the system
-    /// has them.
+    /// [`Errno::NOTEMPTY`], [`Errno::INVAL`] for moving a directory into itself, and others, as for
+    /// the system call.
     #[inline]
     pub fn rename_at(
         &self,
@@ -86,7 +85,7 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Locks both directories, the one above the other first.
+    /// Locks both directories; if one is above the other, that one first.
     fn lock_both(
         &self,
         caller: &Caller<'_>,
@@ -102,7 +101,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(from_is_below || (!self.is_below(to.at, from.at)? && to.at < from.at))
         });
         let to_first = match order {
-            // One that was found and is gone is not to be taken for another that is in its cell.
+            // An inode that is gone must not be mistaken for another one that is in its cell now.
             Err(Errno::NOENT) => {
                 self.check_unchanged(from)?;
                 self.check_unchanged(to)?;
@@ -119,7 +118,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Whether a directory is another one, or below it. The caller holds the lock of renames.
+    /// Whether a directory is `other`, or below it. The caller holds the rename lock.
     fn is_below(&self, directory: Ref, other: Ref) -> Result<bool, Errno> {
         let mut at = directory;
         for _ in 0..DEPTH_MOST {
@@ -127,7 +126,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Ok(true);
             }
             let line = self.line(at)?;
-            // One that is gone says nothing of where it was.
+            // The parent of a removed directory is meaningless.
             self.directory_mode(line).map_err(|_| Errno::NOENT)?;
             let parent = Ref(line.load(cell::PARENT));
             if parent == at {
@@ -138,7 +137,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::CORRUPT)
     }
 
-    /// The inode of an entry, which is locked. The caller has checked that it may come and go.
+    /// Locks the inode of an entry. The caller has called [`Self::check_ends`].
     fn side(&self, entry: Entry<'a>) -> Result<Side<'a>, Errno> {
         let (at, _) = self.inode_of(&entry)?;
         let inode = self.lock(at)?;
@@ -146,7 +145,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Side { entry, at, inode, mode })
     }
 
-    /// Both inodes, locked in the order of their numbers.
+    /// Locks both inodes, in the order of their numbers.
     fn sides(&self, source: Entry<'a>, target: Entry<'a>) -> Result<(Side<'a>, Side<'a>), Errno> {
         let source_first = self.inode_of(&source)?.0 < self.inode_of(&target)?.0;
         if source_first {
@@ -174,7 +173,7 @@ impl<'a, S: Seams> Member<'a, S> {
                     let source = self.side(source)?;
                     return self.move_to_new(caller, one, &source, (&vacancy, run));
                 }
-                // A table that has just grown has both elsewhere.
+                // Growing the table moves both entries.
                 Search::Full => self.grow(one.to.at, one.to.line)?,
             }
         };
@@ -191,7 +190,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.move_over(caller, one, (&source, &target), run)
     }
 
-    /// Checks that no directory gets into itself, and that none that holds another is replaced.
+    /// Checks that no directory would move into itself, and that no directory above the source
+    /// would be replaced.
     fn check_ends(
         &self,
         one: &Move<'a, '_>,
@@ -212,7 +212,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// To a name that nobody has.
+    /// Moves the entry to a name that is not taken.
     fn move_to_new(
         &self,
         caller: &Caller<'_>,
@@ -245,7 +245,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// To a name that another has, which loses it.
+    /// Moves the entry to a name that is taken, which its holder loses.
     fn move_over(
         &self,
         caller: &Caller<'_>,
@@ -277,7 +277,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Checks that the caller may take an entry away from where it is.
+    /// Checks that the caller may remove an entry from its directory.
     fn check_source(
         &self,
         caller: &Caller<'_>,
@@ -294,8 +294,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Puts into the log what a moved inode and its old and new directory know of it, but for what
-    /// the new one counts.
+    /// Logs the new parent of a moved directory and the old parent's link count, and all new times.
+    /// The caller updates the new parent's counts.
     fn arrive(&self, one: &Move<'a, '_>, source: &Side<'a>, now: u64) {
         if one.is_across() && source.mode.is_directory() {
             self.put(source.at, cell::PARENT, one.to.at.0);
@@ -309,7 +309,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Puts the new name of an entry into the log.
+    /// Logs the new name of an entry.
     fn put_name(&self, side: &Side<'a>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
         let cell = side.entry.cell;
         let [first, second, mut third] = name.words();
@@ -326,7 +326,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Two entries get each other's names.
+    /// Swaps the names of two entries.
     fn exchange(&self, caller: &Caller<'_>, one: &Move<'a, '_>) -> Result<(), Errno> {
         let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
         let target = self.find(one.to.line, &one.new)?.ok_or(Errno::NOENT)?;

@@ -1,50 +1,48 @@
 //! From a path to an inode.
 //!
-//! No lock is taken: each step reads a directory while nobody changes it, and what a step found
-//! speaks for the next one ([`Node`]). If anything on the way has become something else meanwhile,
-//! the walk ends with [`Errno::STALE`], and [`Member::again`] begins it anew.
+//! No locks are taken: each step reads a directory while nobody changes it, and its result is the
+//! evidence for the next step ([`Node`]). If anything on the way has become something else
+//! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::again`] starts over.
 
-use super::Node;
 use super::glance::Start;
-use super::node::Known;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::Member;
+use crate::member::{Known, Member, Node};
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::{self, NAME_MOST, word_of};
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
-/// Most bytes of a path.
+/// The longest path, in bytes.
 pub const PATH_MOST: usize = 4_095;
-/// Most symbolic links on the way.
+/// Most symbolic links followed in one path.
 pub(crate) const FOLLOWED_MOST: u32 = 40;
-/// How often something is begun anew before it is given up: whoever undoes it as often as that does
-/// so on purpose.
+/// How often an operation is retried before it fails. Only malice could invalidate it that often.
 const TRIES_MOST: u32 = 1 << 20;
 
-/// What becomes of a symbolic link with which a path ends.
+/// What a symbolic link at the end of a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
-    /// It stands for what it refers to.
+    /// What it refers to.
     Yes,
-    /// It stands for itself.
+    /// The link itself.
     No,
 }
 
-/// The last name of a path, and the directory in which it stands or is to stand.
+/// The last name of a path, and its directory, whether or not the name exists.
 #[derive(Clone, Copy, Debug)]
 pub struct Last<'p> {
     /// The directory.
     pub directory: Node,
-    /// The name; empty if the path names the root, or the directory from which it starts.
+    /// The name; empty if the path is that of the root, or of the directory from which it starts.
     pub name: &'p [u8],
-    /// Whether slashes follow: it has to be a directory.
+    /// Whether slashes follow, so that it must be a directory.
     pub is_directory: bool,
 }
 
-/// The last name of a path that a symbolic link held, where nothing has that name.
+/// A name at the end of a symbolic link's target that does not exist, so that a file can be created
+/// there.
 #[derive(Debug)]
 pub(crate) struct Missing {
     pub(crate) directory: Option<Node>,
@@ -69,7 +67,7 @@ impl Missing {
     }
 }
 
-/// A path without its first name, and that name; empty at its end.
+/// Splits off the first name of a path: the name, empty if there is none, and the rest.
 #[inline(always)]
 fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
     let mut path = path;
@@ -79,7 +77,7 @@ fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
     path.split_at(first_slash(path))
 }
 
-/// Where the first slash is; the length, if there is none.
+/// The position of the first slash; the length if there is none.
 #[inline(always)]
 fn first_slash(path: &[u8]) -> usize {
     let (mut at, mut rest) = (0, path);
@@ -89,11 +87,11 @@ fn first_slash(path: &[u8]) -> usize {
         }
         (at, rest) = (at + 8, behind);
     }
-    // No zero that stands behind the end is a slash.
+    // The zeros after the end are not slashes.
     name::first_slash(word_of(rest)).map_or(path.len(), |slash| at + slash)
 }
 
-/// A path without its last name and the slashes behind it, that name, and whether there are any.
+/// Splits off the last name of a path: what comes before, the name, and whether slashes follow it.
 #[inline]
 fn split_last(path: &[u8]) -> (&[u8], &[u8], bool) {
     let to = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
@@ -104,10 +102,10 @@ fn split_last(path: &[u8]) -> (&[u8], &[u8], bool) {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Does something until nobody changes what it found while it is at it.
+    /// Retries an operation as long as it fails with [`Errno::STALE`].
     ///
     /// # Errors
-    /// What it says; [`Errno::BUSY`] if somebody undoes it again and again.
+    /// What it returns; [`Errno::BUSY`] if it is invalidated again and again.
     #[inline(always)]
     pub fn again<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
         for _ in 0..TRIES_MOST {
@@ -119,7 +117,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(Errno::BUSY)
     }
 
-    /// Where a path starts: at the root, or in the directory that is given.
+    /// Where a path starts: at the root, or in the given directory.
     #[inline(always)]
     fn start(&self, from: Node, path: &[u8]) -> Result<Node, Errno> {
         match path {
@@ -134,7 +132,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::LOOP`],
-    /// [`Errno::NAMETOOLONG`]; [`Errno::STALE`] if it has to be walked again.
+    /// [`Errno::NAMETOOLONG`]; [`Errno::STALE`] if the walk must be repeated.
     #[inline(always)]
     pub fn walk(
         &self,
@@ -167,7 +165,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.walk_from(caller, start, path, follow)
     }
 
-    /// The directory of a path's last name, and that name.
+    /// Walks to the directory of a path's last name.
     ///
     /// # Errors
     /// As [`Self::walk`].
@@ -184,7 +182,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Last { directory, name, is_directory })
     }
 
-    /// The same of a path that is but a name, in the working directory; none of another.
+    /// Like [`Self::walk_to_last`], for a path that is a single name in the working directory; none
+    /// for any other path.
     ///
     /// # Errors
     /// As [`Self::working_directory`].
@@ -225,7 +224,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(here)
     }
 
-    /// Walks on where no directory was found: through a symbolic link, if that is what it is.
+    /// Continues a walk where a step found that it was not in a directory: through a symbolic link,
+    /// if it is one.
     #[cold]
     #[inline(never)]
     fn walk_on(
@@ -255,7 +255,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(here)
     }
 
-    /// What a path's last name stands for in the end.
+    /// Checks what a path's last name refers to, and follows it if it is a symbolic link.
     #[cold]
     #[inline(never)]
     fn end(
@@ -283,7 +283,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::NAMETOOLONG`];
-    /// [`Errno::STALE`] if the directory has to be found again.
+    /// [`Errno::STALE`] if the directory must be looked up again.
     #[inline(never)]
     pub fn step(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         self.step_to(caller, directory, name)
@@ -326,7 +326,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// The inode that something says of a directory.
+    /// The inode that the closure finds in a directory, as a node.
     #[inline(always)]
     fn found_in(
         &self,
@@ -345,27 +345,27 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Node { at, known: Known::Seen { stamp, by: directory.at, by_stamp } })
     }
 
-    /// What is to be said of an inode that somebody holds. Whoever waits for it holds nothing, as
-    /// it may lie above.
+    /// Handles an inode whose lock is held. A thread only waits for it without holding locks, as
+    /// the inode may be above them.
     #[cold]
     #[inline(never)]
     fn held_meanwhile(&self, at: Ref, inode: Line<'a>) -> Result<(Ref, Stamp), Errno> {
         if self.holds(inode) {
-            // It is the directory itself, and what is above the root.
+            // The root: it is its own parent, and this thread has it locked.
             return Ok((at, Stamp::before_lock(inode)));
         }
         if !self.holds_any() {
-            // Meanwhile, it may become another's, which the directory would show.
+            // It may become another inode meanwhile, but then the directory has changed.
             self.await_release(at, inode)?;
         }
         Err(Errno::AGAIN)
     }
 
-    /// What a symbolic link, which stands in the directory, refers to in the end; if only the last
-    /// name is missing, that can be noted.
+    /// Follows a symbolic link in a directory to its end. If only the last name does not exist, it
+    /// is noted in `missing`, if that is given.
     ///
     /// # Errors
-    /// [`Errno::NOTDIR`] if it is no symbolic link; as [`Self::walk`].
+    /// [`Errno::NOTDIR`] if it is not a symbolic link; otherwise as [`Self::walk`].
     #[cold]
     #[inline(never)]
     pub(crate) fn through(
@@ -376,7 +376,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mut missing: Option<&mut Missing>,
     ) -> Result<Node, Errno> {
         let (mut directory, mut link) = (directory, link);
-        // What is still to be walked, at the end of the buffer.
+        // The rest of the path still to walk, at the end of the buffer.
         let mut buffer = [0; 2 * (PATH_MOST + 1)];
         let mut at = buffer.len();
         'link: loop {
@@ -421,7 +421,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Copies a symbolic link's target before `at`; where it begins.
+    /// Copies a symbolic link's target to before `at`; returns where it begins.
     fn prepend_target(&self, link: Node, buffer: &mut [u8], at: usize) -> Result<usize, Errno> {
         self.read_node(link, |line| {
             if self.mode(line.load(cell::MODE))?.mode & TYPE != SYMLINK {
@@ -449,8 +449,8 @@ mod tests {
     use crate::quiet::Quiet;
     use crate::tree::Remove;
 
-    /// The root is above itself. Where it changes all the time, it is looked at under its lock, by
-    /// one that must not wait for himself then.
+    /// The root is its own parent. If it changes all the time, it is read under its lock, and the
+    /// thread must not wait for itself then.
     #[test]
     fn what_is_above_the_root_is_found_whatever_changes() {
         let mut memory = Memory::of_pages(80);

@@ -1,4 +1,4 @@
-//! What an inode has besides its content: extended attributes, and locks that programs take.
+//! What an inode has besides its content: extended attributes, and file locks.
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Node, Remove, SetAttribute, flags};
@@ -41,7 +41,7 @@ fn attributes_are_kept_with_what_the_inode_holds() {
     let mut memory = arena(&world);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
-    // So that there is a table of descriptors.
+    // Makes sure that there is a table of descriptors.
     set_up_table(&member);
     let before = assert_whole(&member);
     for (name, mode) in [("file", FILE | 0o600), ("directory", DIRECTORY | 0o700)] {
@@ -59,7 +59,7 @@ fn attributes_are_kept_with_what_the_inode_holds() {
         assert_eq!(get(&member, node, "trusted.long"), Ok(long));
         assert_eq!(names(&member, node), ["trusted.long", "user.a", "user.empty"]);
         assert_whole(&member);
-        // What it holds is told from the annex from now on.
+        // From now on, its content is found through the annex.
         if name == "file" {
             for (offset, length) in [(0, 100), (3_000, 3_000), (50_000, 100)] {
                 assert_eq!(member.write_at(node, offset, &vec![3; length]), Ok(length));
@@ -137,7 +137,7 @@ fn locks_of_bytes_split_and_join() {
     assert_eq!(member.lock_file(node, lock(2, true, (50, 150))), Err(Errno::AGAIN));
     let theirs = member.lock_in_the_way(node, &lock(2, true, (99, 150)));
     assert_eq!(theirs, Ok(Some(lock(1, false, (0, 100)))));
-    // The middle goes, and what is left are two.
+    // The middle is released, which leaves two locks.
     assert_eq!(member.unlock_file(node, lock(1, false, (0, 0)).owner, (20, 70)), Ok(()));
     assert_eq!(member.lock_file(node, lock(2, true, (50, 70))), Ok(()));
     assert_eq!(member.lock_file(node, lock(2, true, (20, 21))), Ok(()));
@@ -152,7 +152,7 @@ fn locks_of_bytes_split_and_join() {
     }
     let nothing = member.lock_in_the_way(node, &lock(3, true, (0, u64::MAX)));
     assert_eq!(nothing, Ok(None));
-    // Touching ones of a kind are one: there is room for any number.
+    // Adjacent locks of the same kind are merged, so there is room for any number.
     for start in 0..2_000 {
         assert_eq!(member.lock_file(node, lock(1, true, (start, start + 1))), Ok(()));
     }
@@ -183,7 +183,7 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
     assert_eq!(whole(two, false), Err(Errno::AGAIN), "a descriptor of it is left");
     member.close(copy).expect("it is open");
     assert_eq!(whole(two, false), Ok(()));
-    // Of a process' locks, all end with any of its descriptors.
+    // All locks of a process end when it closes any of its descriptors.
     let (of_process, third) = (lock(0, true, (0, 10)), open());
     assert_eq!(
         member.lock_range(two, (of_process.start, of_process.end), Some(true), Some(0)),
@@ -195,8 +195,7 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
     assert_whole(&member);
 }
 
-/// Whoever dies while it changes attributes or locks leaves them as they were, or as they were to
-/// be.
+/// A thread that dies while it changes attributes or locks leaves either the old or the new ones.
 #[test]
 fn whoever_dies_at_an_annex_leaves_all_or_nothing() {
     type Act = fn(&Member<'_, &World>, Node) -> Result<(), Errno>;

@@ -142,7 +142,7 @@ fn a_device_keeps_its_number() {
             let open = hold(member, all, name).expect("it is there");
             assert_eq!(member.open_node(&Caller::ROOT, open.node, 0), Err(Errno::NXIO));
             assert_eq!(member.truncate(open.node, 0), Err(Errno::INVAL));
-            // With an annex, its number is there.
+            // With an annex, the device number is stored there.
             let times = NewTimes { accessed: NewTime::At(1), changed: NewTime::Same };
             member.touch_node(&Caller::ROOT, open.node, times).expect("there is room");
             assert_eq!(member.stat(open.node).expect("it is open").device, device);

@@ -1,4 +1,4 @@
-//! What is in files, compared with a vector of bytes.
+//! The content of files, compared with a vector of bytes.
 
 use densefs::modes::{Caller, FILE};
 use densefs::{Errno, Member, Node, Remove, Sought};
@@ -15,7 +15,7 @@ enum Step {
     Punch { offset: usize, length: usize },
 }
 
-/// Sizes and offsets around where the form of a file changes.
+/// Sizes and offsets close to where the form of a file changes.
 fn amount() -> impl Strategy<Value = usize> {
     prop_oneof![0..200_usize, 3_900..4_300_usize, 8_000..8_400_usize, 0..300_000_usize]
 }
@@ -33,7 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A file in a new arena, open.
+/// Creates a file in a new arena, and opens it.
 fn open(member: &Member<'_, &World>) -> Hold {
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     member.make_at(&caller, root, b"file", FILE | 0o600).expect("there is room");
@@ -83,7 +83,7 @@ fn content(member: &Member<'_, &World>, file: Node) -> Vec<u8> {
     bytes
 }
 
-/// What is said to be no data reads as zeros, and stretches follow one another to the end.
+/// Holes read as zeros, and stretches of data and holes alternate up to the end.
 fn assert_holes_are_empty(member: &Member<'_, &World>, file: Node, model: &[u8]) {
     let mut at = 0;
     while at < model.len() {
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-/// A file of a page becomes one of a line: the page is free.
+/// When a file of a page shrinks to a line, the page is freed.
 #[test]
 fn a_page_is_given_back_whole() {
     let (mut memory, world) = (Memory::of_pages(1024), World::default());
@@ -149,8 +149,8 @@ fn a_page_is_given_back_whole() {
     assert_eq!(content(&member, file), [0; 64]);
 }
 
-/// Whoever dies while writing, cutting or removing leaves a whole file, of which each byte is as
-/// it was or as it was to be.
+/// A thread that dies while it writes, truncates or removes a file leaves it consistent: each byte
+/// is either the old or the new one.
 #[test]
 fn whoever_dies_in_a_file_leaves_it_whole() {
     let steps = [
@@ -187,7 +187,7 @@ fn whoever_dies_in_a_file_leaves_it_whole() {
             assert_whole(&survivor);
             let found = content(&survivor, file);
             assert!(is_between(&before, &found, &model), "{step:?}: {stores}");
-            // What lies behind the end never comes back.
+            // Old bytes past the end never come back.
             survivor.truncate(file, 60_000).expect("there is room");
             let longer = content(&survivor, file);
             assert!(longer[found.len()..].iter().all(|&byte| byte == 0), "{step:?}: {stores}");
@@ -218,7 +218,7 @@ fn is_between(before: &[u8], found: &[u8], after: &[u8]) -> bool {
         })
 }
 
-/// A file of many extents goes, and whoever removes it dies on the way.
+/// Removes a file of many extents, and dies on the way.
 fn remove_and_die(memory: &Memory, world: &World) {
     let mut memory = memory.copy();
     {
@@ -240,7 +240,7 @@ fn remove_and_die(memory: &Memory, world: &World) {
         let done = world.kill_after(stores, remove);
         survivor.repair(1).expect("it is a slot");
         assert_whole(&survivor);
-        // Who has the slot next finishes it.
+        // The next thread with this slot finishes the removal.
         let heir = Member::new(arena, world, 1, 1).expect("there are slots");
         heir.make_at(&Caller::ROOT, root, b"another", FILE | 0o600).expect("there is room");
         assert_whole(&survivor);
@@ -250,7 +250,7 @@ fn remove_and_die(memory: &Memory, world: &World) {
     }
 }
 
-/// A file that takes all the space there is goes, and all of it is free again.
+/// A file that takes all the space is removed, and all of the space is free again.
 #[test]
 fn a_full_arena_is_emptied() {
     let (mut memory, world) = (Memory::of_pages(4096), World::default());

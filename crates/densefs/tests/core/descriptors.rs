@@ -1,4 +1,4 @@
-//! Paths and descriptors: what they find, what they share, and what a process that died leaves.
+//! Paths and descriptors: what they find and share, and what a dead process leaves.
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Follow, Member, Remove, Start, Stat, Whence, flags};
@@ -20,8 +20,8 @@ fn walk(member: &One<'_, '_>, path: &[u8], follow: Follow) -> Result<u64, Errno>
     Ok(member.ino(found))
 }
 
-/// `a/b/file` with some text, and symbolic links: `a/up` to the root's `a`, `there` to the file,
-/// `nowhere`, and `round` to itself.
+/// Creates `a/b/file` with some text, and symbolic links: `a/up` to the root's `a`, `there` to the
+/// file, `nowhere`, and `round` to itself.
 fn plant(member: &One<'_, '_>) -> Result<(), Errno> {
     let root = member.root()?;
     member.make_at(ROOT, root, b"a", DIRECTORY | 0o755)?;
@@ -98,7 +98,7 @@ fn opening_makes_follows_and_refuses_as_the_system_does() {
     for (path, how, why) in fails {
         assert_eq!(open(&member, path, how), Err(why), "{:?}", String::from_utf8_lossy(path));
     }
-    // What a link refers to is made where the link says.
+    // A file that does not exist is created where the link points.
     let made = open(&member, b"nowhere", CREATE).expect("there is room");
     let ino = member.ino(member.node(made).expect("it is open"));
     assert_eq!(walk(&member, b"a/b/new", Follow::No), Ok(ino));
@@ -131,7 +131,7 @@ fn descriptors_are_the_lowest_and_share_what_they_refer_to() {
     assert_eq!(member.duplicate(4, 0, 0), Ok(5));
     assert_eq!(member.duplicate(4, 1000, 0), Ok(1000));
     assert_eq!(open(&member, b"a/b/file", READ_WRITE | flags::APPEND), Ok(17));
-    // One offset for all of them, and the other's own.
+    // They share one offset; the other description has its own.
     let mut four = [0; 4];
     assert_eq!(member.read_on(4, &mut four), Ok(4));
     assert_eq!(member.read_on(1000, &mut four), Ok(4));
@@ -146,7 +146,7 @@ fn descriptors_are_the_lowest_and_share_what_they_refer_to() {
     assert_eq!(member.write_to(5, 0, b"!"), Ok(1), "goes behind the end");
     assert_eq!(member.seek(5, 0, Whence::Current), Ok(12));
     assert_eq!(assert_whole(&member).descriptions, 98);
-    // A child has them all, and the offset is still one.
+    // A child gets all of them, and still shares the offset.
     let child = Member::new(*member.arena(), &world, 2, 2).expect("there are slots");
     child.begin_process(2).expect("it is a record");
     member.copy_descriptors(2).expect("there is room");
@@ -206,7 +206,7 @@ fn a_glance_is_enough_from_any_working_directory() {
     assert_eq!(glance(b"a"), Some(Err(Errno::NOENT)));
 }
 
-/// What a victim does with descriptors, of which it may have some already.
+/// What a victim does with descriptors; it may have some already.
 type Act = fn(&One<'_, '_>) -> Result<(), Errno>;
 
 const ACTS: [(&str, u32, Act); 9] = [
@@ -239,8 +239,8 @@ const ACTS: [(&str, u32, Act); 9] = [
     }),
 ];
 
-/// A process dies after every store of what it does with descriptors, and whoever closes what it
-/// had dies after every seventh: nothing is open in the end, and nothing is lost.
+/// A process dies after each store of an operation on descriptors, and the thread that closes what
+/// it had dies after every seventh store. In the end, nothing is open and nothing is lost.
 #[test]
 fn what_a_process_had_open_is_closed_wherever_it_died() {
     for (what, have, act) in ACTS {
@@ -283,7 +283,7 @@ fn what_a_process_had_open_is_closed_wherever_it_died() {
     }
 }
 
-/// An inode that is open but has no name is there until its last process goes.
+/// An inode that is open but has no name exists until the last process that has it open is gone.
 #[test]
 fn files_stay_files_for_those_who_have_them_open() {
     let (mut memory, world) = (Memory::of_pages(2048), World::default());
@@ -296,7 +296,7 @@ fn files_stay_files_for_those_who_have_them_open() {
     let found = member.step(ROOT, at, b"file").expect("it is there");
     member.remove_at(ROOT, at, b"file", Remove::Name).expect("it is there");
     member.close(file).expect("it is open");
-    // What was found, or was open, is not taken for what is in its place.
+    // A node or descriptor is not mistaken for what is in its place now.
     assert_eq!(member.stat(found), Err(Errno::STALE));
     assert_eq!(member.stat(node), Err(Errno::STALE));
     let at = member.walk(ROOT, at, b"/a/b", Follow::No).expect("it is there");

@@ -1,5 +1,6 @@
-//! An arena that has no room, found out at each place of an operation that asks for some: the
-//! operation fails with ENOSPC, nothing of it is seen or lost, and what needs no room goes on.
+//! An arena runs out of space at each point where an operation asks for some: the operation fails
+//! with ENOSPC, has no visible effect and loses nothing, and operations that need no space still
+//! work.
 
 use densefs::modes::{Caller, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Remove, SetAttribute, flags};
@@ -39,7 +40,7 @@ fn names_are_made_whole_or_not_at_all() {
     assert!(refused >= CASES.len(), "only {refused} were refused");
 }
 
-/// What a user sees of the file: its content, size and attribute.
+/// What a user sees of the file: its content, its size and its attribute.
 fn look(member: &Member<'_, &World>) -> (Vec<u8>, Option<usize>, bool) {
     let root = member.root().expect("it is there");
     let open = hold(member, root, b"file").expect("it is there");
@@ -61,7 +62,7 @@ const LOCK: FileLock = FileLock {
     pid: 1,
 };
 
-/// Operations on a file that one call does wholly or not at all.
+/// Operations on a file that one call does entirely or not at all.
 const ACTS: [(&str, Act); 7] = [
     ("an attribute", |member, file| {
         let long = [3; 5_000];
@@ -119,7 +120,7 @@ fn files_are_changed_whole_or_not_at_all() {
     }
 }
 
-/// A write for part of which there is room writes that part.
+/// A write that only partly fits writes that part.
 #[test]
 fn a_long_write_ends_where_the_room_does() {
     let world = World::default();

@@ -1,5 +1,5 @@
-//! Somebody else writes anything into the arena, before operations and while they run: no call
-//! panics, none goes on for ever, none reaches outside.
+//! Another process writes garbage to the arena, before and during operations. No call panics, loops
+//! forever, or accesses memory outside of the arena.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicU32;
@@ -11,17 +11,18 @@ use densefs::{Arena, Errno, Follow, Life, Member, Remove, Rename, Seams, flags};
 use crate::world::{Memory, World, format};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
-/// Waits and looks at the time that a call may do: in a bounded loop there are far fewer.
+/// How often a call may wait or read the clock. Bounded loops stay far below this.
 const PATIENCE: u32 = 20_000;
 
-/// Surroundings in which another writes into the arena whenever a store is counted.
+/// An environment in which another process writes to the arena at the moments when stores are
+/// counted.
 struct Hostile<'a> {
     arena: Arena<'a>,
     random: Cell<u64>,
-    /// In how many stores the other writes once; 0 for never.
+    /// One write per this many stores, on average; 0 for none.
     every: Cell<u64>,
     patience: Cell<u32>,
-    /// What was done last, for whoever looks into a failure.
+    /// All writes so far, for debugging a failure.
     written: RefCell<Vec<(u32, usize, u32)>>,
 }
 
@@ -36,11 +37,11 @@ impl Hostile<'_> {
         x
     }
 
-    /// Writes 4 bytes somewhere: anything, or what could be there.
+    /// Writes 4 bytes somewhere: random ones, or plausible ones.
     fn write(&self) {
         let random = self.random();
         let lines = self.arena.lines();
-        // Most of what is in use lies in the first pages of the zone, and in the slots.
+        // Most of what is in use is in the first pages of the zone, and in the slots.
         let line = match random % 4 {
             0 => random >> 8 & 15,
             1 => 64 + (random >> 8) % 896,
@@ -86,7 +87,7 @@ impl Seams for &Hostile<'_> {
 
     fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
         self.tire();
-        // The user loses patience, too.
+        // After half of that, waiting is interrupted, as by an impatient user.
         self.patience.get() > PATIENCE / 2
     }
 
@@ -100,7 +101,7 @@ impl Seams for &Hostile<'_> {
     }
 }
 
-/// An operation of a process that goes on whatever it is told.
+/// An operation of a process that continues whatever it gets.
 type Act = fn(&Member<'_, &Hostile<'_>>) -> Result<(), Errno>;
 
 const ACTS: [Act; 12] = [
@@ -145,7 +146,7 @@ fn plant(member: &Member<'_, &World>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// An arena with some of everything.
+/// An arena that contains a bit of everything.
 pub(crate) fn planted() -> Memory {
     let (mut memory, world) = (Memory::of_pages(160), World::default());
     format(&mut memory, &world).expect("there is room");
@@ -154,18 +155,18 @@ pub(crate) fn planted() -> Memory {
     memory
 }
 
-/// What another does.
+/// What the other process does.
 pub(crate) struct Attack {
     pub(crate) random: u64,
-    /// Writes before all operations.
+    /// The number of writes before all operations.
     pub(crate) writes: u64,
-    /// In how many stores it writes once while they run; 0 for never.
+    /// One write per this many stores during the operations, on average; 0 for none.
     pub(crate) every: u64,
-    /// The operation with which the user begins.
+    /// The first operation of the user.
     pub(crate) first: u64,
 }
 
-/// Uses an arena that is attacked, and checks it.
+/// Uses an arena under attack, and checks it.
 pub(crate) fn withstand(arena: Arena<'_>, attack: &Attack) {
     let hostile = Hostile {
         arena,
@@ -175,7 +176,7 @@ pub(crate) fn withstand(arena: Arena<'_>, attack: &Attack) {
         written: RefCell::default(),
     };
     (0..attack.writes).for_each(|_| hostile.write());
-    // What an arena says when it is attached can be refused.
+    // An arena that is inconsistent when it is attached may be refused.
     let Ok(member) = Member::new(arena, &hostile, 1, 1) else { return };
     for number in 0..24 {
         hostile.patience.set(PATIENCE);

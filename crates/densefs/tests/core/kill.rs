@@ -1,5 +1,5 @@
-//! A thread dies after every single store of every operation: what had been done is found, what
-//! had not is not, nothing is lost, and others go on.
+//! A thread dies after every single store of every operation. What had been committed is found,
+//! what had not is not, nothing is lost, and other threads can continue.
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Member, Node, Remove, Rename};
@@ -11,12 +11,12 @@ const SURVIVOR: u32 = 2;
 
 pub(crate) type Act = fn(&Member<'_, &World>, Node) -> Result<(), Errno>;
 
-/// An operation, and how many names there are before it. There is a directory `sub` as well, with
+/// An operation, and the number of names that exist before it. There is also a directory `sub` with
 /// two names.
 pub(crate) struct Case {
     pub(crate) what: &'static str,
     entries: u32,
-    /// How many changes it is that a user can see one after the other.
+    /// How many separate steps of it a user can see.
     steps: usize,
     pub(crate) act: Act,
 }
@@ -150,7 +150,7 @@ pub(crate) fn before(case: &Case, world: &World) -> Memory {
 
 pub(crate) type Seen = Vec<Option<(u64, u32)>>;
 
-/// All that a user sees: each name that there may be, with the inode behind it.
+/// Everything a user sees: each name that may exist, and the inode it refers to.
 pub(crate) fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
     let root = member.root().expect("it is there");
     let look = |at: Node, name: &[u8]| match member.stat_at(&Caller::ROOT, at, name) {
@@ -168,8 +168,8 @@ pub(crate) fn seen(case: &Case, member: &Member<'_, &World>) -> Seen {
     seen
 }
 
-/// What a user sees after the operation was killed after so many stores, and whether it was over
-/// before.
+/// What a user sees after the operation was killed after this many stores, and whether it had
+/// finished before.
 fn after(case: &Case, memory: &Memory, world: &World, stores: u64) -> (Seen, bool) {
     let mut memory = memory.copy();
     let arena = memory.arena();
@@ -182,7 +182,7 @@ fn after(case: &Case, memory: &Memory, world: &World, stores: u64) -> (Seen, boo
         return (seen(case, &survivor), true);
     }
     world.bury(VICTIM);
-    // Whoever comes to a lock of the dead repairs what it left.
+    // A thread that comes to a lock of the dead thread repairs what it left.
     let after = seen(case, &survivor);
     if !world.is_buried(VICTIM) {
         survivor.repair(VICTIM).expect("it is a slot");
@@ -211,12 +211,13 @@ fn whoever_dies_after_any_store_leaves_all_or_nothing() {
                 break;
             }
         }
-        // Before and after, and nothing between: what was once done stays done.
+        // Only the states before and after each step, in this order: a step that was done stays
+        // done.
         assert_eq!(states.len(), case.steps + 1, "{}: {states:?}", case.what);
     }
 }
 
-/// The one that repairs may die as well, after any store, and the next one finishes.
+/// The thread that repairs may also die, after any store, and the next one finishes.
 #[test]
 fn whoever_repairs_may_die_too() {
     let case = &CASES[1];

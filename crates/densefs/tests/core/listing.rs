@@ -1,4 +1,4 @@
-//! Lists that are left off and gone on with while the directory changes.
+//! Listings that are interrupted, and continue after the directory has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn a_list_names_everything_once_in_order() {
     }
 }
 
-/// Between two parts of the list, the table grows, entries go and others come.
+/// Between two parts of the listing, the table grows, and entries are removed and added.
 #[test]
 fn what_stays_is_listed_once_whatever_comes_and_goes() {
     let (mut memory, world) = (Memory::of_pages(1024), World::default());
@@ -76,7 +76,8 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
     assert!(stays.clone().all(|number| seen.contains(&name(number))));
 }
 
-/// Most entries need no hash to be told apart; those between which it goes on may.
+/// Most entries can be told apart without their hashes; those within which the listing continues
+/// may need them.
 #[test]
 fn a_list_goes_on_behind_each_entry() {
     let (mut memory, world) = (Memory::of_pages(1024), World::default());
@@ -106,7 +107,7 @@ fn a_list_goes_on_behind_each_entry() {
     }
 }
 
-/// Names whose hashes begin alike all belong into one bucket, and lie in many.
+/// Names whose hashes begin alike all belong in one bucket, and are stored in many.
 #[test]
 fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
     let (mut memory, world) = (Memory::of_pages(1024), World::default());

@@ -1,4 +1,5 @@
-//! The core by itself: against a model, and killed after every store.
+//! The core on its own: compared with models, killed after every store, attacked, and used by
+//! several threads.
 
 mod annex;
 mod attributes;

@@ -22,7 +22,7 @@ impl Memory {
         Self(self.0.clone())
     }
 
-    /// Takes over the bytes of another that is as long.
+    /// Copies the bytes of another of the same size.
     pub(crate) fn become_like(&mut self, other: &Self) {
         self.0.clone_from_slice(&other.0);
     }
@@ -31,7 +31,7 @@ impl Memory {
     pub(crate) fn arena(&mut self) -> Arena<'_> {
         let lines = u32::try_from(self.0.len() * 64).expect("it is small");
         let start = NonNull::from(&mut self.0[0].0[0]);
-        // SAFETY: the memory is this object's, which the arena borrows, and aligned like a page.
+        // SAFETY: the memory is page-aligned and belongs to this object, which the arena borrows.
         unsafe { Arena::new(start, lines) }
     }
 }

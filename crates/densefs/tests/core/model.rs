@@ -1,4 +1,4 @@
-//! Random operations, each compared with what a map of names says.
+//! Random operations, each compared with a map of names.
 
 use std::collections::BTreeMap;
 
@@ -31,12 +31,12 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The directory that a name is in: the root, one in it, and one in that.
+/// The directory that contains a name: the root, a directory in it, or one in that.
 fn place_of(number: u8) -> usize {
     usize::from(number / 8 % 3)
 }
 
-/// Short names, ones that just fit into a cell, ones that just do not, and the longest.
+/// Short names, names that just fit into a cell, names that just do not, and the longest.
 fn name_of(number: u8) -> Vec<u8> {
     let length = match number % 4 {
         0 => 2,
@@ -49,7 +49,8 @@ fn name_of(number: u8) -> Vec<u8> {
     name
 }
 
-/// What a name stands for: a directory, or an inode with others of the same number.
+/// What a name refers to: a directory, or an inode that other names with the same number refer to
+/// as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Is {
     Directory(usize),
@@ -245,7 +246,7 @@ fn an_inode_that_is_open_outlives_its_name() {
     format(&mut memory, &world).expect("there is room");
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
-    // A process that has had anything open has a table.
+    // A process that has had anything open has a table of descriptors.
     let other = hold(&member, root, b".").expect("it is there");
     member.close(other.descriptor).expect("it is open");
     let before = assert_whole(&member);

@@ -1,4 +1,5 @@
-//! Threads at work at the same time in one arena: what each does holds, and all is whole after.
+//! Several threads use an arena at the same time. Each gets the results it expects, and the arena
+//! is consistent afterwards.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -9,14 +10,14 @@ use densefs::{Errno, Life, Member, Node, Remove, Rename, Seams};
 
 use crate::world::{Memory, World, format, hold};
 
-/// How long somebody sleeps at most before it is believed that nobody will wake him.
+/// How long a thread may sleep before the test assumes a lost wake-up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What surrounds threads that all live. They sleep until they are woken.
+/// The environment of threads that all live. They sleep until they are woken.
 #[derive(Debug, Default)]
 struct Together {
     now_ns: AtomicU64,
-    /// Between a look at a word and falling asleep, nobody is woken.
+    /// Held between looking at a word and falling asleep, so that no wake-up comes in between.
     asleep: Mutex<()>,
     woken: Condvar,
 }
@@ -41,7 +42,8 @@ impl Seams for &Together {
     fn wait(&self, word: &AtomicU32, value: u32) -> bool {
         let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
         if word.load(Ordering::SeqCst) == value {
-            // Who is woken for another word looks at this one, and sleeps again.
+            // A thread that is woken for another word looks at its own again, and goes back to
+            // sleep.
             let slept = self.woken.wait_timeout(asleep, PATIENCE);
             let is_over = slept.unwrap_or_else(PoisonError::into_inner).1.timed_out();
             assert!(!is_over, "nobody wakes who waits for {value:#x}");
@@ -62,8 +64,8 @@ fn name(thread: u32, number: u32) -> Vec<u8> {
     format!("{thread}-{number}").into_bytes()
 }
 
-/// Makes files, writes into them, renames them to and fro between two directories and removes
-/// them; nobody else has these names, so each call must do as if there were no others.
+/// Creates files, writes to them, renames them back and forth between two directories, and removes
+/// them. No other thread uses these names, so each call must behave as if the thread were alone.
 fn work(member: &Member<'_, &Together>, thread: u32, places: [Node; 2]) -> Result<(), Errno> {
     let caller = Caller::ROOT;
     for round in 0..ROUNDS {

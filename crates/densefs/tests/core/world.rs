@@ -1,5 +1,5 @@
-//! What surrounds an arena in a test: a clock that counts, space that ends, and threads that die
-//! when they are told to.
+//! The environment of a test: a clock that counts, space that runs out, and threads that die on
+//! command.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -12,22 +12,22 @@ use densefs::{Errno, Life, Member, Node, Seams, check, flags};
 
 pub(crate) use crate::memory::Memory;
 
-/// What surrounds an arena in a test.
+/// The environment of an arena in a test.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     now_ns: Cell<u64>,
-    /// Pages that can still be supplied; none if there is no end.
+    /// How many pages can still be supplied; none for no limit.
     pub(crate) pages_left: Cell<Option<u32>>,
-    /// Stores that the thread at work can still do before it dies; none if it does not.
+    /// How many stores the current thread can still make before it dies; none if it does not.
     stores_left: Cell<Option<u64>>,
-    /// How often lines can still be taken from a zone; none if there is no end.
+    /// How often lines can still be taken from a zone; none for no limit.
     takes_left: Cell<Option<u32>>,
-    /// Whether more were asked for.
+    /// Whether more were asked for after that.
     asked_in_vain: Cell<bool>,
     dead: RefCell<BTreeSet<u32>>,
 }
 
-/// What a thread that is to die unwinds with.
+/// The payload with which a killed thread unwinds.
 struct Killed;
 
 impl Seams for &World {
@@ -74,7 +74,7 @@ impl Seams for &World {
 }
 
 impl World {
-    /// Does it, and dies after so many stores; none if it did.
+    /// Runs `act`, and kills it after this many stores; none if it was killed.
     pub(crate) fn kill_after<T>(&self, stores: u64, act: impl FnOnce() -> T) -> Option<T> {
         self.stores_left.set(Some(stores));
         let done = catch_unwind(AssertUnwindSafe(act));
@@ -86,7 +86,8 @@ impl World {
         }
     }
 
-    /// Does it while lines can be taken from zones so often; whether more were asked for.
+    /// Runs `act` while lines can be taken from zones this often; returns also whether more were
+    /// asked for.
     pub(crate) fn full_after<T>(&self, takes: u32, act: impl FnOnce() -> T) -> (T, bool) {
         self.takes_left.set(Some(takes));
         let done = act();
@@ -104,28 +105,28 @@ impl World {
     }
 }
 
-/// A new file system in this memory.
+/// Makes a new file system in this memory.
 pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
     let root = Mode { uid: 0, gid: 0, mode: 0o755 };
     let (secret, ino_secret) = (0x5eed_5eed_5eed_5eed, 0x0123_4567_89ab_cdef);
     make(memory.arena(), world, &FormatRequest { secret, ino_secret, root })
 }
 
-/// What a check finds, which must be nothing wrong.
+/// Checks the arena, which must be consistent.
 #[track_caller]
 pub(crate) fn assert_whole(member: &Member<'_, &World>) -> check::Report {
     let mut seen = vec![0; usize::try_from(member.arena().lines()).expect("it fits")];
     member.check(&mut seen).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// What is held so that it stays, whatever becomes of its name.
+/// Something held open, so that it stays whatever happens to its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Hold {
     pub(crate) descriptor: u32,
     pub(crate) node: Node,
 }
 
-/// Holds what has this name.
+/// Opens what has this name, to hold it.
 pub(crate) fn hold<S: Seams>(
     member: &Member<'_, S>,
     directory: Node,

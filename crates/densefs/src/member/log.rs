@@ -1,30 +1,31 @@
-//! The redo log of a slot: stores that are done together, or not at all.
+//! The redo log of a slot: stores that are made together, or not at all.
 //!
-//! An entry is two words: where something is stored and how wide it is, and the value, which is
-//! absolute. So it does no harm to do a log again that was done in part.
+//! An entry is two words: a position with its width, and the value to store there. Values are
+//! absolute, so applying a log again after it was applied in part does no harm.
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::arena::{Arena, Field, LINE_BYTES, Ref, Word, Words};
+use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word, Words};
 use crate::errno::Errno;
-use crate::layout::slot;
+use crate::layout::{cell, slot};
 use crate::member::Member;
 use crate::seams::Seams;
+use crate::stamp::later;
 
-/// Words of a log.
+/// Words in a log.
 const WORDS: usize = 2 * slot::LOG_MOST as usize;
 
 /// A slot's log.
 #[derive(Debug)]
 pub(crate) struct Log<'a> {
     words: Words<'a, WORDS>,
-    /// Entries that are not committed.
+    /// How many entries have been logged and not committed.
     logged: Cell<usize>,
 }
 
 impl<'a> Log<'a> {
-    /// That of the slot of this number.
+    /// The log of this slot.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such slot.
@@ -33,14 +34,14 @@ impl<'a> Log<'a> {
         Ok(Self { words, logged: Cell::new(0) })
     }
 
-    /// Forgets what is not committed; whether there was anything.
+    /// Discards what is not committed; returns whether there was anything.
     #[inline(always)]
     pub(crate) fn clear(&self) -> bool {
         self.logged.replace(0) > 0
     }
 }
 
-/// An operation has more changes than a log has entries, which it must not.
+/// An operation has logged more changes than fit, which is a bug.
 #[cold]
 #[inline(never)]
 fn is_full() -> ! {
@@ -48,14 +49,15 @@ fn is_full() -> ! {
 }
 
 impl<S: Seams> Member<'_, S> {
-    /// Puts a store into the log.
+    /// Logs a store.
     #[inline(always)]
     pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
         let byte = at.0 as usize * LINE_BYTES + field.byte();
         self.put_word((byte << 2) as u64 | u64::from(W::WIDTH), value.bits());
     }
 
-    /// The same, of a place as the log has it: once for all fields, as an operation has many.
+    /// Logs a store at a position encoded as in the log. Not generic, since every operation logs
+    /// fields of several widths.
     #[inline(never)]
     fn put_word(&self, place: u64, value: u64) {
         let entry = self.log.logged.get();
@@ -69,7 +71,24 @@ impl<S: Seams> Member<'_, S> {
         self.log.logged.set(entry + 1);
     }
 
-    /// Does all that is in the log, or after a death somebody else does.
+    /// Logs a change of an inode's ctime, to a time later than the last one even if the clock has
+    /// not ticked since.
+    #[inline(always)]
+    pub(crate) fn put_changed(&self, at: Ref, line: Line<'_>, now: u64) {
+        self.put(at, cell::CTIME, later(line, now));
+    }
+
+    /// Logs that a file's content changes. Anyone who caches the content, as the kernel does for a
+    /// mounted file, detects by the mtime that the cache is stale, so each change gets an mtime of
+    /// its own.
+    #[inline(always)]
+    pub(crate) fn put_written(&self, at: Ref, line: Line<'_>, now: u64) {
+        let time = later(line, now);
+        self.put(at, cell::MTIME, time);
+        self.put(at, cell::CTIME, time);
+    }
+
+    /// Applies what is in the log. If this thread dies, another applies the rest.
     #[inline]
     pub(crate) fn commit(&self) {
         let entries = self.log.logged.replace(0);
@@ -81,7 +100,7 @@ impl<S: Seams> Member<'_, S> {
         self.set_committed(0);
     }
 
-    /// Forgets what is in the log and not committed.
+    /// Discards what is in the log and not committed.
     #[inline]
     pub(crate) fn forget(&self) {
         if self.log.clear() {
@@ -89,13 +108,13 @@ impl<S: Seams> Member<'_, S> {
         }
     }
 
-    /// Does the first entries of a log.
+    /// Applies the first `entries` entries of a log.
     #[inline(never)]
     pub(crate) fn redo(&self, log: &Log<'_>, entries: u32) {
         let (arena, words) = (*self.arena(), log.words);
         for entry in 0..entries.min(slot::LOG_MOST) as usize {
             let (what, value) = (words.load(2 * entry), words.load(2 * entry + 1));
-            // What does not fit into a `usize` is outside.
+            // A position that does not fit into a `usize` is outside the arena.
             let byte = usize::try_from(what >> 2).unwrap_or(usize::MAX);
             arena.store_at(byte, u32::of_bits(what & 3), value);
             self.seams().after_store();

@@ -1,4 +1,6 @@
-//! A file system as programs use it.
+//! The file system as programs use it.
+
+mod raw;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -12,20 +14,20 @@ use crate::attachment::{Attachment, Credentials, ProcessSeams};
 use crate::file::ArenaError;
 use crate::{fork, seat};
 
-/// The core, as this thread has it.
+/// The core, as used by this thread.
 pub(crate) type Core<'m> = &'m Member<'static, ProcessSeams>;
 
-/// From where a path that does not begin with a slash starts.
+/// Where relative paths start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// The working directory that the process has in this file system.
+    /// The process' working directory in this file system.
     Working,
     /// An open directory.
     Descriptor(u32),
 }
 
 impl Base {
-    /// Where a path starts.
+    /// The directory where a path starts.
     #[inline(always)]
     pub(crate) fn node(self, member: Core<'_>, path: &[u8]) -> Result<Node, Errno> {
         match self {
@@ -35,7 +37,7 @@ impl Base {
         }
     }
 
-    /// A path's last name, and where it stands.
+    /// Walks to the directory of a path's last name.
     #[inline(never)]
     pub(crate) fn last<'p>(
         self,
@@ -50,36 +52,36 @@ impl Base {
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name; `.` and `..` are not among them.
+    /// Its name, never `.` or `..`.
     pub name: Vec<u8>,
-    /// Its inode's number.
+    /// Its inode number.
     pub ino: u64,
     /// Its inode's type, as in `st_mode`.
     pub type_bits: u32,
-    /// Where a list goes on behind it.
+    /// Where a listing continues after it.
     pub next: u64,
 }
 
 /// How full a file system is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes for inodes, names and content.
+    /// Total size of the space for inodes, names and content, in bytes.
     pub bytes: u64,
-    /// Of them, those in pages that are free.
+    /// How much of that is in free pages.
     pub free_bytes: u64,
 }
 
-/// A DenseFS that this process has attached. Clones are the same.
+/// A DenseFS that this process has attached. All clones share one attachment.
 ///
-/// A fork's child has it, too, with all that is open. Children that are made otherwise must not use
-/// it, nor live on when their parent dies before they execute another program.
+/// A forked child has it as well, with everything that is open. Children created in other ways must
+/// not use it, and must not outlive their parent before they execute another program.
 #[derive(Clone, Debug)]
 pub struct DenseFs {
     pub(crate) attachment: Arc<Attachment>,
 }
 
 impl DenseFs {
-    /// Attaches the arena in a file. What processes that died had not finished is finished.
+    /// Attaches the arena in a file. What dead processes left unfinished is completed.
     ///
     /// # Errors
     /// [`ArenaError`].
@@ -89,7 +91,7 @@ impl DenseFs {
         Ok(Self { attachment })
     }
 
-    /// The file that the arena is in.
+    /// The file that contains the arena.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.attachment.path()
@@ -104,7 +106,7 @@ impl DenseFs {
         seat::with(&self.attachment, |member| act(member, &caller))
     }
 
-    /// Does something that needs no care, and finds out if it does.
+    /// Does something on the fast path; none if that is not possible.
     #[inline(always)]
     pub(crate) fn briefly<T>(
         &self,
@@ -113,10 +115,10 @@ impl DenseFs {
         seat::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
     }
 
-    /// Does something in the core as this thread, on whose behalf the caller says.
+    /// Calls the core from this thread. The closure chooses on whose behalf.
     ///
     /// # Errors
-    /// What it says; [`Errno::NFILE`] if all slots are in use.
+    /// What the closure returns; [`Errno::NFILE`] if all slots are in use.
     pub fn with_core<T>(
         &self,
         act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
@@ -124,7 +126,7 @@ impl DenseFs {
         seat::with(&self.attachment, act)
     }
 
-    /// Does something with the inode that a path names.
+    /// Does something with the inode at a path.
     #[inline]
     pub(crate) fn with_node<T>(
         &self,
@@ -141,7 +143,7 @@ impl DenseFs {
         })
     }
 
-    /// Does something with the last name of a path.
+    /// Does something with the last name of a path, and its directory.
     #[inline]
     pub(crate) fn with_last<T>(
         &self,
@@ -151,8 +153,8 @@ impl DenseFs {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
             member.again(|| {
-                // Both have a place of their own: to copy what has just been stored in pieces
-                // takes longer than all else here.
+                // Two separate variables: copying a value that was just stored in pieces would take
+                // longer than everything else here.
                 if base == Base::Working
                     && let Some(last) = member.only_name(path)?
                 {
@@ -163,7 +165,7 @@ impl DenseFs {
         })
     }
 
-    /// How full it is.
+    /// How full the file system is.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`].
@@ -175,19 +177,19 @@ impl DenseFs {
         })
     }
 
-    /// Sets the mask of permissions that new files do not get; the one before.
+    /// Sets the umask for new files; returns the old one.
     #[must_use]
     pub fn set_umask(&self, umask: u32) -> u32 {
         self.attachment.credentials.set_umask(umask)
     }
 
-    /// Takes back what dead processes have left.
+    /// Reclaims what dead processes have left.
     pub(crate) fn sweep(&self) -> Result<(), Errno> {
         self.with(|member, _| self.attachment.sweep(member))
     }
 
-    /// Gives back the slot that this thread has in it, and with it the arena itself once no other
-    /// thread has one and all clones are gone. The thread's next call takes a slot again.
+    /// Releases the slot that this thread has in the arena. The arena itself is detached once all
+    /// threads have left and all clones are gone. The thread's next call takes a slot again.
     pub fn leave(&self) {
         seat::leave(&self.attachment);
     }
@@ -204,17 +206,17 @@ impl DenseFs {
         })
     }
 
-    /// Checks the whole arena, which no other process may have attached.
+    /// Checks the whole arena. No other process may have it attached.
     ///
     /// # Errors
-    /// [`ArenaError::InUse`]; [`ArenaError::Core`]. What is wrong with it is a value.
+    /// [`ArenaError::InUse`]; [`ArenaError::Core`]. Inconsistencies are returned as a value.
     pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
         let path = || self.path().to_owned();
         let checked = self.with(|member, _| {
             if self.attachment.is_shared() {
                 return Err(Errno::BUSY);
             }
-            // Only now: the last of the others may have died just before.
+            // Not earlier: the last of the others may have died just before.
             self.attachment.sweep(member)?;
             let mut seen = vec![0; member.arena().lines() as usize];
             Ok(member.check(&mut seen))
@@ -225,7 +227,7 @@ impl DenseFs {
         })
     }
 
-    /// Owner, group and mode of the process, for what it makes.
+    /// The process' owner and group with this mode, for a new root directory.
     #[must_use]
     pub fn new_root(mode: u32) -> Mode {
         Mode {
@@ -264,7 +266,8 @@ mod tests {
         for files in [second, first] {
             let before = count_mapped();
             files.leave();
-            // To fork is not to use it: with a user given, the child comes of fork().
+            // Forking must not count as using the arena. With a user id set, the child is created
+            // by fork().
             let uid = rustix::process::getuid().as_raw();
             assert!(Command::new("true").uid(uid).status().expect("every system has it").success());
             drop(files);
@@ -289,7 +292,7 @@ mod tests {
         assert_eq!(files.stat("/notes").expect("it is there").size, 0);
     }
 
-    /// Each remembers it, and looks whether another has changed it since.
+    /// Each thread caches it, and checks whether another has changed it since.
     #[test]
     fn all_threads_of_a_process_have_one_working_directory() {
         let place = tempfile::tempdir().expect("a directory");
@@ -301,7 +304,7 @@ mod tests {
             files.make_directory(directory, 0o700).expect("there is room");
             files.open(file, flags::WRITE | flags::CREATE, 0o600).expect("there is room");
         }
-        // As long as nobody changes it, it is the root.
+        // It is the root until somebody changes it.
         files.stat("one/first").expect("it is there");
         std::thread::scope(|scope| {
             scope.spawn(|| files.change_directory("/one").expect("it is there"));

@@ -1,13 +1,13 @@
 //! The seat that a thread used last, where its next call finds it.
 //!
-//! It is a word of each thread's own, at a place that is known once the library is loaded. Rust's
-//! own variables of threads are found by a function call in a shared library, and that call alone
-//! touches five lines of instructions and five of data.
+//! It is a thread-local word at an offset that is known once the library is loaded. In a shared
+//! library, Rust's thread-local variables are found by a function call, and that call alone touches
+//! five lines of instructions and five of data.
 #![expect(unsafe_code, reason = "the word is reached by instructions of our own")]
 
 use std::arch::{asm, global_asm};
 
-use crate::seat::Seat;
+use super::Seat;
 
 global_asm!(
     ".pushsection .tbss.densefs_last_seat, \"awT\", @nobits",
@@ -21,13 +21,13 @@ global_asm!(
     ".popsection",
 );
 
-/// Takes it away: whoever interrupts the thread finds none, and takes another.
+/// Takes the seat away. Code that interrupts the thread finds none, and takes another.
 #[inline(always)]
 pub(crate) fn take() -> Option<Box<Seat>> {
     of_word(exchange(std::ptr::null_mut()))
 }
 
-/// Puts one there; what was there before.
+/// Puts a seat there; returns the one that was there before.
 #[inline(always)]
 pub(crate) fn put(seat: Box<Seat>) -> Option<Box<Seat>> {
     of_word(exchange(Box::into_raw(seat)))
@@ -35,14 +35,14 @@ pub(crate) fn put(seat: Box<Seat>) -> Option<Box<Seat>> {
 
 #[inline(always)]
 fn of_word(seat: *mut Seat) -> Option<Box<Seat>> {
-    // SAFETY: what is not null has been put there by this thread, and is there no more.
+    // SAFETY: a pointer that is not null was put there by this thread, and is no longer there.
     (!seat.is_null()).then(|| unsafe { Box::from_raw(seat) })
 }
 
 #[inline(always)]
 fn exchange(new: *mut Seat) -> *mut Seat {
     let old;
-    // SAFETY: nothing else refers to the word, and no other thread to this thread's.
+    // SAFETY: nothing else refers to the word, and no other thread accesses this thread's.
     unsafe {
         asm!(
             "mov {place}, qword ptr [rip + densefs_last_seat@gottpoff]",

@@ -1,4 +1,6 @@
-//! The threads of this process: each has a slot of the arena while it works in it.
+//! The threads of this process: each has a slot of the arena while it uses it.
+
+mod last;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,19 +8,18 @@ use std::sync::Arc;
 use densefs::{Errno, Member};
 
 use crate::attachment::{Attachment, ProcessSeams};
-use crate::last_seat;
 
-/// A thread's slot in an arena. It begins with a line of the processor's caches, and what it is
-/// recognised by is in that line.
+/// A thread's slot in an arena. Aligned so that the fields by which it is recognised are in its
+/// first cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Seat {
     slot: u32,
-    /// Whose it is: that of a child's parent is not the child's.
+    /// The record it was taken with. After a fork, a seat of the parent is not the child's.
     record: u32,
-    /// Whether there will be somebody to drop it when the thread ends.
+    /// Whether the thread can still drop it when it ends.
     is_kept: bool,
-    // Has the attachment as well, so that the arena stays mapped.
+    // Also owns the attachment, so that the arena stays mapped.
     member: Member<'static, ProcessSeams>,
 }
 
@@ -36,7 +37,7 @@ impl Seat {
         &self.member.seams().0
     }
 
-    /// Whether it is this process' in that arena.
+    /// Whether it belongs to this process, in this arena.
     #[inline]
     fn is_in(&self, attachment: &Arc<Attachment>) -> bool {
         Arc::ptr_eq(self.attachment(), attachment) && self.record == attachment.record()
@@ -47,10 +48,10 @@ impl Drop for Seat {
     fn drop(&mut self) {
         if self.record == self.attachment().record() {
             if std::thread::panicking() {
-                // It may be in the middle of something.
+                // The panic may have been in the middle of an operation.
                 self.member.abandon().ok();
             }
-            // What is not given back stays with the slot.
+            // What cannot be returned stays with the slot.
             self.member.retire().ok();
             self.attachment().give_slot(self.slot);
         }
@@ -62,13 +63,13 @@ struct Leaver;
 
 impl Drop for Leaver {
     fn drop(&mut self) {
-        drop(last_seat::take());
+        drop(last::take());
     }
 }
 
 thread_local! {
     static LEAVER: Leaver = const { Leaver };
-    /// The thread's seats in other arenas than the one that it used last.
+    /// The thread's seats in arenas other than the one it used last.
     static OTHERS: RefCell<Vec<Seat>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -78,44 +79,44 @@ pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
     mut act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
-    let seat = match last_seat::take() {
+    let seat = match last::take() {
         Some(seat) if seat.is_in(attachment) => seat,
         other => another(attachment, other)?,
     };
     let mut has_swept = false;
-    // In a loop, so that there is but one place where the call is made, which is here.
+    // In a loop, so that there is only one call site, which gets inlined here.
     let done = loop {
         let done = act(&seat.member);
         let is_full = matches!(done, Err(Errno::NOSPC));
         if has_swept || !(is_full || attachment.is_sweep_due()) {
             break done;
         }
-        // What cannot be taken back is tried again when it is due next.
+        // What cannot be reclaimed now is tried again when a sweep is due.
         attachment.sweep(&seat.member).ok();
         has_swept = true;
         if !is_full {
             break done;
         }
     };
-    // A thread that ends takes one for each call.
-    let replaced = if seat.is_kept { last_seat::put(seat) } else { Some(seat) };
+    // A thread that is ending takes a seat for each call.
+    let replaced = if seat.is_kept { last::put(seat) } else { Some(seat) };
     if let Some(seat) = replaced {
         give_up(seat);
     }
     done
 }
 
-/// The same where nothing more than the seat that the thread has used last is needed, nor anything
-/// to be taken back; none if it is.
+/// Like [`with`], if the seat that the thread used last is all that is needed, and there is nothing
+/// to reclaim; none otherwise.
 #[inline(always)]
 pub(crate) fn briefly<T>(
     attachment: &Arc<Attachment>,
     act: impl FnOnce(&Member<'static, ProcessSeams>) -> Option<T>,
 ) -> Option<T> {
-    let seat = last_seat::take()?;
+    let seat = last::take()?;
     let is_simple = seat.is_in(attachment) && !attachment.is_swept_later();
     let done = if is_simple { act(&seat.member) } else { None };
-    if let Some(seat) = last_seat::put(seat) {
+    if let Some(seat) = last::put(seat) {
         give_up(seat);
     }
     done
@@ -127,13 +128,13 @@ fn give_up(seat: Box<Seat>) {
     drop(seat);
 }
 
-/// The thread's seat in another arena than that of `last`, which it keeps.
+/// The thread's seat in another arena than that of `last`, which is kept.
 #[cold]
 #[inline(never)]
 fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<Seat>, Errno> {
     let kept = OTHERS.try_with(|others| {
         let mut others = others.try_borrow_mut().ok()?;
-        // What a fork has taken from the thread goes.
+        // Seats that a fork has made invalid are dropped.
         others.extend(last.map(|seat| *seat));
         others.retain(|seat| seat.record == seat.attachment().record());
         let found = others.iter().position(|seat| seat.is_in(attachment))?;
@@ -147,10 +148,10 @@ fn another(attachment: &Arc<Attachment>, last: Option<Box<Seat>>) -> Result<Box<
 
 /// Whether this thread has a seat in an arena.
 pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
-    let last = last_seat::take();
+    let last = last::take();
     let is_last = last.as_ref().is_some_and(|seat| seat.is_in(attachment));
     if let Some(seat) = last {
-        last_seat::put(seat);
+        last::put(seat);
     }
     let is_other = |others: &RefCell<Vec<Seat>>| {
         others.try_borrow().is_ok_and(|others| others.iter().any(|seat| seat.is_in(attachment)))
@@ -158,10 +159,10 @@ pub(crate) fn is_seated(attachment: &Arc<Attachment>) -> bool {
     is_last || OTHERS.with(is_other)
 }
 
-/// Gives back what this thread has in an arena.
+/// Releases this thread's seat in an arena.
 pub(crate) fn leave(attachment: &Arc<Attachment>) {
-    if let Some(seat) = last_seat::take().filter(|seat| !seat.is_in(attachment)) {
-        last_seat::put(seat);
+    if let Some(seat) = last::take().filter(|seat| !seat.is_in(attachment)) {
+        last::put(seat);
     }
     OTHERS.with(|others| {
         if let Ok(mut others) = others.try_borrow_mut() {
@@ -172,7 +173,7 @@ pub(crate) fn leave(attachment: &Arc<Attachment>) {
 
 /// Forgets the seats of this thread that were its parent's.
 pub(crate) fn forget_parents() {
-    drop(last_seat::take());
+    drop(last::take());
     OTHERS.with(|others| {
         if let Ok(mut others) = others.try_borrow_mut() {
             others.retain(|seat| seat.record == seat.attachment().record());

@@ -1,76 +1,76 @@
-//! A thread that takes part: its slot, the locks it holds, and its redo log.
+//! A thread that uses an arena: its slot, the locks it holds, and its redo log.
 //!
-//! Every change goes the same way. The locks of what changes are taken, each noted in the slot
-//! before. What is not reachable yet is written where it lies. All other stores are put into the
-//! slot's log as absolute values; then one store commits the log, the stores are done, another
-//! store says so, and the locks are given back. So a thread may die anywhere: before the commit,
-//! nothing has changed, and after it, whoever finds a lock of the dead does the log again, which
-//! does no harm if it was done in part.
+//! All changes are made in the same way. The thread takes the locks of everything it changes, and
+//! notes each in its slot before taking it. What nobody can reach yet is written in place. All
+//! other stores go into the slot's log as absolute values; then one store commits the log, the
+//! logged stores are made, another store marks the log as done, and the locks are released. So a
+//! thread may die at any point: before the commit, nothing has changed; after it, whoever finds a
+//! lock of the dead thread applies the log again, which does no harm if it was applied in part.
+
+mod log;
+mod node;
+mod remembered;
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::arena::{Arena, Field, LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
+use crate::geometry::Geometry;
+use crate::layout::lock::{OWNER, STEP, WAITERS, is_held};
 use crate::layout::{WORD, slot, superblock};
-use crate::log::Log;
-use crate::modes::{KnownMode, MODES_KNOWN};
 use crate::seams::{Life, Seams};
-use crate::space::Geometry;
 use crate::stamp::Stamp;
-use crate::tree::{Node, Working};
+use log::Log;
+pub use node::Node;
+pub(crate) use node::{Known, Opening};
+use remembered::KnownMode;
+pub(crate) use remembered::{MODES_KNOWN, Working};
 
-/// Of a lock's word: who holds it, by number + 1.
-pub(crate) const OWNER: u32 = 0x7fff;
-/// Somebody sleeps at it.
-const WAITERS: u32 = 0x8000;
-/// One step of the version, which is odd while it is held.
-pub(crate) const STEP: u32 = 0x1_0000;
-/// Looks at what others change before its lock is taken for it: few in tests, which are to come
-/// to what is done then.
+/// How often to try an optimistic read before taking the lock. Few in tests, so that they reach the
+/// code that does.
 const READS: u32 = if cfg!(test) { 3 } else { 1000 };
-/// Looks at a held lock before sleeping.
+/// How often to look at a held lock before sleeping.
 const SPINS: u32 = if cfg!(test) { 1 } else { 100 };
 
-/// What somebody found who looked, and the stamp at that moment.
+/// The result of an optimistic read, and the stamp at that moment.
 type Looked<T> = (Result<T, Errno>, Stamp);
 
-/// A thread that takes part in an arena.
+/// A thread that uses an arena.
 ///
-/// What the quickest calls need comes first, so that it lies in few lines of the processor's
-/// caches.
+/// What the fastest calls need comes first, so that it is in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Member<'a, S> {
     arena: Arena<'a>,
     secret: u64,
     ino_secret: u64,
-    /// The record of its process, to look at.
+    /// The line of that record.
     record: Line<'a>,
     seams: S,
-    /// The working directory as it last was.
+    /// The working directory as it was last seen.
     pub(crate) working: Cell<Option<Working>>,
-    /// Modes by their indices, as far as it remembers them. Those of the root and of the first
-    /// files are in the same line as what comes before.
+    /// Cached modes, by index. The entries for the root and the first files are in the same cache
+    /// line as the fields before.
     pub(crate) modes: [KnownMode; MODES_KNOWN],
-    /// Its number.
+    /// The number of its slot.
     number: u32,
     /// The record of its process.
     process: Ref,
     state: Line<'a>,
-    /// Locks that it holds, as it remembers them: the slot is for others.
+    /// How many locks it holds. The slot has them as well, but for others to read.
     held: Cell<usize>,
-    pub(crate) log: Log<'a>,
+    log: Log<'a>,
     held_lines: [Cell<Line<'a>>; slot::HELD_MOST],
-    /// The mode that it last looked up.
+    /// The index of the mode it last looked up.
     pub(crate) last_mode: Cell<Option<u16>>,
-    /// Lines in its stock, those that the log takes and gives among them.
+    /// How many lines are in its stock, after the changes that are in the log.
     pub(crate) cells: Cell<u32>,
     /// How many runs are in its stock, likewise.
     pub(crate) runs: Cell<u32>,
-    /// Whether some of them may be large.
+    /// Whether some of these runs may be large.
     pub(crate) has_large: Cell<bool>,
-    /// The zone that it takes from.
+    /// The zone it allocates from.
     pub(crate) zone: Cell<u32>,
     geometry: Geometry,
     /// The runs in its stock.
@@ -78,8 +78,8 @@ pub struct Member<'a, S> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// The thread that has the slot of this number, which the seams gave to it alone, in the
-    /// process that has the record of that number.
+    /// The thread with slot `number`, in the process with record `process`. The seams must have
+    /// given the slot to this thread alone.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such slot or record.
@@ -128,24 +128,24 @@ impl<'a, S: Seams> Member<'a, S> {
         self.process
     }
 
-    /// The same, to look at.
+    /// The line of its process' record.
     #[inline(always)]
     pub(crate) fn record(&self) -> Line<'a> {
         self.record
     }
 
-    /// Where zones are.
+    /// The division of the arena.
     pub(crate) fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// What hashes of names are mixed with.
+    /// The secret that is mixed into hashes of names.
     #[inline(always)]
     pub(crate) fn secret(&self) -> u64 {
         self.secret
     }
 
-    /// What inode numbers are mixed with.
+    /// The secret that is mixed into inode numbers.
     #[inline(always)]
     pub(crate) fn ino_secret(&self) -> u64 {
         self.ino_secret
@@ -157,7 +157,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self.arena
     }
 
-    /// What surrounds it.
+    /// The environment.
     #[inline(always)]
     pub fn seams(&self) -> &S {
         &self.seams
@@ -175,14 +175,14 @@ impl<'a, S: Seams> Member<'a, S> {
         slot::line_of(self.number).plus(line)
     }
 
-    /// Stores into what nobody else can reach.
+    /// Stores to memory that nobody else can reach, or to fields that need no log.
     #[inline(always)]
     pub(crate) fn fill<W: Word>(&self, line: Line<'_>, field: Field<W>, value: W) {
         line.store(field, value);
         self.seams.after_store();
     }
 
-    /// Copies into what nobody else can reach, or what the caller has locked.
+    /// Copies bytes to memory that nobody else can reach, or that the caller has locked.
     pub(crate) fn copy_in(&self, at: Ref, offset: usize, from: &[u8]) -> Result<(), Errno> {
         self.arena.copy_in(at, offset, from)?;
         self.seams.after_store();
@@ -205,13 +205,13 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Says how many entries of the log are to be done, whoever does them.
+    /// Sets how many entries of the log are to be applied, by whichever thread.
     #[inline(always)]
     pub(crate) fn set_committed(&self, entries: u32) {
         self.fill(self.state, slot::COMMITTED, entries);
     }
 
-    /// Looks at what is in stock, which an operation that was given up may have changed.
+    /// Reads the state of the stock from the slot again, after the logged changes were discarded.
     #[cold]
     #[inline(never)]
     pub(crate) fn look_at_stock(&self) {
@@ -222,7 +222,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Takes the lock of what begins with this line, whatever it is by then.
+    /// Takes the lock in this line, whatever the line has become by then.
     ///
     /// # Errors
     /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the word is nonsense.
@@ -231,15 +231,16 @@ impl<'a, S: Seams> Member<'a, S> {
         self.lock_of(at, None)
     }
 
-    /// The same; if it has to wait and holds other locks, it does so for this node alone.
+    /// Like [`Self::lock`], but if other locks are held, it only waits as long as the line is still
+    /// this node.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if it would wait for something else; as [`Self::lock`].
+    /// [`Errno::STALE`] if it has become something else; otherwise as [`Self::lock`].
     #[inline(always)]
     pub(crate) fn lock_of(&self, at: Ref, wanted: Option<&Node>) -> Result<Line<'a>, Errno> {
         let line = self.arena.line(at)?;
         let held = self.held.get();
-        // No operation takes more locks.
+        // No operation takes more locks than there is room for.
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
         self.fill(self.state, slot::HELD.element(held), at.0);
         compiler_fence(Ordering::SeqCst);
@@ -259,7 +260,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Takes a lock if nobody has it; whether that was so.
+    /// Takes a lock if it is free; returns whether it was.
     pub(crate) fn try_lock(&self, at: Ref) -> Result<bool, Errno> {
         let line = self.arena.line(at)?;
         let held = self.held.get();
@@ -278,7 +279,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(is_taken)
     }
 
-    /// Gives the last lock back.
+    /// Releases the lock that was taken last.
     #[inline]
     pub(crate) fn unlock(&self) {
         let last = self.held.get().wrapping_sub(1);
@@ -289,7 +290,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.held.set(last);
     }
 
-    /// Gives back all locks from the last to the first.
+    /// Releases all locks, in reverse order.
     pub(crate) fn unlock_all(&self) {
         while self.held.get() > 0 {
             self.unlock();
@@ -299,7 +300,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     fn release(&self, line: Line<'_>) {
         let free = (line.load(WORD) & !(OWNER | WAITERS)).wrapping_add(STEP);
-        // In one step: somebody may begin to wait between a load and a store.
+        // Atomically, as another thread may begin to wait between a load and a store.
         let held = line.swap(WORD, free);
         self.seams.after_store();
         if held & WAITERS != 0 {
@@ -307,12 +308,12 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// What the closure finds in the cell at this line, at a moment at which nobody changes it, and
-    /// the stamp that the cell had at that moment. The closure is called again whenever somebody
-    /// did, or when it says [`Errno::AGAIN`], and must not mind what it sees meanwhile.
+    /// Optimistic read: returns what the closure finds in this cell while nobody changes it, and
+    /// the stamp of the cell at that moment. If the cell changes meanwhile, or the closure returns
+    /// [`Errno::AGAIN`], the closure is called again, so it must tolerate inconsistent data.
     ///
     /// # Errors
-    /// What the closure says, if nothing changed; as [`Self::lock`].
+    /// What the closure returns, if nothing changed; otherwise as [`Self::lock`].
     #[inline(always)]
     pub(crate) fn read<T>(
         &self,
@@ -340,8 +341,9 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// The same under the lock, where others change it all the time; nothing if the closure says
-    /// [`Errno::AGAIN`]. Who compares that stamp later finds that something has changed.
+    /// Like [`Self::read`], but under the lock, for a cell that changes all the time; none if the
+    /// closure returns [`Errno::AGAIN`]. The stamp is the one before the lock was taken, so a later
+    /// comparison finds a change.
     #[cold]
     #[inline(never)]
     fn read_locked<T>(
@@ -356,8 +358,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(if matches!(found, Err(Errno::AGAIN)) { None } else { Some((found, before)) })
     }
 
-    /// Gives up an operation that is under way, as if the thread had died: what it has committed is
-    /// done, the rest has not happened, and its locks are free.
+    /// Abandons an operation in progress, as if the thread had died: what it has committed is
+    /// applied, the rest is discarded, and its locks are released.
     ///
     /// # Errors
     /// As [`Self::repair`].
@@ -369,18 +371,18 @@ impl<'a, S: Seams> Member<'a, S> {
         repaired
     }
 
-    /// Waits a little for a lock that somebody holds, and repairs what a dead owner left. The
-    /// caller looks again: what it waits for may have become something else.
+    /// Waits briefly for a lock that another thread holds, and repairs what a dead owner left. The
+    /// caller must look again, as the line may have become something else.
     ///
     /// # Errors
-    /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner cannot be.
+    /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner is invalid.
     #[inline(always)]
     pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
         self.await_release_of(at, line, None)
     }
 
-    /// The same. What is wanted may become something else, which its owner locks before what this
-    /// thread holds: it does not sleep then.
+    /// Like [`Self::await_release`]. What is wanted may become something else, which its owner may
+    /// lock before what this thread holds; in that case, this does not sleep.
     #[cold]
     #[inline(never)]
     fn await_release_of(
@@ -417,7 +419,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Life::Nobody if line.load(WORD) == seen => return Err(Errno::CORRUPT),
             Life::Nobody => return Ok(()),
         }
-        // Who takes a lock notes it before, and forgets it after having given it back.
+        // A thread notes a lock before it takes it, and removes the note after releasing it.
         if !self.is_noted(number, at)? && line.load(WORD) == seen {
             return Err(Errno::CORRUPT);
         }
@@ -434,7 +436,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.held.get() > 0
     }
 
-    /// Whether this thread holds the lock with which this line begins.
+    /// Whether this thread holds the lock in this line.
     pub(crate) fn holds(&self, line: Line<'_>) -> bool {
         line.load(WORD) & OWNER == self.number + 1
     }
@@ -450,8 +452,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.geometry.slots()
     }
 
-    /// Finishes what the thread of that slot, which is dead, had committed, and gives its locks
-    /// back. What it had in stock stays with the slot. One thread does so at a time.
+    /// Applies what the dead thread of a slot had committed, and releases its locks. Its stock
+    /// stays with the slot. Only one thread may do this at a time.
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if there is no such slot.
@@ -476,10 +478,4 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         Ok(())
     }
-}
-
-/// Whether somebody holds the lock with this word.
-#[inline(always)]
-pub(crate) fn is_held(word: u32) -> bool {
-    word & OWNER != 0
 }

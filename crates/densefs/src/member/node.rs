@@ -1,11 +1,11 @@
-//! How an operation knows the inode that it is about.
+//! How an operation identifies the inode that it works on.
 //!
-//! The root stays. What a walk found may have gone the next moment, and its cell may be another
-//! inode by then. So a [`Node`] carries what speaks for it: a directory in which it was found, and
-//! the state of both at that moment, or the descriptor by which it is open. Whoever uses a node
-//! looks at that again, under its lock or after having read from it. It is still the same if it has
-//! not changed at all, or if the directory has not: who wants to be rid of an inode has to change
-//! the directory first.
+//! The root always stays where it is. Any other inode may be freed right after a walk has found it,
+//! and its cell may be another inode by then. So a [`Node`] carries evidence: a directory in which
+//! it was found, and the stamps of both at that moment; or the descriptor by which it is open. An
+//! operation checks the evidence, after locking the inode or after reading it. The inode is still
+//! the same if it has not changed at all, or if the directory has not: to free an inode, a thread
+//! must change the directory first.
 
 use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
@@ -14,28 +14,30 @@ use crate::member::Member;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
-/// An inode, and how it is known.
+/// An inode, and the evidence that it is still there.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(crate) at: Ref,
     pub(crate) known: Known,
 }
 
-/// What speaks for a node.
+/// Evidence that a cell is still the same inode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known {
-    /// Nothing has to: it stays.
+    /// None needed: it always stays.
     Stays,
-    /// It had this stamp when the line `by` had the other, and said that it is there.
+    /// It had this stamp when the directory `by` had `by_stamp` and an entry for it.
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
-    /// It is open, as long as this place of a process' table of descriptors, wherever that lies,
-    /// refers to a description that says so, with these flags.
+    /// It is open: the evidence holds as long as the place in the descriptor table refers to a
+    /// description of this inode with these flags. The table may move meanwhile.
     Open(Opening),
-    /// It is the working directory that the member remembers, and that has not been changed since.
+    /// It is the working directory that the member has cached, and the process has not changed that
+    /// since.
     Working,
 }
 
-/// By what a node is open: which place of which process' table of descriptors has what.
+/// The descriptor by which a node is open: a process' record, a place in its table, and the content
+/// of that place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub(crate) of: Ref,
@@ -43,14 +45,6 @@ pub(crate) struct Opening {
     pub(crate) entry: u64,
     /// The flags of the description.
     pub(crate) flags: u32,
-}
-
-/// A working directory as it last was.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Working {
-    pub(crate) at: Ref,
-    /// How often the process had changed it.
-    pub(crate) changes: u64,
 }
 
 impl PartialEq for Node {
@@ -72,15 +66,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Node { at, known: Known::Stays })
     }
 
-    /// An inode's number: unlike all others now, and perhaps like that of one that is gone.
+    /// An inode's number: unique among existing inodes, but possibly reused.
     #[inline(always)]
     #[must_use]
     pub fn ino(&self, node: Node) -> u64 {
         self.ino_at(node.at)
     }
 
-    /// The number of the inode in this cell: where it is, which stays the same when the arena is
-    /// attached elsewhere, made unrecognisable.
+    /// The number of the inode in this cell: its offset, obscured by a secret. It stays the same
+    /// wherever the arena is attached.
     #[inline(always)]
     pub(crate) fn ino_at(&self, at: Ref) -> u64 {
         (u64::from(at.0) * LINE_BYTES as u64) ^ self.ino_secret()
@@ -89,7 +83,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Locks an inode.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if it is no longer what it was; as [`Member::lock`].
+    /// [`Errno::STALE`] if it is no longer the same inode; otherwise as [`Member::lock`].
     #[inline(always)]
     pub(crate) fn lock_node(&self, node: &Node) -> Result<Line<'a>, Errno> {
         let line = self.lock_of(node.at, Some(node))?;
@@ -102,10 +96,11 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// What the closure finds in an inode while nobody changes it.
+    /// Returns what the closure finds in an inode while nobody changes it.
     ///
     /// # Errors
-    /// [`Errno::STALE`] if it is no longer what it was; what the closure says; as [`Member::read`].
+    /// [`Errno::STALE`] if it is no longer the same inode; what the closure returns; otherwise as
+    /// [`Member::read`].
     #[inline(always)]
     pub(crate) fn read_node<T>(
         &self,
@@ -115,7 +110,7 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(self.read_node_at(node, look)?.0)
     }
 
-    /// The same, and the inode's stamp at that moment.
+    /// Like [`Self::read_node`], but also returns the inode's stamp at that moment.
     #[inline(always)]
     pub(crate) fn read_node_at<T>(
         &self,
@@ -127,8 +122,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((found?, stamp))
     }
 
-    /// Checks that a node is what it was, without waiting: for whoever holds locks that the holder
-    /// of what it has become might wait for.
+    /// Checks that a node is still the same inode, without waiting. For a thread with locks that
+    /// the owner of the changed cell might be waiting for.
     pub(crate) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
         let line = self.line(node.at)?;
         match node.known {
@@ -142,7 +137,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Whether a node is what it was when it was found, now that its stamp is this.
+    /// Checks that a node is still the same inode; `now` is its current stamp.
     #[inline(always)]
     pub(crate) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
         let is_same = match node.known {
@@ -158,7 +153,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline(always)]
     fn is_open(&self, at: Ref, by: Opening) -> Result<bool, Errno> {
-        // A description may have become another's, at the same place.
+        // The place may have the same content again, with a new description in the same cell.
         let description = self.line(Ref(u32::of_bits(by.entry)))?;
         Ok(self.is_in_place(by.of, by.place, by.entry)?
             && description.load(description::INODE) == at.0

@@ -1,0 +1,117 @@
+//! Arguments from C: strings, descriptors, numbers and buffers.
+
+use std::arch::asm;
+use std::ffi::{OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::slice;
+
+use densefs_process::{Base, Errno};
+
+/// Most bytes in one call, as on Linux.
+pub(crate) const LENGTH_MOST: usize = 0x7fff_f000;
+
+/// A path from C.
+///
+/// # Safety
+/// It must be null, or a C string that does not change during `'a`.
+#[inline]
+pub(crate) unsafe fn path<'a>(text: *const c_char) -> Result<&'a Path, Errno> {
+    if text.is_null() {
+        return Err(Errno::FAULT);
+    }
+    // SAFETY: guaranteed by the caller.
+    let bytes = unsafe { slice::from_raw_parts(text.cast(), length(text)) };
+    Ok(Path::new(OsStr::from_bytes(bytes)))
+}
+
+/// The length of a C string. Not libc's, as a call to that touches more cache lines.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+unsafe fn length(text: *const c_char) -> usize {
+    const BLOCK: usize = 16;
+    // An aligned block does not cross a page boundary, so it is readable if one of its bytes is.
+    let within = text.addr() % BLOCK;
+    let mut block = text.wrapping_sub(within);
+    // SAFETY: the string's first byte is in the block.
+    let mut zeros = unsafe { zeros_in(block) } >> within << within;
+    while zeros == 0 {
+        block = block.wrapping_add(BLOCK);
+        // SAFETY: the string has not ended yet, so its next byte is in this block.
+        zeros = unsafe { zeros_in(block) };
+    }
+    block.addr() + zeros.trailing_zeros() as usize - text.addr()
+}
+
+/// Which of 16 bytes are zero, one bit each.
+///
+/// # Safety
+/// They must be readable, and 16-byte aligned.
+#[inline(always)]
+unsafe fn zeros_in(block: *const c_char) -> u32 {
+    let zeros;
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        asm!(
+            "pxor {bytes}, {bytes}",
+            "pcmpeqb {bytes}, xmmword ptr [{block}]",
+            "pmovmskb {zeros:e}, {bytes}",
+            bytes = out(xmm_reg) _,
+            block = in(reg) block,
+            zeros = out(reg) zeros,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    zeros
+}
+
+/// Where a path starts, from the `dirfd` argument of a call.
+#[inline]
+pub(crate) fn base(descriptor: c_int) -> Result<Base, Errno> {
+    if descriptor == libc::AT_FDCWD {
+        return Ok(Base::Working);
+    }
+    number(descriptor).map(Base::Descriptor)
+}
+
+/// A descriptor, which must not be negative.
+#[inline]
+pub(crate) fn number(descriptor: c_int) -> Result<u32, Errno> {
+    u32::try_from(descriptor).map_err(|_| Errno::BADF)
+}
+
+/// An offset or a length, which must not be negative.
+pub(crate) fn place(at: libc::off_t) -> Result<u64, Errno> {
+    u64::try_from(at).map_err(|_| Errno::INVAL)
+}
+
+/// The buffer that a call reads into.
+///
+/// # Safety
+/// For `'a`, nobody else may access it.
+pub(crate) unsafe fn bytes_mut<'a>(
+    start: *mut c_void,
+    count: usize,
+) -> Result<&'a mut [u8], Errno> {
+    match count.min(LENGTH_MOST) {
+        0 => Ok(&mut []),
+        _ if start.is_null() => Err(Errno::FAULT),
+        // SAFETY: guaranteed by the caller.
+        count => Ok(unsafe { slice::from_raw_parts_mut(start.cast(), count) }),
+    }
+}
+
+/// The buffer that a call writes from.
+///
+/// # Safety
+/// For `'a`, nobody may change it.
+pub(crate) unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
+    match count.min(LENGTH_MOST) {
+        0 => Ok(&[]),
+        _ if start.is_null() => Err(Errno::FAULT),
+        // SAFETY: guaranteed by the caller.
+        count => Ok(unsafe { slice::from_raw_parts(start.cast(), count) }),
+    }
+}

@@ -1,0 +1,104 @@
+//! How an arena is divided: slots, records of processes, and zones with their pages.
+
+use crate::arena::{Field, LINES_PER_PAGE, Ref};
+use crate::errno::Errno;
+use crate::layout::{process, slot, zone};
+
+/// The division of an arena, which its size and its number of slots determine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    first: u32,
+    pages: u32,
+    slots: u32,
+}
+
+impl Geometry {
+    /// The geometry of an arena with this many lines and slots; none if not even one zone fits.
+    pub(crate) fn of(lines: u32, slots: u32) -> Option<Self> {
+        let processes = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
+        let first = processes.checked_add(process::count(slots)?)?;
+        let first = first.checked_next_multiple_of(LINES_PER_PAGE)?;
+        let pages = lines.checked_sub(first)? / LINES_PER_PAGE;
+        (pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8).then_some(Self {
+            first,
+            pages,
+            slots,
+        })
+    }
+
+    /// How many zones have room for more than their header.
+    pub(crate) fn zones(self) -> u32 {
+        let whole = self.pages / zone::PAGES;
+        whole + u32::from(self.pages % zone::PAGES > zone::HEADER_PAGES)
+    }
+
+    /// Zone `number`, which must be less than [`Self::zones`].
+    pub(crate) fn zone(self, number: u32) -> Zone {
+        let pages = self.pages - number * zone::PAGES;
+        let at = Ref(self.first + number * zone::LINES);
+        Zone { at, pages: pages.min(zone::PAGES) }
+    }
+
+    /// Where a zone begins, and how many pages it has.
+    pub(crate) fn zone_at(self, number: u32) -> (Ref, u32) {
+        let Zone { at, pages } = self.zone(number);
+        (at, pages)
+    }
+
+    /// The zone that contains a line.
+    pub(crate) fn zone_with(self, at: Ref) -> Result<Zone, Errno> {
+        let number = at.0.checked_sub(self.first).ok_or(Errno::CORRUPT)? / zone::LINES;
+        if number >= self.zones() {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(self.zone(number))
+    }
+
+    /// The first page of the zones.
+    pub(crate) fn first_page(self) -> u32 {
+        self.first / LINES_PER_PAGE
+    }
+
+    /// How many slots there are.
+    pub(crate) fn slots(self) -> u32 {
+        self.slots
+    }
+
+    /// The record of a process.
+    pub(crate) fn process(self, number: u32) -> Result<Ref, Errno> {
+        if number >= self.processes() {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(process::first(self.slots).plus(number))
+    }
+
+    /// How many records of processes there are.
+    pub(crate) fn processes(self) -> u32 {
+        process::count(self.slots).unwrap_or(0)
+    }
+}
+
+/// A zone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Zone {
+    pub(crate) at: Ref,
+    pub(crate) pages: u32,
+}
+
+impl Zone {
+    /// The position of word `index` of the bitmap that begins with line `base` of the header.
+    pub(crate) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
+        let line = self.at.plus(base + index / zone::WORDS_PER_LINE);
+        (line, zone::BITS.element((index % zone::WORDS_PER_LINE) as usize))
+    }
+
+    pub(crate) fn page(self, page: u32) -> Ref {
+        self.at.plus(page * LINES_PER_PAGE)
+    }
+
+    /// The page that contains a line, and the number of the line in it.
+    pub(crate) fn place(self, at: Ref) -> (u32, u32) {
+        let within = at.0 - self.at.0;
+        (within / LINES_PER_PAGE, within % LINES_PER_PAGE)
+    }
+}
