@@ -9,9 +9,9 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
-use crate::need::processors;
 use crate::operations::{Layer, Length, Operations, Pages, Question};
 use crate::place::Place;
+use crate::processors::processors;
 
 /// One benchmark of a suite.
 #[derive(Clone, Debug)]

@@ -12,12 +12,12 @@ use workload::{
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
-use crate::laboratory::QUEUES_IN_ALL;
 use crate::live_target::LiveTarget;
-use crate::most::REWRITTEN_BYTES_MAX;
-use crate::need::{WINDOWS_LEAST, processors};
+use crate::most::{REWRITTEN_BYTES_MAX, keeps_writes};
+use crate::need::{QUEUES_IN_ALL, WINDOWS_LEAST};
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
+use crate::processors::processors;
 use crate::room;
 use crate::thinning::{Scope, thinned};
 
@@ -221,7 +221,7 @@ fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
     let request_bytes = of.workload.request_bytes as u64;
     let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
     let depth = u64::from(depth);
-    if of.keeps_writes(live) {
+    if keeps_writes(of, live) {
         kept.min(QUEUES_IN_ALL * depth).max(depth)
     } else {
         depth + resting.max(1)

@@ -11,8 +11,6 @@ use machine::describe::{
 };
 use targets::Target;
 
-use crate::neighbours;
-
 /// Reads everything that may disturb or refute a replicate.
 #[derive(Debug)]
 pub(crate) struct Counters {
@@ -75,12 +73,6 @@ impl Counters {
             Storage::OwnDevice(..) => target.image_directory().and_then(disk_of),
             Storage::SharedDevice(_) | Storage::None => None,
         };
-        // A server of a file system works for whoever calls it.
-        if FileSystem::named(&target.facts().file_system)
-            .is_some_and(|known| known.storage == file_system::Storage::Process)
-        {
-            neighbours::look_for_servers();
-        }
         // Without /proc/stat, stolen time is simply not known.
         Ok(Self {
             storage,

@@ -17,20 +17,19 @@ use workload::{Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Occasion, Site};
+use crate::failure::failed;
 use crate::live_target::{Fill, LiveTarget};
-use crate::most::operations_max;
+use crate::most::{keeps_writes, operations_max};
+use crate::nanoseconds::nanos;
 use crate::neighbours::{self, Look};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations};
 use crate::pilot;
 use crate::place::Place;
-use crate::replicate::{Execution, failed, nanos};
+use crate::replicate::Execution;
 use crate::stops::unstopped;
 use crate::throttle::Throttle;
 
-/// Queues full that a replicate does at least: filling the queue and emptying it are to be little
-/// of it.
-pub(crate) const QUEUES_IN_ALL: u64 = 4 * pilot::QUEUES;
 /// An interval shorter than this many readings of the clock is timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
@@ -257,9 +256,10 @@ impl Laboratory {
             // Part of the content is compared before, always.
             Layer::Device => Verification::Off,
         };
-        let keeps_writes = of.keeps_writes(live);
+        let write_memory =
+            if keeps_writes(of, live) { WriteMemory::Own } else { WriteMemory::Reused };
         Workload {
-            write_memory: if keeps_writes { WriteMemory::Own } else { WriteMemory::Reused },
+            write_memory,
             operations_per_thread: operations,
             start_operations,
             batch: batch as usize,

@@ -6,16 +6,18 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use machine::describe;
+use file_system::{FileSystem, Storage};
+use machine::describe::{self, DescribeError};
 use record::TargetRecord;
 use targets::{Location, Target, TargetError, TargetSpec};
 use workload::{FileSet, ReachedBy};
 
 use crate::counters::Counters;
 use crate::in_one_piece::Pieces;
+use crate::neighbours;
 use crate::place::Place;
-use crate::sequence::Untaken;
 use crate::trial::Trial;
+use crate::untaken::Untaken;
 use crate::written::DeviceWork;
 
 /// A target with the file sets that benchmarks work on.
@@ -174,8 +176,19 @@ impl LiveTarget {
             *took = typical(*took, began.elapsed() + own_removal);
         }
         drop(entered);
-        self.counters = Some(Arc::new(Counters::of(&self.target, self.is_scratch())?));
+        self.counters = Some(Arc::new(self.open_counters()?));
         Ok(())
+    }
+
+    /// The counters of the target as it is now. A server of its file system works for whoever calls
+    /// it, so it is told apart from other programs from now on.
+    pub(crate) fn open_counters(&self) -> Result<Counters, DescribeError> {
+        let counters = Counters::of(&self.target, self.is_scratch())?;
+        let known = FileSystem::named(&self.target.facts().file_system);
+        if known.is_some_and(|known| known.storage == Storage::Process) {
+            neighbours::look_for_servers();
+        }
+        Ok(counters)
     }
 }
 

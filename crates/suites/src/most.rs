@@ -2,7 +2,9 @@
 
 use record::CacheState;
 use targets::Target;
-use workload::{DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload};
+use workload::{
+    DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload, WriteMemory,
+};
 
 use crate::live_target::LiveTarget;
 use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
@@ -36,7 +38,7 @@ pub(crate) fn operations_max(
         return u64::from(u32::MAX);
     }
     let blocks = of.blocks_per_thread(data_file_bytes);
-    if of.keeps_writes(live) {
+    if keeps_writes(of, live) {
         return kept_writes_max(target, workload).min(blocks).max(1);
     }
     match workload.operation.subject() {
@@ -64,6 +66,14 @@ pub(crate) fn operations_max(
             | Entries::Removed { .. },
         ) => u64::from(u32::MAX),
     }
+}
+
+/// Whether all that the operations write lies in memory at once: what they write back on the
+/// device, and what they write through the file system to be compared with that.
+pub(crate) fn keeps_writes(of: &Operations, live: &LiveTarget) -> bool {
+    let is_to =
+        of.workload.operation == Operation::Write && of.workload.write_memory == WriteMemory::Own;
+    of.rewrites() || (is_to && live.trial().can_rewrite())
 }
 
 /// Writes that are in memory all at once.

@@ -7,8 +7,6 @@
 //! numbers depend on what is done to which files, never on how much time a run has: a budget buys
 //! more blocks and more benchmarks, not longer replicates.
 
-use std::num::NonZero;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use record::{CacheState, Least};
@@ -63,6 +61,9 @@ const COMMITS: u64 = 96;
 const APPENDS: u64 = 4_096;
 /// One of so many comes first, where what is there is to be done once only.
 const FIRST_SHARE: u64 = 8;
+/// Queues full that a replicate does at least: filling the queue and emptying it are to be little
+/// of it.
+pub(crate) const QUEUES_IN_ALL: u64 = 16;
 /// Windows of read-ahead that a cold stream goes through at least: the wait for the first is then a
 /// small part of it.
 pub(crate) const WINDOWS_LEAST: u64 = 8;
@@ -105,13 +106,6 @@ impl Need {
             why: self.why.to_owned(),
         }
     }
-}
-
-/// Processors that this process may use, as it found them: what a run records of it is what each
-/// replicate is held to.
-pub(crate) fn processors() -> usize {
-    static FOUND: OnceLock<usize> = OnceLock::new();
-    *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// The least share of the time in which so many threads are to run at the same time on so many
@@ -213,9 +207,8 @@ impl Operations {
         let requests = within(REQUESTS, DEVICE_BYTES / request_bytes);
         let why = "enough that the first ones, which find the device idle, do not matter";
         match self.queue_depth() {
-            // Filling the queue and emptying it are to be little of it.
             Some(depth) => {
-                let queues = crate::laboratory::QUEUES_IN_ALL * u64::from(depth);
+                let queues = QUEUES_IN_ALL * u64::from(depth);
                 Need::counted(0, requests.max(queues).min(pass), why)
             }
             None => Need::once(pass, requests, why),

@@ -17,8 +17,8 @@ use measure::thread_waited_ns;
 use record::{Busy, Neighbours};
 
 use crate::counters::Counters;
-use crate::need::processors;
-use crate::replicate::nanos;
+use crate::nanoseconds::nanos;
+use crate::processors::processors;
 
 /// Share of their time that measuring threads may wait for others.
 const WAITED_SHARE_MAX: f64 = 0.02;

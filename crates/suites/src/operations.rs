@@ -7,18 +7,17 @@ use record::{CacheState, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{
     Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Pinning, Sharing,
-    Workers, Workload, WriteMemory, cores_of,
+    Workers, Workload, cores_of,
 };
 
-use crate::live_target::LiveTarget;
 use crate::metrics::{
     BANDWIDTH, COMPLETION_LATENCY, DEVICE_BYTES, DEVICE_READ, DEVICE_WRITES, LATENCY, Metric,
     OTHER_TIME, PROCESSOR_TIME, RESIDENT, START_TIME, SUBMISSION_LATENCY, SYNCED_TIME, THROUGHPUT,
     THROUGHPUT_ELAPSED, THROUGHPUT_PER_THREAD, TIME, TIME_BETWEEN, TIME_PER_KIB,
 };
-use crate::need::processors;
 use crate::neighbours::sees_servants;
 use crate::place::Place;
+use crate::processors::processors;
 
 /// Operations that one sync is shared by, and of which device writes are counted.
 pub(crate) const OPERATIONS_PER_SYNC: u64 = 100;
@@ -191,14 +190,6 @@ impl Operations {
     /// Whether the page cache has no part in it.
     fn passes_the_cache_by(&self) -> bool {
         self.is_direct() || self.queue_depth().is_some() || self.layer == Layer::Device
-    }
-
-    /// Whether all that it writes lies in memory at once: what it writes back on the device, and
-    /// what it writes through the file system to be compared with that.
-    pub(crate) fn keeps_writes(&self, live: &LiveTarget) -> bool {
-        let is_to = self.workload.operation == Operation::Write
-            && self.workload.write_memory == WriteMemory::Own;
-        self.rewrites() || (is_to && live.trial().can_rewrite())
     }
 
     /// Whether its operations change anything on the target.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use record::{CacheState, Spent};
 use workload::{Outcome, Pinning};
 
-use crate::need::Need;
+use crate::need::{Need, QUEUES_IN_ALL};
 use crate::operations::Operations;
 
 /// Operations of a pilot that waits for a device, and bytes that one moves: few enough to be quick.
@@ -23,7 +23,7 @@ const BYTES: u64 = 4 << 20;
 const SHARE: u64 = 8;
 const SHARE_OF_PATHS: u64 = 4;
 /// Operations of a pilot that keeps several in flight, in queues full of them.
-pub(crate) const QUEUES: u64 = 4;
+const QUEUES: u64 = QUEUES_IN_ALL / 4;
 /// Part of the time around a pilot's operations that grows with them: the rest of rehearsing and
 /// undoing is there with any number of them.
 const GROWING_PART: f64 = 0.75;

@@ -19,11 +19,12 @@ use targets::cache::cache_state::{self, Residency};
 use workload::{Operation, Outcome, Workload};
 
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::Curve;
 use crate::place::{Files, Place};
-use crate::replicate::failed;
 
 const MIB: u64 = 1 << 20;
 const REQUEST_BYTES: u64 = 4096;

@@ -7,7 +7,7 @@ use record::{CacheEvidence, Warning};
 use targets::cache::residency::residency_in;
 
 use crate::counters::Happened;
-use crate::experiment::Findings;
+use crate::findings::Findings;
 
 /// Pages of files, where the kernel counts them.
 #[derive(Clone, Copy, Debug, Default)]

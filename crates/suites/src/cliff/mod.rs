@@ -163,7 +163,7 @@ fn prepare(
     let file_set = FileSet::create(&root, &spec, seed, stop).map_err(|error| failed(&error))?;
     live.target().sync().map_err(|error| failed(&error))?;
     entered.leave().map_err(|error| failed(&error))?;
-    let counters = Counters::of(live.target(), live.is_scratch());
+    let counters = live.open_counters();
     Ok(Files { file_set, counters: counters.map_err(|error| failed(&error))? })
 }
 

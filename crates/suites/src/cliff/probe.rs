@@ -24,10 +24,11 @@ use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
+use crate::nanoseconds::nanos;
 use crate::neighbours::Look;
 use crate::observed::Observed;
 use crate::operations::Operations;
-use crate::replicate::{measuring, nanos};
+use crate::replicate::measuring;
 use crate::state;
 
 use super::watch::{self, Watch};

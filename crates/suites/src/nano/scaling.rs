@@ -9,9 +9,9 @@ use workload::{
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
-use crate::need::processors;
 use crate::operations::Question;
 use crate::place::{Directories, Files, Place};
+use crate::processors::processors;
 
 /// Operations of one round, where something untimed stands beside each: a descriptor that a create
 /// leaves is closed. Little enough that what one thread does alone at the end is a small part.

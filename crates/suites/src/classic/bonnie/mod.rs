@@ -25,9 +25,10 @@ use self::passes::Passes;
 use self::phases::Kind;
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::sequence::{Sequence, SequencePhase};
 
 /// The suite's name.

@@ -19,8 +19,9 @@ use super::phases::Kind;
 use super::seeks;
 use super::timed::{Timed, timed};
 use crate::classic::around::{Around, Pages};
-use crate::experiment::{Findings, Site};
-use crate::replicate::failed;
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 
 /// Bytes of Bonnie's `int`: what it changes of a block.
 const WORD_BYTES: usize = 4;

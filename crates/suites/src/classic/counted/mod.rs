@@ -19,7 +19,7 @@ use thiserror::Error;
 use self::events::candidates;
 use self::trial::EventTrial;
 use super::ClassicError;
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// A cache of the second level where the machine reports none, in bytes, and its lines.
 const L2_BYTES: usize = 4 << 20;

@@ -37,9 +37,10 @@ use self::phases::{BLOCK_BYTES, Kind};
 use super::counted::{self, Counting};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::sequence::{self, Sequence, SequencePhase};
 
 /// The part of what is free that files may take.

@@ -18,8 +18,9 @@ use workload::AlignedBuffer;
 use super::phases::{BLOCK_BYTES, Kind, offset};
 use crate::classic::around::{Around, Pages};
 use crate::classic::counted::{Counted, Counting};
-use crate::experiment::{Findings, Site};
-use crate::replicate::failed;
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 
 /// Operations between two looks at whether the run is to stop.
 const LOOK_EVERY: usize = 4096;

@@ -15,8 +15,8 @@ use targets::cache::residency::{ResidencyError, residency_in};
 use workload::Content;
 
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
 /// Bytes written at a time.
 const PIECE_BYTES: u64 = 1 << 20;

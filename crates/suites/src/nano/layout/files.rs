@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use targets::cache::cache_state;
 
 use super::written::Written;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::state::{self, Claim};
 
 /// What one call asks for.

@@ -18,9 +18,10 @@ use rustix::fs::{AtFlags, Dir, statat};
 use serde_json::{Value, json};
 use workload::create_empty_files;
 
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::state::{self, Claim};
 
 /// Entries of small directories together: one alone would be over at once.

@@ -17,7 +17,7 @@ use rustix::fs::{Advice, fadvise};
 use workload::Content;
 
 use crate::experiment::Site;
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// How files are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,9 +23,10 @@ use super::timed::Timed;
 use crate::benchmark::Benchmark;
 use crate::classic::ClassicError;
 use crate::classic::around::Around;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::sequence::{self, Sequence, SequencePhase};
 
 /// The suite's name.

@@ -10,8 +10,8 @@ use targets::cache::residency::ResidencyWatch;
 
 use super::replay::Cached;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::nano::caching::cold_file::ColdFile;
-use crate::replicate::failed;
 
 /// Accesses between two looks at whether the run is to stop.
 const ACCESSES_PER_STOP: u32 = 1024;

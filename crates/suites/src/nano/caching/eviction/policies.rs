@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 use super::cached_file::CachedFile;
 use super::replay::Replayed;
 use super::{LIMITS_PER_FILE, capacity_pages, check, limit_pages};
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
-use crate::replicate::failed;
 
 /// The share of pages resident that nobody had asked for from which on no verdict is given: they
 /// came in with others, which no policy of single pages explains.

@@ -3,7 +3,7 @@
 use replacement::{Observed, Trace};
 use runner::Failure;
 
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// A cache that a trace is replayed on.
 pub(super) trait Cached {

@@ -22,10 +22,11 @@ use self::pattern::{Descriptors, Pattern};
 use self::watched_file::WatchedFile;
 use super::cold_file::{self, ColdFile};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::replicate::failed;
 use crate::state::{self, Claim};
 
 const KIB: u64 = 1024;

@@ -21,9 +21,10 @@ use targets::Location;
 
 use crate::benchmark::Benchmark;
 use crate::counters::Reading;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
 /// Files in the directory.
 const NAMES: usize = 4096;

@@ -15,8 +15,8 @@ use targets::cache::residency::{PageMap, ResidencyWatch, residency_in};
 use super::fetches::{ColdPages, ReadPage};
 use super::pattern::OneRead;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::nano::caching::cold_file::ColdFile;
-use crate::replicate::failed;
 
 /// How long a window may take to come: a throttled device is slow.
 const PATIENCE: Duration = Duration::from_secs(10);

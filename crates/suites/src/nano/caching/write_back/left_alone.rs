@@ -13,10 +13,11 @@ use workload::Content;
 
 use super::Written;
 use super::flow::Sample;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file;
-use crate::replicate::failed;
 
 /// What is written: little enough to stay below every limit.
 const BYTES: u64 = 4 << 20;

@@ -22,7 +22,7 @@ use self::left_alone::LeftAlone;
 use self::steady::Steady;
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// Steady writes, and data left alone, which takes longest and is the first to be left out.
 pub(super) fn benchmarks() -> Vec<Benchmark> {

@@ -18,10 +18,11 @@ use workload::Content;
 
 use super::Written;
 use super::flow::Flow;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file;
-use crate::replicate::failed;
 
 const MIB: u64 = 1 << 20;
 /// Bytes of one write.

@@ -29,10 +29,11 @@ use super::{
 };
 use crate::benchmark::Benchmark;
 use crate::counters::{Happened, Reading};
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::replicate::failed;
 
 /// Bytes that are dirty when the sync begins.
 const DIRTY_BYTES: [u64; 5] = [0, 64 * KIB, MIB, 16 * MIB, 64 * MIB];

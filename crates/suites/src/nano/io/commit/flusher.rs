@@ -12,7 +12,7 @@ use workload::Content;
 
 use super::MIB;
 use crate::experiment::Site;
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// What is written before each sync, and how large the file becomes before it begins again: new
 /// blocks each time.

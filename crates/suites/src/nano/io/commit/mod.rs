@@ -34,8 +34,8 @@ pub(super) use self::log::{Durably, Log};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;

@@ -17,9 +17,10 @@ use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
 /// Turns of each kind, and writes of a turn: short enough that drift does not come between two of
 /// them, long enough that the first write after the other kind is one of many.

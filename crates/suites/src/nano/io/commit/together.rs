@@ -22,10 +22,11 @@ use serde_json::{Value, json};
 use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::{Curve, usize_of};
-use crate::replicate::failed;
 
 /// Commits of each thread: enough that the first, which find an empty journal, are few of them,
 /// and few enough that one thread on a slow device is done within seconds.

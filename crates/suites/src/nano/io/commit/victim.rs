@@ -22,12 +22,13 @@ use super::flusher::{self, FLUSHED_BYTES, ROOM_BYTES};
 use super::{check, check_memory, settle};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
 use crate::nano::io::open_loop::{self, Kind, REQUEST_BYTES, Work};
 use crate::place::Place;
-use crate::replicate::failed;
 
 /// How long the victim is measured alone, and beside the flusher.
 const PART: Duration = Duration::from_millis(500);

@@ -24,11 +24,12 @@ use workload::{ExactSleeps, OnSchedule, Schedule, SleepThenSpin, run_on_schedule
 pub(super) use self::figures::{metrics, values};
 pub(super) use self::work::{Kind, REQUEST_BYTES, Work};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
 use crate::place::Place;
-use crate::replicate::failed;
 
 /// Rates where none is given, in operations per second: what a device does with ease, what takes a
 /// good part of one, and what is more commits than most can do.

@@ -16,11 +16,11 @@ use workload::{IoPath, Operation, Role, Workload};
 
 use crate::counters::Happened;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::live_target::LiveTarget;
 use crate::nano::io::commit::{self, Durably, Log};
 use crate::operations::{Layer, Length, Operations, Pages, Question};
 use crate::place::Place;
-use crate::replicate::failed;
 use crate::state::{self, Claim, Warming};
 
 /// Bytes of each operation.

@@ -1,11 +1,12 @@
 //! One execution of a cell: the cache state made and proved, the operations, the proof, the
 //! restoration.
 
+mod settle;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use measure::{MonotonicClock, SystemClock};
 use record::{CacheState, Neighbours, Spent, Warning};
@@ -18,17 +19,20 @@ use workload::{
 };
 
 use crate::counters::{Counters, Happened, Reading};
+use crate::device_writes;
+use crate::failure::failed;
 use crate::in_one_piece::Pieces;
 use crate::live_target::LiveTarget;
-use crate::need::{overlap_percent, processors};
+use crate::nanoseconds::nanos;
+use crate::need::overlap_percent;
 use crate::neighbours::{Look, Measuring};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
-use crate::settle;
+use crate::processors::processors;
 use crate::state::{self, Claim, Moved, Warming};
 use crate::trial::prepare_below;
-use crate::written::{self, Written};
+use crate::written::Written;
 
 /// One of so many operations that make inodes is rehearsed in addition.
 const REHEARSED_SHARE: u64 = 8;
@@ -144,7 +148,8 @@ impl Execution<'_> {
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
         let began = Instant::now();
         let is_of_device = self.of.question == Question::DeviceWrites;
-        let idle = is_of_device.then(|| written::idle_unmount(live, self.of.place)).transpose()?;
+        let idle =
+            is_of_device.then(|| device_writes::idle_unmount(live, self.of.place)).transpose()?;
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
             (live.file_sets.get(&self.of.place).cloned(), live.counters.clone())
@@ -179,7 +184,7 @@ impl Execution<'_> {
             Some(idle) => {
                 let sync_ns = Self::sync_ns(live)?;
                 entered.leave().map_err(|error| failed(&error))?;
-                let device = written::until_unmounted(live, &before_run)?.without(idle);
+                let device = device_writes::until_unmounted(live, &before_run)?.without(idle);
                 let entered = live.target.enter().map_err(|error| failed(&error))?;
                 (Some(Written::new(&outcome, sync_ns, device)), entered)
             }
@@ -431,11 +436,6 @@ impl Execution<'_> {
     }
 }
 
-/// A time in nanoseconds.
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// The threads that did the operations.
 pub(crate) fn measuring(outcome: &Outcome) -> Measuring {
     Measuring {
@@ -449,9 +449,4 @@ pub(crate) fn measuring(outcome: &Outcome) -> Measuring {
 /// Whether the target's memory has a limit.
 fn is_limited(target: &Target) -> bool {
     target.facts().conditions.limits.memory_bytes.is_some()
-}
-
-/// A cell that cannot be measured, for this reason.
-pub(crate) fn failed(error: &dyn Display) -> Failure {
-    Failure::Cell { why: error.to_string() }
 }

@@ -5,7 +5,8 @@ use runner::Failure;
 use stats::steady_state::{Detector, Rule};
 use workload::{FileSet, Workload};
 
-use crate::replicate::{Execution, failed};
+use super::Execution;
+use crate::failure::failed;
 
 /// Rounds after which it is measured all the same, with a warning: what the SNIA allows.
 const ROUNDS_MAX: u64 = 25;
