@@ -1,10 +1,10 @@
-//! What the device writes for operations, until it has nothing left to write.
+//! Counts what the device writes for operations, until it has nothing left to write.
 //!
-//! A sync leaves work behind: a journal or a log has been written, and most of the blocks that it
-//! is about have not. Which of them come before the sync returns differs between file systems and
-//! is an accident within one. So writes are counted from a file system that was just mounted to one
-//! that is unmounted, whose device owes nothing at either end. What an unmount writes by itself
-//! (the superblock, the end of the log) is measured once on each instance and taken off.
+//! A sync leaves work behind: the journal or log has been written, but most of the blocks it
+//! describes have not. Which of them are written before the sync returns differs between file
+//! systems, and is chance within one. So writes are counted from a freshly mounted file system to
+//! an unmounted one, when the device owes nothing at either end. What an unmount writes by itself
+//! (the superblock, the end of the log) is measured once per instance and subtracted.
 
 use runner::Failure;
 
@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::state;
 use crate::written::DeviceWork;
 
-/// What unmounting the target writes if nothing was changed since it was mounted.
+/// What unmounting the target writes if nothing has changed since it was mounted.
 pub(crate) fn idle_unmount(live: &mut LiveTarget, place: Place) -> Result<DeviceWork, Failure> {
     if let Some(known) = live.idle_unmount {
         return Ok(known);
@@ -33,7 +33,7 @@ pub(crate) fn idle_unmount(live: &mut LiveTarget, place: Place) -> Result<Device
     Ok(idle)
 }
 
-/// Unmounts and mounts the target: what its device wrote since `before` until it was unmounted.
+/// Remounts the target and returns what its device wrote from `before` until it was unmounted.
 pub(crate) fn until_unmounted(
     live: &mut LiveTarget,
     before: &Reading,

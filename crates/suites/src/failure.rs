@@ -1,10 +1,10 @@
-//! Errors of any kind as the failure of the cell that met them.
+//! Turns errors of any type into the failure of a cell.
 
 use std::fmt::Display;
 
 use runner::Failure;
 
-/// A cell that cannot be measured, for this reason.
+/// The failure of a cell that cannot be measured because of `error`.
 pub(crate) fn failed(error: &dyn Display) -> Failure {
     Failure::Cell { why: error.to_string() }
 }

@@ -10,30 +10,30 @@ use crate::observed;
 /// What one execution found.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// One value per metric of the experiment, in its order.
+    /// One value for each of the experiment's metrics, in their order.
     pub metrics: Vec<f64>,
     /// Bytes moved.
     pub bytes: u64,
-    /// Time of the measured part, in nanoseconds.
+    /// Duration of the measured part, in nanoseconds.
     pub elapsed_ns: u64,
-    /// How many operations that were, where they were timed together; otherwise the recorder says.
+    /// Number of operations, if they were timed together; otherwise the recorder has it.
     pub operations: Option<u64>,
-    /// Processor time stolen during the measured part, in nanoseconds, where that is known; without
-    /// it, its share of what was stolen during all of the execution.
+    /// Processor time stolen during the measured part, in nanoseconds, if known; otherwise its
+    /// proportion of what was stolen during the whole execution is used.
     pub steal_ns: Option<u64>,
-    /// Every operation, where single ones were timed.
+    /// Each operation, if they were timed individually.
     pub recorder: Option<Recorder>,
     /// What proves the cache state.
     pub evidence: CacheEvidence,
     /// Curves and maps.
     pub observations: Vec<Observation>,
-    /// What is doubtful about it.
+    /// Reasons to doubt it.
     pub warnings: Vec<Warning>,
 }
 
 impl Findings {
-    /// The replicate as the runner keeps it. What `happened` did so during all of the execution,
-    /// which took `whole_ns`.
+    /// The replicate as the runner keeps it. `happened` covers the whole execution, which took
+    /// `whole_ns`.
     pub(crate) fn into_measured(
         self,
         happened: &Happened,
@@ -76,7 +76,7 @@ impl Findings {
     }
 }
 
-/// The share of `all` that falls on a part of the whole, were it spread evenly.
+/// The share of `all` that falls on a part of the whole, if it were spread evenly.
 fn share(all: u64, part: u64, whole: u64) -> u64 {
     let product = u128::from(all) * u128::from(part.min(whole));
     u64::try_from(product / u128::from(whole.max(1))).unwrap_or(u64::MAX)

@@ -1,18 +1,18 @@
-//! Sequences: phases that mean something only one after another, as in the classic benchmarks.
+//! Sequences: phases that only mean something one after another, as in the classic benchmarks.
 //!
 //! Each phase is a benchmark of its own, so that it is compared between targets and has its own
-//! interval, but one execution of the sequence measures all of them. Whichever phase comes first
-//! in a block executes it and leaves what it found of the others on the target; each of those takes
-//! its own when its turn comes. What was left is dropped at the end of a block and where an
-//! execution was disturbed; a phase that finds nothing, such as a second attempt, executes the
+//! interval, but one execution of the sequence measures all of them. Whichever phase comes first in
+//! a block executes the sequence and leaves the findings of the others on the target; each of those
+//! takes its own when its turn comes. What is left is dropped at the end of a block, or if an
+//! execution was disturbed. A phase that finds nothing, such as on a second attempt, executes the
 //! sequence again.
 //!
-//! What a phase measures depends on the one before it, so that stands in its parameters: `phase` is
-//! its place in the sequence, from 1; `after_operation` and `after_access` are what the one before
-//! has as `operation` and `access`.
+//! What a phase measures depends on the one before it, so its parameters say so: `phase` is its
+//! place in the sequence, from 1; `after_operation` and `after_access` are the `operation` and
+//! `access` of the one before.
 //!
-//! So what is counted around a turn says nothing of a phase: its findings hold all of its evidence.
-//! The time around the phases is that of the one that executes.
+//! Counters read around a turn therefore say nothing about a phase: its findings contain all of its
+//! evidence. The time around the phases counts for the one that executes them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +28,7 @@ use crate::experiment::{Experiment, Site};
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 
-/// Phases that are executed one after another, and measured together.
+/// Phases that are executed one after another and measured together.
 pub trait Sequence: fmt::Debug + Send + Sync {
     /// Its name, unique within a suite.
     fn name(&self) -> &str;
@@ -36,41 +36,41 @@ pub trait Sequence: fmt::Debug + Send + Sync {
     /// Its phases, in the order in which they are executed.
     fn phases(&self) -> Vec<SequencePhase>;
 
-    /// Roughly what one execution of all phases takes, all that it makes included.
+    /// Roughly how long one execution of all phases takes, including everything that it makes.
     fn estimate(&self) -> Duration;
 
-    /// Whether it can be done on this target.
+    /// Whether it can run on this target.
     ///
     /// # Errors
-    /// Why not, and what would change it, in words that follow a colon.
+    /// Why not, and what would change that, in words that fit after a colon.
     fn check(&self, live: &LiveTarget) -> Result<(), String>;
 
-    /// One replicate of every phase, in their order. Each has its whole evidence: what the device
-    /// did, and what was stolen.
+    /// One replicate of every phase, in order. Each has all of its evidence: what the device did,
+    /// and what was stolen.
     ///
-    /// `seed` is the same on all targets of a block, whichever of the phases comes first.
+    /// `seed` is the same on all targets of a block, whichever phase comes first.
     ///
     /// # Errors
-    /// When something failed, or the run is to stop.
+    /// If something failed, or the run was told to stop.
     fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure>;
 }
 
-/// A phase of a sequence: what is declared of it.
+/// A phase of a sequence, as declared.
 #[derive(Clone, Debug)]
 pub struct SequencePhase {
     /// Its name as a benchmark, unique within a suite.
     pub name: String,
-    /// The same in words, for people.
+    /// Name for people, in words.
     pub title: String,
     /// The dimension that it isolates.
     pub dimension: Dimension,
-    /// Dimensions that it merely exercises.
+    /// Dimensions that it exercises without isolating them.
     pub exercises: Vec<Dimension>,
     /// Its metrics, the primary one first.
     pub metrics: Vec<MetricDefinition>,
     /// Its parameters, by standard name with the unit in the name.
     pub parameters: BTreeMap<String, Value>,
-    /// Bytes that it ranges over, where that is meaningful.
+    /// Bytes that it covers, where that is meaningful.
     pub working_set_bytes: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn benchmarks(sequence: impl Sequence + 'static) -> Vec<Benchmark> {
     phases.into_iter().enumerate().map(benchmark).collect()
 }
 
-/// The phases with their place in their parameters.
+/// The phases, with their place in the sequence among their parameters.
 fn placed(phases: Vec<SequencePhase>) -> Vec<SequencePhase> {
     let mut before: BTreeMap<String, Value> = BTreeMap::new();
     let place = |(number, mut phase): (usize, SequencePhase)| {

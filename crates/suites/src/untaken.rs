@@ -1,4 +1,4 @@
-//! What an execution of a sequence found of phases that have not had their turn.
+//! Findings of a sequence's phases that have not had their turn yet.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,28 +7,28 @@ use record::Neighbours;
 
 use crate::findings::Findings;
 
-/// What was found of phases that have not had their turn.
+/// Findings of phases, until their turn comes.
 #[derive(Debug, Default)]
 pub(crate) struct Untaken(Mutex<Left>);
 
 #[derive(Debug, Default)]
 struct Left {
-    /// The block in which it was found.
+    /// The block that they belong to.
     block: Option<u32>,
-    /// How many executions of each sequence there were in this block.
+    /// How many times each sequence was executed in this block.
     executions: BTreeMap<String, u32>,
-    /// By the name of the sequence, and the place of the phase in it.
+    /// By sequence name and the phase's place in the sequence.
     findings: BTreeMap<String, BTreeMap<usize, Findings>>,
-    /// What the machine did beside the last execution of each sequence.
+    /// What the machine did beside the latest execution of each sequence.
     neighbours: BTreeMap<String, Neighbours>,
-    /// Whether this turn executed a sequence,
+    /// Whether this turn executed a sequence.
     is_executed: bool,
-    /// and which one its findings are of.
+    /// The sequence that this turn's findings come from.
     last: Option<String>,
 }
 
 impl Untaken {
-    /// Drops what is left of another block: every block measures for itself.
+    /// Drops what is left from another block, since every block measures for itself.
     pub(crate) fn enter(&self, block: u32) {
         let mut left = self.left();
         if left.block != Some(block) {
@@ -36,7 +36,7 @@ impl Untaken {
         }
     }
 
-    /// Drops what is left.
+    /// Drops everything.
     pub(crate) fn forget(&self) {
         let mut left = self.left();
         left.findings.clear();
@@ -44,7 +44,7 @@ impl Untaken {
         left.last = None;
     }
 
-    /// Another execution makes other choices, in the same order on each target.
+    /// The seed for another execution: it makes other choices, in the same order on each target.
     pub(crate) fn seed(&self, sequence: &str, block_seed: u64) -> u64 {
         let mut left = self.left();
         let before = left.executions.entry(sequence.to_owned()).or_default();
@@ -61,8 +61,8 @@ impl Untaken {
         left.last = Some(sequence.to_owned());
     }
 
-    /// What the machine did beside the execution that a turn's findings are from: `beside` this
-    /// turn, or beside the one before that executed the sequence.
+    /// What the machine did beside the execution that this turn's findings come from: `beside`, if
+    /// this turn executed the sequence, otherwise what it did when that was executed.
     pub(crate) fn neighbours_of_last(&self, beside: Neighbours) -> Neighbours {
         let mut left = self.left();
         let is_executed = std::mem::take(&mut left.is_executed);

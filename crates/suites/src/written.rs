@@ -1,4 +1,4 @@
-//! What a device wrote while it was watched, and how much of that an operation makes.
+//! What a device wrote between two readings of its counters, in total and per operation.
 
 use workload::Outcome;
 
@@ -17,7 +17,7 @@ impl DeviceWork {
         Some(Self { bytes, writes })
     }
 
-    /// What is left of it without what was written in any case.
+    /// The rest, after subtracting what would have been written anyway.
     pub(crate) fn without(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.saturating_sub(other.bytes),
@@ -26,7 +26,7 @@ impl DeviceWork {
     }
 }
 
-/// What a sync after the operations took and what the device wrote for them, per operation.
+/// Time including a final sync, and what the device wrote, per operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Written {
     pub(crate) synced_time_ns: f64,

@@ -1,4 +1,4 @@
-//! Scenes: single traces that each show one trait of a replacement policy.
+//! Scenes: single traces that each show one property of a replacement policy.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,19 +18,19 @@ use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
 use crate::nano::caching::page_runs;
 
-/// Runs of resident pages that the record keeps.
+/// Runs of resident pages that the record keeps at most.
 const RUNS_MAX: usize = 512;
 
-/// What is done to a file that does not fit into memory.
+/// What is done to a file that does not fit in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scene {
     /// Every page is read once.
     Scan,
     /// Pages are read in a loop a tenth larger than memory.
     Loop,
-    /// A hot set is read at random while a scan goes by.
+    /// A hot set is read at random while a scan passes through.
     HotSet,
-    /// Every other page is written, the others read; then others are read.
+    /// Every other page is written and the rest are read; then more pages are read.
     DirtyAndClean,
 }
 
@@ -55,7 +55,7 @@ impl Scene {
         }
     }
 
-    /// Its accesses, for a memory of `capacity` pages; the seed draws the random ones.
+    /// Its accesses, for a memory of `capacity` pages; random ones are drawn from the seed.
     fn trace(self, capacity: u32, seed: u64) -> Trace {
         let tenths = |tenths: u32| capacity / 10 * tenths;
         match self {
@@ -78,7 +78,7 @@ impl Scene {
         }
     }
 
-    /// Names of the metrics, each in percent but the first.
+    /// Names of the metrics that are shares, in percent.
     fn shares(self) -> &'static [&'static str] {
         match self {
             Self::Scan => &["newest_share"],
@@ -99,11 +99,12 @@ impl Scene {
         };
         match self {
             Self::Scan => {
-                // Of as many pages as are resident, those read last.
+                // How many of the last pages read are resident, out of as many as are resident in
+                // all.
                 let count = resident.iter().filter(|is_there| **is_there).count();
                 vec![share(&mut resident.iter().rev().take(count).copied())]
             }
-            // The first time around, nothing could be there.
+            // In the first round, nothing could be resident.
             Self::Loop => vec![share(&mut replayed.hits.iter().skip(tenths(11)).copied())],
             Self::HotSet => {
                 let (hot, scanned) = resident.split_at(tenths(4));

@@ -1,5 +1,5 @@
-//! Prefetch: which pages come into memory with each read of a cold file, by stride, position and
-//! history of the reads.
+//! Prefetch: which pages come into memory with each read of a cold file, depending on stride,
+//! position and history of the reads.
 
 mod fetches;
 mod names;
@@ -32,7 +32,7 @@ use crate::state::{self, Claim};
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// What the survey takes: the sequential window, and what the first read of a file brings in.
+/// For the survey: the sequential window, and what the first read of a file brings in.
 pub(super) fn quick() -> Vec<Benchmark> {
     vec![
         benchmark("read-ahead-sequential", "read-ahead, sequential", Pattern::Sequential),
@@ -40,7 +40,7 @@ pub(super) fn quick() -> Vec<Benchmark> {
     ]
 }
 
-/// All other histories, and the curves by stride and by size of a small file.
+/// All other histories, and curves over the stride and over the size of a small file.
 pub(super) fn curves() -> Vec<Benchmark> {
     let mut all = vec![
         benchmark("first-read-middle", "first read, in the middle", Pattern::FirstInMiddle),
@@ -91,7 +91,7 @@ struct ReadAhead {
     pattern: Pattern,
 }
 
-/// What one execution saw.
+/// What was observed in one execution.
 struct Seen {
     fetches: Fetches,
     resident: PageMap,
@@ -203,7 +203,7 @@ impl ReadAhead {
     }
 }
 
-/// The windows in the order in which they came, and the pages that were there in the end.
+/// The windows in order, and the pages in memory at the end.
 fn observations(seen: &Seen) -> Vec<Observation> {
     let page_bytes = rustix::param::page_size() as f64;
     let point = |read: &fetches::ReadPage| {
