@@ -12,6 +12,7 @@ use std::time::Duration;
 use record::{CacheState, Least};
 use workload::{Access, DataOperation, Entries, GrowingOperation, Sharing, Subject};
 
+use crate::nanoseconds::nanos;
 use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
 /// A single interrupt takes a few microseconds, which would be a large part of anything shorter
@@ -105,7 +106,7 @@ impl Need {
         Least {
             start_operations: self.start,
             operations: self.operations,
-            time_ns: u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX),
+            time_ns: nanos(self.time),
             overlap_percent: overlap_percent(threads, processors),
             why: self.why.to_owned(),
         }

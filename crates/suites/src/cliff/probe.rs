@@ -7,7 +7,6 @@
 //! write, what was dirty and what threads waited for. Eviction begins by writing back everything
 //! dirty, so that no probe inherits anything from another.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -24,6 +23,7 @@ use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
+use crate::failure::failed;
 use crate::nanoseconds::nanos;
 use crate::neighbours::Look;
 use crate::observed::Observed;
@@ -321,10 +321,6 @@ impl Probing<'_> {
 /// A seed whose remainder is the block after those already done.
 fn beginning_at(seed: u64, blocks_done: u64, blocks: u64) -> u64 {
     (seed >> 32) / blocks * blocks + blocks_done % blocks
-}
-
-fn failed(error: &dyn Display) -> Failure {
-    Failure::Cell { why: error.to_string() }
 }
 
 #[cfg(test)]

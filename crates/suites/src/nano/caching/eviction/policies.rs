@@ -17,6 +17,7 @@ use crate::failure::failed;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
+use crate::nanoseconds::nanos;
 
 /// The largest share of never accessed pages that may be resident for a verdict. Such pages came in
 /// along with others, which a policy for single pages cannot explain.
@@ -68,7 +69,7 @@ impl Experiment for Policies {
         Ok(Findings {
             metrics: values(&fitted),
             bytes: accesses as u64 * page_bytes,
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(elapsed),
             evidence: cold.evidence().clone(),
             observations: vec![Observation::Policies(ranking(&fitted))],
             ..Findings::default()

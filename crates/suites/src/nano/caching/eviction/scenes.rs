@@ -17,6 +17,7 @@ use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
 use crate::nano::caching::page_runs;
+use crate::nanoseconds::nanos;
 
 /// Runs of resident pages that the record keeps at most.
 const RUNS_MAX: usize = 512;
@@ -175,7 +176,7 @@ impl Experiment for SceneRun {
         Ok(Findings {
             metrics,
             bytes: trace.accesses().len() as u64 * page_bytes,
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(elapsed),
             evidence,
             observations: vec![Observation::Pages(PageRuns {
                 title: "at the end".to_owned(),

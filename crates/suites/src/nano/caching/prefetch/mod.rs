@@ -27,6 +27,7 @@ use crate::failure::failed;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
+use crate::nanoseconds::nanos;
 use crate::state::{self, Claim};
 
 const KIB: u64 = 1024;
@@ -139,7 +140,7 @@ impl Experiment for ReadAhead {
         Ok(Findings {
             metrics: self.values(&seen),
             bytes: seen.fetches.reads.len() as u64 * page_bytes,
-            elapsed_ns: u64::try_from(seen.elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(seen.elapsed),
             observations: observations(&seen),
             evidence: seen.evidence,
             ..Findings::default()

@@ -25,6 +25,7 @@ use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
+use crate::nanoseconds::nanos;
 
 /// Files in the directory.
 const NAMES: usize = 4096;
@@ -161,7 +162,7 @@ impl Experiment for Attributes {
         let point = |(number, &bytes): (usize, &u64)| (number as f64, bytes as f64);
         Ok(Findings {
             metrics: witnessed.values(),
-            elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(began.elapsed()),
             observations: vec![Observation::Series(Series {
                 title: "read from the device, by requested name".to_owned(),
                 axis: Quantity::new("names requested", "count"),

@@ -18,6 +18,7 @@ use crate::failure::failed;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file;
+use crate::nanoseconds::nanos;
 
 /// Bytes written: little enough to stay below every limit.
 const BYTES: u64 = 4 << 20;
@@ -123,7 +124,7 @@ impl Experiment for LeftAlone {
         written.file.write_all_at(&content, 0).map_err(|error| failed(&error))?;
         let last = written.sample(BYTES)?;
         // Writing it takes time too, as does whatever the file system does before that.
-        let patience_ns = u64::try_from((2 * due.written()).as_nanos()).unwrap_or(u64::MAX);
+        let patience_ns = nanos(2 * due.written());
         let [began, clean] = wait(site, &mut written, patience_ns)?;
         let since_ns = |sample: Sample| sample.at_ns.saturating_sub(last.at_ns);
         let warnings = early(since_ns(began), due.expired).into_iter().collect();

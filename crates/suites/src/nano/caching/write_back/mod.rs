@@ -23,6 +23,7 @@ use self::steady::Steady;
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::nanoseconds::nanos;
 
 /// Steady writes, and data left alone, which takes longest and is the first to be left out.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
@@ -108,5 +109,5 @@ impl Written {
 }
 
 fn nanos_since(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    nanos(began.elapsed())
 }
