@@ -9,32 +9,32 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
-use crate::need::processors;
 use crate::operations::{Layer, Length, Operations, Pages, Question};
 use crate::place::Place;
+use crate::processors::processors;
 
 /// One benchmark of a suite.
 #[derive(Clone, Debug)]
 pub struct Benchmark {
     /// Name, unique within the suite.
     pub name: String,
-    /// The same in words, for people.
+    /// Name for people, in words.
     pub title: String,
     /// The dimension that it isolates.
     pub dimension: Dimension,
-    /// Dimensions that it merely exercises.
+    /// Dimensions that it exercises without isolating them.
     pub exercises: Vec<Dimension>,
     /// The cache state that is made and verified for each replicate.
     pub cache_state: CacheState,
     /// What it does.
     pub work: Work,
-    /// Benchmark of one thread whose throughput the speed-up is relative to.
+    /// The single-threaded benchmark that its speed-up is relative to.
     pub baseline: Option<String>,
-    /// Benchmark of the layer below, whose time is taken away to get this layer's own cost.
+    /// The benchmark of the layer below, whose time is subtracted to get this layer's own cost.
     pub floor: Option<String>,
-    /// The curve that it is a point of, if it is one.
+    /// The curve that it is a point of, if any.
     pub curve: Option<CurvePoint>,
-    /// How late it is left out where the budget has no room for all: 0 comes last.
+    /// When it is left out if the budget is too small for all: the highest rank goes first, 0 last.
     pub rank: u32,
 }
 
@@ -43,13 +43,13 @@ pub struct Benchmark {
 pub enum Work {
     /// Operations of the engine on a file set.
     Operations(Operations),
-    /// A procedure of its own.
+    /// Its own procedure.
     Experiment(Arc<dyn Experiment>),
 }
 
 impl Benchmark {
-    /// A benchmark of the engine's operations, in no curve, without baseline or floor, that is not
-    /// left out for want of time.
+    /// A benchmark of engine operations, on no curve, without baseline or floor, and the last to be
+    /// left out when time is short.
     #[must_use]
     pub(crate) fn of_operations(workload: Workload, place: Place) -> Self {
         let name = workload.operation.name().replace(' ', "-");
@@ -74,8 +74,8 @@ impl Benchmark {
         }
     }
 
-    /// The same reads as one of operations, on the device below the file system; or
-    /// writes, of what lies there already.
+    /// Like [`Self::of_operations`], on the device below the file system: reads, or writes of what
+    /// is already there.
     #[must_use]
     pub(crate) fn of_device(workload: Workload, place: Place) -> Self {
         let mut benchmark = Self::of_operations(workload, place);
@@ -85,7 +85,7 @@ impl Benchmark {
         benchmark
     }
 
-    /// The same writes, to pages that are clean; an experiment has its own.
+    /// The same benchmark, writing to clean pages. An experiment is left as it is.
     #[must_use]
     pub(crate) fn with_clean_pages(mut self) -> Self {
         if let Work::Operations(operations) = &mut self.work {
@@ -94,7 +94,7 @@ impl Benchmark {
         self
     }
 
-    /// The same, asked another question; an experiment answers its own only.
+    /// The same benchmark, asked another question. An experiment only answers its own.
     #[must_use]
     pub fn asked(mut self, question: Question) -> Self {
         if let Work::Operations(operations) = &mut self.work {
@@ -103,7 +103,7 @@ impl Benchmark {
         self
     }
 
-    /// The same with replicates of this length; an experiment has a length of its own.
+    /// The same benchmark with replicates of this length. An experiment has its own length.
     #[must_use]
     pub(crate) fn lasting(mut self, asked: &ReplicateLength) -> Self {
         if let Work::Operations(operations) = &mut self.work {
@@ -113,7 +113,7 @@ impl Benchmark {
         self
     }
 
-    /// An experiment of this name, in the same way.
+    /// An experiment with this name; everything else as in [`Self::of_operations`].
     #[must_use]
     pub(crate) fn of_experiment(
         name: &str,
@@ -169,7 +169,7 @@ impl Benchmark {
         }
     }
 
-    /// The engine's operations, if that is what it does.
+    /// Its engine operations, unless it is an experiment.
     #[must_use]
     pub fn operations(&self) -> Option<&Operations> {
         match &self.work {
@@ -178,7 +178,7 @@ impl Benchmark {
         }
     }
 
-    /// The file set that it works on, if it is one that others may share.
+    /// The file set that it works on, if others can share it.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match &self.work {
@@ -187,7 +187,7 @@ impl Benchmark {
         }
     }
 
-    /// What it is called where curves stand for all of their points.
+    /// Name and title, or those of its curve if it is on one.
     #[must_use]
     pub fn family(&self) -> (&str, &str) {
         match &self.curve {
@@ -196,7 +196,7 @@ impl Benchmark {
         }
     }
 
-    /// The sequence that it is a phase of, if it is one.
+    /// The sequence that it is a phase of, if any.
     fn sequence(&self) -> Option<String> {
         match &self.work {
             Work::Operations(_) => None,
@@ -213,7 +213,7 @@ impl Benchmark {
         }
     }
 
-    /// Whether all its files are data files.
+    /// Whether it uses data files only, no directories.
     pub(crate) fn has_data_files_alone(&self) -> bool {
         match &self.work {
             Work::Operations(of) => {

@@ -1,4 +1,4 @@
-//! The suites by name.
+//! The suites, by name.
 
 use std::collections::BTreeSet;
 
@@ -20,15 +20,15 @@ use crate::{nano, rocket_science};
 /// A named set of benchmarks.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// The name by which `fsprism run` takes it.
+    /// The name that `fsprism run` accepts.
     pub name: &'static str,
     /// What it measures, in one line.
     pub summary: &'static str,
-    /// Its benchmarks; a baseline stands in every suite that refers to it.
+    /// Its benchmarks; a baseline is in every suite that refers to it.
     pub benchmarks: Vec<Benchmark>,
-    /// The options that its benchmarks are made of, if it is a classic benchmark.
+    /// The options that its benchmarks are made from, if it is a classic benchmark.
     pub classic: Option<ClassicOptions>,
-    /// The operations that the user described, if it is made of them.
+    /// The operations that the user described, if it consists of those.
     pub custom: Option<CustomWorkload>,
     /// The load that the user asked for, if operations on a schedule are offered one.
     pub offered: Option<OfferedLoad>,
@@ -36,7 +36,7 @@ pub struct Suite {
     pub file_bytes: Option<u64>,
     /// The length that the user asked for, if replicates are to have one.
     pub length: Option<ReplicateLength>,
-    /// Whether nobody asked for its sizes: on a target without room for some, those are left out.
+    /// Whether its sizes are our choice: those that do not fit on a target are left out.
     pub are_sizes_placed: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct NoLength {
     name: String,
 }
 
-/// No benchmark of the suite has such a name.
+/// The suite has no benchmark of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{suite} has no benchmark '{pattern}'{suggestion}; `fsprism run --list --format json` lists \
@@ -60,11 +60,11 @@ pub struct NoBenchmark {
 }
 
 impl Suite {
-    /// The benchmarks whose names match one of the patterns, of `*` and `?`, with those that they
-    /// are set against; all of them without a pattern.
+    /// The benchmarks whose names match one of the patterns (with `*` and `?`), along with those
+    /// they are compared with; without a pattern, all of them.
     ///
     /// # Errors
-    /// When a pattern matches none; the error names the nearest.
+    /// If a pattern matches nothing; the error suggests the nearest name.
     pub fn matching(self, patterns: &[String]) -> Result<Self, NoBenchmark> {
         if patterns.is_empty() {
             return Ok(self);
@@ -120,20 +120,20 @@ impl Suite {
         Self { benchmarks, offered: Some(*load), ..self }
     }
 
-    /// The same suite with the options that were asked for; without any, the suite as it is.
+    /// The same suite with the requested options; unchanged if there are none.
     ///
     /// # Errors
-    /// When they cannot be meant.
+    /// If the options make no sense.
     pub fn with_classic(self, options: Option<&ClassicOptions>) -> Result<Self, ClassicError> {
         let Some(options) = options else { return Ok(self) };
         let benchmarks = classic::benchmarks(options)?;
         Ok(Self { benchmarks, classic: Some(options.clone()), ..self })
     }
 
-    /// The same suite with replicates of the length that was asked for, if one was.
+    /// The same suite with replicates of the requested length; unchanged if there is none.
     ///
     /// # Errors
-    /// When all of its benchmarks are procedures with lengths of their own.
+    /// If all of its benchmarks are procedures with lengths of their own.
     pub fn lasting(self, asked: Option<&ReplicateLength>) -> Result<Self, NoLength> {
         let Some(asked) = asked else { return Ok(self) };
         if self.benchmarks.iter().all(|one| one.operations().is_none()) {
@@ -143,21 +143,21 @@ impl Suite {
         Ok(Self { benchmarks, length: Some(*asked), ..self })
     }
 
-    /// The suite of the operations that the user described, if it is that one.
+    /// The suite of the operations that the user described; unchanged if there are none.
     #[must_use]
     pub fn with_custom(self, asked: Option<&CustomWorkload>) -> Self {
         let Some(asked) = asked else { return self };
         Self { benchmarks: vec![custom::benchmark(asked)], custom: Some(*asked), ..self }
     }
 
-    /// The same suite, with sizes that were placed by the machine's caches.
+    /// The same suite, with sizes derived from the machine's caches.
     #[must_use]
     pub fn placing_sizes(self) -> Self {
         Self { are_sizes_placed: true, ..self }
     }
 }
 
-/// A suite of benchmarks that are as they are declared.
+/// A suite of benchmarks as declared.
 fn of_all(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>) -> Suite {
     Suite {
         name,
@@ -172,7 +172,7 @@ fn of_all(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>)
     }
 }
 
-/// A classic benchmark, its phases as benchmarks.
+/// A classic benchmark, with its phases as benchmarks.
 fn classic(options: ClassicOptions) -> Suite {
     let (name, summary) = classic::named(&options);
     let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
@@ -352,9 +352,9 @@ mod tests {
         assert_eq!(two, Ok(vec!["append-fsync-4k".to_owned(), "rename-100".to_owned()]));
         let with_baseline = chosen("survey", &["random-read-4k-2-threads"]).expect("it is there");
         assert_eq!(with_baseline.len(), 2, "{with_baseline:?}");
-        // What a pattern adds may have been chosen before.
+        // What a pattern adds may already have been chosen.
         assert!(chosen("survey", &["rename*", "rename-100"]).is_ok());
-        // A curve's name chooses all of its points, and those of the curve below them.
+        // A curve's name chooses all of its points, and those of its floor.
         let curve = chosen("nano/io", &["random-read-direct-by-depth"]).expect("it is declared");
         assert_eq!(curve.len(), 14, "{curve:?}");
         assert!(curve.iter().all(|name| name.contains("-by-depth-")), "{curve:?}");

@@ -1,4 +1,4 @@
-//! Which cells a suite has on which targets, and which it cannot have.
+//! Which cells a suite has on which targets, and which it cannot have there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,17 @@ use workload::{
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
-use crate::laboratory::QUEUES_IN_ALL;
 use crate::live_target::LiveTarget;
-use crate::most::REWRITTEN_BYTES_MAX;
-use crate::need::{WINDOWS_LEAST, processors};
+use crate::most::{REWRITTEN_BYTES_MAX, keeps_writes};
+use crate::need::{QUEUES_IN_ALL, WINDOWS_LEAST};
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
+use crate::processors::processors;
 use crate::room;
 use crate::thinning::{Scope, thinned};
 
-/// The cells of a suite on live targets, as many as the scope has room for, and what does not
-/// apply to a target or has no room, each with why.
+/// The cells of a suite on live targets, as many as fit the scope, and what was left out because it
+/// does not apply to a target or does not fit, each with the reason.
 #[must_use]
 pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>, Vec<Skipped>) {
     let (fitting, mut skipped) = if suite.are_sizes_placed {
@@ -50,8 +50,8 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
     (cells, skipped)
 }
 
-/// The benchmarks that all targets have room for, and which sizes of files are left out. It comes
-/// before the budget is shared out: what has no room takes no time.
+/// The benchmarks that fit on all targets, and the file sizes left out. This comes before the
+/// budget is divided, since what does not fit takes no time.
 fn fitting(suite: &Suite, targets: &[LiveTarget]) -> (Vec<Benchmark>, Vec<Skipped>) {
     let mut skipped: Vec<Skipped> = Vec::new();
     let mut has_room = |benchmark: &&Benchmark| {
@@ -62,7 +62,7 @@ fn fitting(suite: &Suite, targets: &[LiveTarget]) -> (Vec<Benchmark>, Vec<Skippe
         let Some(why) = targets.iter().find_map(|live| experiment.check(live).err()) else {
             return true;
         };
-        // All phases of one size have the same reason.
+        // All phases of one size have the same reason; it is listed once.
         let target = format!("files of {}", size(point.value, 3));
         let one = Skipped { target, why };
         if !skipped.contains(&one) {
@@ -74,13 +74,13 @@ fn fitting(suite: &Suite, targets: &[LiveTarget]) -> (Vec<Benchmark>, Vec<Skippe
     (fitting, skipped)
 }
 
-/// What a target has no room for.
+/// What does not fit on a target.
 struct Bounds {
     data_file_bytes: u64,
     too_large: BTreeMap<Place, String>,
-    /// Of what is to be warm, what its limit of memory has no room for.
+    /// Places that are to be warm but exceed the target's memory limit.
     beyond_memory: BTreeMap<Place, String>,
-    /// Bytes of the longest name; none where the file system does not say.
+    /// Maximum length of a name in bytes; `None` if the file system does not say.
     name_bytes_max: Option<u64>,
 }
 
@@ -88,7 +88,8 @@ impl Bounds {
     fn of(live: &LiveTarget, benchmarks: &[Benchmark], data_file_bytes: u64) -> Self {
         let places: BTreeSet<Place> =
             benchmarks.iter().filter_map(Benchmark::operations).map(|one| one.place).collect();
-        // Of a target that does not say how much room it has, making the places will tell.
+        // If the target does not report its free space, making the places will show whether they
+        // fit.
         let space = live.target.space().ok();
         let too_large = space.map(|space| room::too_large(places, &space, data_file_bytes));
         let too_large = too_large.unwrap_or_default();
@@ -104,7 +105,7 @@ impl Bounds {
         Self { data_file_bytes, too_large, beyond_memory, name_bytes_max }
     }
 
-    /// What of the operations does not fit, if something does not, and why.
+    /// What part of these operations does not fit, if any, and why.
     fn refuse(&self, state: CacheState, of: &Operations) -> Option<(String, String)> {
         if let Some(why) = self.too_large.get(&of.place) {
             return Some((of_place(of.place), why.clone()));
@@ -130,7 +131,7 @@ impl Bounds {
     }
 }
 
-/// What the benchmarks of a place have in common.
+/// A name for the benchmarks that work on a place.
 fn of_place(place: Place) -> String {
     if let Place::Files(files) = place {
         return format!("files of {} MiB", files.bytes >> 20);
@@ -145,7 +146,7 @@ fn of_place(place: Place) -> String {
     place.directories().map_or_else(|| "data files".to_owned(), of_entries)
 }
 
-/// What a benchmark cannot mean on a target, if it cannot: which benchmarks, and why.
+/// Which benchmarks make no sense on this target and why, if this is one of them.
 fn inapplicable(
     benchmark: &Benchmark,
     live: &LiveTarget,
@@ -177,7 +178,7 @@ fn inapplicable(
         .or_else(|| bounds.refuse(benchmark.cache_state, operations))
 }
 
-/// What a library has no calls for.
+/// Refuses what a library has no calls for.
 fn without_system_calls(of: &Operations, live: &LiveTarget) -> Option<Refusal> {
     live.target.library()?;
     if of.layer == Layer::Device {
@@ -200,7 +201,7 @@ fn without_system_calls(of: &Operations, live: &LiveTarget) -> Option<Refusal> {
     }
 }
 
-/// What is issued many at a time.
+/// Refuses operations in flight if io_uring is unavailable or cannot register their buffers.
 fn without_ring(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     let depth = of.queue_depth()?;
     if let Err(refusal) = io_uring_availability() {
@@ -213,7 +214,7 @@ fn without_ring(of: &Operations, live: &LiveTarget) -> Option<(String, String)> 
     Some((format!("{depth} requests of {request_bytes} bytes in flight"), refusal.to_string()))
 }
 
-/// The buffers of its ring, which hold all that is written where that is kept.
+/// The fewest buffers that the ring needs. If writes are kept, all of them stay in its buffers.
 fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
     let is_write = of.workload.operation == Operation::Write;
     let resting =
@@ -221,21 +222,21 @@ fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
     let request_bytes = of.workload.request_bytes as u64;
     let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
     let depth = u64::from(depth);
-    if of.keeps_writes(live) {
+    if keeps_writes(of, live) {
         kept.min(QUEUES_IN_ALL * depth).max(depth)
     } else {
         depth + resting.max(1)
     }
 }
 
-/// What goes past the page cache.
+/// Refuses direct I/O that the target cannot do.
 fn without_direct_io(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     if of.is_direct() { live.trial().refuses(of) } else { None }
 }
 
 type Refusal = (&'static str, &'static str);
 
-/// What needs a device.
+/// Refuses what needs a device on targets that have none.
 fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Option<Refusal> {
     if live.target.supports_cold() {
         return None;
@@ -261,7 +262,7 @@ fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Opti
     asks_device.then_some(("device writes", "it has no device to write to"))
 }
 
-/// What needs a file system that fsprism made, on a device that nobody else uses.
+/// Refuses, on existing file systems, what needs one that fsprism made on a device of its own.
 fn without_own_file_system(
     state: CacheState,
     of: &Operations,
@@ -283,7 +284,7 @@ fn without_own_file_system(
     (of.question == Question::DeviceWrites).then_some(("device writes", why))
 }
 
-/// Several at once, on a machine that has no room for two.
+/// Refuses concurrency on a machine that cannot run two threads at a time.
 fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusal> {
     let axis = benchmark.curve.as_ref().map(|point| point.axis.as_str());
     let of = benchmark.operations().map(|of| &of.workload);
@@ -295,8 +296,8 @@ fn without_processors(benchmark: &Benchmark, processors: usize) -> Option<Refusa
     ))
 }
 
-/// Cold streams through files of few read-aheads: what is waited for at their start, and what is
-/// read ahead in vain at their end, would be much of them.
+/// Refuses cold streams through files that are only a few read-ahead windows long: the initial wait
+/// and the read-ahead wasted at the end would be a large part of the result.
 fn without_windows(
     state: CacheState,
     of: &Operations,
@@ -321,7 +322,7 @@ fn without_windows(
     Some(("cold sequential reads".to_owned(), why))
 }
 
-/// Links, on a file system that has none.
+/// Refuses links on a file system that has none.
 fn without_links(of: &Operations, live: &LiveTarget) -> Option<(String, String)> {
     let file_system = &live.target.facts().file_system;
     let needs_links = of.workload.operation.needs_links();

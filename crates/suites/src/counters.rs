@@ -11,9 +11,7 @@ use machine::describe::{
 };
 use targets::Target;
 
-use crate::neighbours;
-
-/// Reads everything that may disturb or refute a replicate.
+/// Readers of everything that can disturb or refute a replicate.
 #[derive(Debug)]
 pub(crate) struct Counters {
     storage: Storage,
@@ -23,15 +21,15 @@ pub(crate) struct Counters {
     throttle: ThrottleReader,
 }
 
-/// Where reads of the target's device are counted.
+/// Where the target's device reads are counted.
 #[derive(Debug)]
 enum Storage {
-    /// A device that nobody else uses: all that it does counts. Beside it what this process asked
-    /// for, where that is told.
+    /// A device that nobody else uses, so everything it does counts. In addition, what this process
+    /// requested, if that is known.
     OwnDevice(DeviceCounterReader, Option<ProcessCounterReader>),
-    /// A device shared with others: what this process caused counts.
+    /// A device shared with others, so only what this process caused counts.
     SharedDevice(ProcessCounterReader),
-    /// No device: the pages are the only copy.
+    /// No device: the pages in memory are the only copy.
     None,
 }
 
@@ -47,21 +45,21 @@ pub(crate) struct Reading {
 /// What happened between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Happened {
-    /// Requests that the device read for; of a device of its own only.
+    /// Read requests that the device served; only if nobody else uses it.
     pub(crate) device_reads: Option<u64>,
     pub(crate) device_read_bytes: Option<u64>,
-    /// Bytes of those that this process asked for, at most.
+    /// How many of these bytes this process requested, at most.
     pub(crate) caller_read_bytes: Option<u64>,
     pub(crate) device_written_bytes: Option<u64>,
     pub(crate) device_writes: Option<u64>,
-    /// Flushes of the device's write cache; of a device of its own only, since Linux 5.5.
+    /// Flushes of the device's write cache; only if nobody else uses it, and since Linux 5.5.
     pub(crate) device_flushes: Option<u64>,
     pub(crate) steal_ns: u64,
     pub(crate) throttled_periods: u64,
 }
 
 impl Counters {
-    /// The counters that belong to `target`.
+    /// Opens the counters for `target`.
     pub(crate) fn of(target: &Target, scratch: bool) -> Result<Self, DescribeError> {
         let storage = match target.device_numbers() {
             _ if !target.supports_cold() => Storage::None,
@@ -75,13 +73,7 @@ impl Counters {
             Storage::OwnDevice(..) => target.image_directory().and_then(disk_of),
             Storage::SharedDevice(_) | Storage::None => None,
         };
-        // A server of a file system works for whoever calls it.
-        if FileSystem::named(&target.facts().file_system)
-            .is_some_and(|known| known.storage == file_system::Storage::Process)
-        {
-            neighbours::look_for_servers();
-        }
-        // Without /proc/stat, stolen time is simply not known.
+        // Without /proc/stat, stolen time is unknown.
         Ok(Self {
             storage,
             below,
@@ -90,7 +82,7 @@ impl Counters {
         })
     }
 
-    /// Requests that the target's own device has not completed; none where it has no such device.
+    /// Requests in flight on the target's own device; `None` if it has none of its own.
     pub(crate) fn in_flight(&self) -> Result<Option<u64>, DescribeError> {
         match &self.storage {
             Storage::OwnDevice(reader, _) => reader.in_flight().map(Some),
@@ -98,7 +90,7 @@ impl Counters {
         }
     }
 
-    /// Counters of the disk below the target's image, and of the target's own device.
+    /// Counters of the disk below the target's image and of the target's own device.
     pub(crate) fn disk(&self) -> Option<(DeviceCounters, DeviceCounters)> {
         let Storage::OwnDevice(own, _) = &self.storage else { return None };
         self.below.as_ref()?.read().ok().zip(own.read().ok())
@@ -121,15 +113,15 @@ impl Counters {
     }
 }
 
-/// The counters of the disk on which a directory lies; none where its file system is not on one
-/// disk, as btrfs and tmpfs are not.
+/// Counters of the disk that a directory is on; `None` if its file system is not on a single disk,
+/// like btrfs and tmpfs.
 fn disk_of(directory: &Path) -> Option<DeviceCounterReader> {
     let device = fs::metadata(directory).ok()?.dev();
     DeviceCounterReader::open(rustix::fs::major(device), rustix::fs::minor(device)).ok()
 }
 
-/// The counter of what this process asks for. None where a process of its own does the reading for
-/// a file system, as FUSE has it: whose reads those are is not told.
+/// The counter of what this process requests. `None` if a separate process reads on behalf of the
+/// file system, as with FUSE: then the kernel does not say for whom a read was.
 fn caller_of(target: &Target) -> Option<ProcessCounterReader> {
     let known = FileSystem::named(&target.facts().file_system);
     let is_told = known.is_none_or(|known| known.storage != file_system::Storage::Process);
@@ -146,8 +138,8 @@ impl Reading {
         Happened {
             device_reads: device.map(|device| device.reads),
             device_read_bytes,
-            // What the process reads elsewhere, its own program say, is counted with the rest; more
-            // than the device gave it did not read there.
+            // The process counter includes reads elsewhere, such as paging in our own binary.
+            // Whatever exceeds the device's count was not read from this device.
             caller_read_bytes: device_read_bytes
                 .zip(asked_bytes)
                 .map(|(all, asked)| all.min(asked)),

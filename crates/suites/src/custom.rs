@@ -1,4 +1,4 @@
-//! Reads and writes as the user describes them, in the words of fio.
+//! Reads and writes as described by the user, in fio's terms.
 
 use record::{CacheState, CustomWorkload, Dimension};
 use textual::{plural, size};
@@ -11,7 +11,7 @@ use crate::place::Place;
 /// The suite's name.
 pub const SUITE: &str = "custom";
 
-/// What the list of suites shows of it.
+/// What the list of suites shows for it.
 pub(crate) const EXAMPLE: CustomWorkload = CustomWorkload {
     is_random: true,
     read_percent: 100,
@@ -22,7 +22,7 @@ pub(crate) const EXAMPLE: CustomWorkload = CustomWorkload {
     cache_state: CacheState::Warm,
 };
 
-/// What was described, as a benchmark.
+/// The described workload as a benchmark.
 pub(crate) fn benchmark(asked: &CustomWorkload) -> Benchmark {
     let &CustomWorkload { is_random, read_percent, request_bytes, threads, .. } = asked;
     let operation = match read_percent {
@@ -34,9 +34,10 @@ pub(crate) fn benchmark(asked: &CustomWorkload) -> Benchmark {
     let workload = Workload {
         access: match (is_random, is_cold || asked.is_direct) {
             (false, _) => Access::Sequential,
-            // No block twice: the second time it would not be cold, or something below may have it.
+            // No block twice: the second time it would not be cold, or a layer below may have
+            // cached it.
             (true, true) if operation == Operation::Read => Access::Shuffled,
-            // As fio does: all blocks in each pass, so that none is written first by a later one.
+            // Like fio, every pass covers all blocks, so no later pass is the first to write one.
             (true, false) if operation == Operation::Write => Access::Shuffled,
             (true, _) => Access::Uniform,
         },

@@ -1,9 +1,8 @@
-//! Experiments: benchmarks that are more than operations of the engine, each with a procedure of
-//! its own.
+//! Experiments: benchmarks with their own procedure, beyond operations of the engine.
 //!
-//! What the laboratory does for all of them: it enters the target's limits, gives an empty
-//! directory on the target, takes it away afterwards, and reads the counters around. It mounts the
-//! target again in between for those that begin with nothing in memory.
+//! For all of them, the laboratory enters the target's limits, provides an empty directory on the
+//! target, removes it afterwards, and reads the counters before and after. For those that begin
+//! with nothing in memory, it remounts the target in between.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,19 +10,19 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use measure::{Clock, Histogram, Recorder, SystemClock};
-use record::{CacheEvidence, MetricDefinition, Observation, Spent, TimelineRecord, Warning};
-use runner::{Failure, Measured};
+use measure::SystemClock;
+use record::MetricDefinition;
+use runner::Failure;
 use serde_json::Value;
 use workload::FileSet;
 
-use crate::counters::{Counters, Happened};
+use crate::counters::Counters;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::observed;
 use crate::place::Place;
-use crate::replicate::failed;
 
-/// A benchmark with a procedure of its own.
+/// A benchmark with its own procedure.
 pub trait Experiment: fmt::Debug + Send + Sync {
     /// Metrics of a replicate, the primary one first.
     fn metrics(&self) -> Vec<MetricDefinition>;
@@ -31,73 +30,72 @@ pub trait Experiment: fmt::Debug + Send + Sync {
     /// Its parameters, by standard name with the unit in the name.
     fn parameters(&self) -> BTreeMap<String, Value>;
 
-    /// Bytes that one execution ranges over, where that is meaningful.
+    /// Bytes that one execution covers, where that is meaningful.
     fn working_set_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// The sequence that it is a phase of, if it is one.
+    /// The sequence that it is a phase of, if any.
     fn sequence(&self) -> Option<&str> {
         None
     }
 
-    /// The file set that it works on, if it is one that others may share; made for every block.
+    /// The file set that it works on, if others can share it; made anew for every block.
     fn place(&self) -> Option<Place> {
         None
     }
 
-    /// Roughly what one execution takes, all that it makes included.
+    /// Roughly how long one execution takes, including everything that it makes.
     fn estimate(&self) -> Duration;
 
-    /// Whether it can be done on this target.
+    /// Whether it can run on this target.
     ///
     /// # Errors
-    /// Why not, and what would change it, in words that follow a colon.
+    /// Why not, and what would change that, in words that fit after a colon.
     fn check(&self, live: &LiveTarget) -> Result<(), String>;
 
-    /// Whether the target is mounted again after [`Experiment::make`], so that no name and no
-    /// attribute is in memory any more when it is executed. Possible on scratch targets only.
+    /// Whether the target is remounted after [`Experiment::make`], so that no names or attributes
+    /// are in memory when it is executed. Only possible on scratch targets.
     fn begins_mounted_again(&self) -> bool {
         false
     }
 
-    /// Makes in the site's directory what it works on, where that has to be there before the
-    /// target is mounted again.
+    /// Makes what it works on in the site's directory, if that has to exist before the target is
+    /// remounted.
     ///
     /// # Errors
-    /// When something failed, or the run is to stop.
+    /// If something failed, or the run was told to stop.
     fn make(&self, _site: &Site<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// One replicate.
+    /// Executes one replicate.
     ///
     /// # Errors
-    /// When the state was not as it has to be, something failed, or the run is to stop.
+    /// If the cache state was not as required, something failed, or the run was told to stop.
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure>;
 }
 
-/// Where and with what an experiment is executed.
+/// What an experiment is executed on and with.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The target.
     pub live: &'a LiveTarget,
-    /// An empty directory on it, removed afterwards with all that is in it.
+    /// An empty directory on the target, removed afterwards with all its contents.
     pub directory: PathBuf,
     /// The clock of the run.
     pub clock: &'a SystemClock,
-    /// Seed of the replicate's own choices.
+    /// Seed for this replicate's own choices.
     pub seed: u64,
-    /// Seed of choices that all targets and benchmarks of a block share.
+    /// Seed for choices shared by all targets and benchmarks of a block.
     pub block_seed: u64,
-    /// Size of the run's data files, in bytes: what an experiment that has no size of its own
-    /// works on.
+    /// Size of the run's data files in bytes, used by experiments without a size of their own.
     pub data_file_bytes: u64,
-    /// Set when the run is to stop.
+    /// Set to stop the run.
     pub stop: &'a AtomicBool,
 }
 
-/// The block to which an execution belongs, and the seed of its own choices.
+/// The block that an execution belongs to, and the seed for its own choices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion {
     /// Number of the block; `u32::MAX` for a pilot.
@@ -106,24 +104,24 @@ pub(crate) struct Occasion {
 }
 
 impl Site<'_> {
-    /// Ends the replicate if the run is to stop; long experiments ask now and then.
+    /// Ends the replicate if the run was told to stop; long experiments call it now and then.
     ///
     /// # Errors
-    /// [`Failure::Interrupted`] then.
+    /// [`Failure::Interrupted`] in that case.
     pub fn go_on(&self) -> Result<(), Failure> {
         if self.stop.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
     }
 
-    /// The file set of a place that the experiment has named.
+    /// The file set of a place that the experiment declared.
     ///
     /// # Errors
-    /// When it could not be made for this block.
+    /// If it could not be made for this block.
     pub(crate) fn file_set(&self, place: Place) -> Result<&FileSet, Failure> {
         let lost = || Failure::Cell { why: "its file set could not be made".to_owned() };
         self.live.file_sets.get(&place).ok_or_else(lost)
     }
 
-    /// Does something within the limits of the target.
+    /// Runs `act` within the target's limits.
     pub(crate) fn entered<T>(
         &self,
         act: impl FnOnce(&Self) -> Result<T, Failure>,
@@ -137,96 +135,9 @@ impl Site<'_> {
     /// Counters of the target's device and of the processors.
     ///
     /// # Errors
-    /// When the target could not be made anew for this block.
+    /// If the target could not be remade for this block.
     pub(crate) fn counters(&self) -> Result<&Counters, Failure> {
         let lost = || Failure::Cell { why: "the target could not be made again".to_owned() };
         self.live.counters.as_deref().ok_or_else(lost)
-    }
-}
-
-/// What one execution found.
-#[derive(Clone, Debug, Default)]
-pub struct Findings {
-    /// One value per metric of the experiment, in its order.
-    pub metrics: Vec<f64>,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Time of the measured part, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// How many operations that were, where they were timed together; otherwise the recorder says.
-    pub operations: Option<u64>,
-    /// Processor time stolen during the measured part, in nanoseconds, where that is known; without
-    /// it, its share of what was stolen during all of the execution.
-    pub steal_ns: Option<u64>,
-    /// Every operation, where single ones were timed.
-    pub recorder: Option<Recorder>,
-    /// What proves the cache state.
-    pub evidence: CacheEvidence,
-    /// Curves and maps.
-    pub observations: Vec<Observation>,
-    /// What is doubtful about it.
-    pub warnings: Vec<Warning>,
-}
-
-impl Findings {
-    /// The replicate as the runner keeps it. What `happened` did so during all of the execution,
-    /// which took `whole_ns`.
-    pub(crate) fn into_measured(
-        self,
-        happened: &Happened,
-        whole_ns: u64,
-        clock: &impl Clock,
-    ) -> Measured {
-        let operations = self.recorder.as_ref().map(Recorder::operations);
-        let operations = operations.or(self.operations).unwrap_or(1);
-        let busy_ns = self.recorder.as_ref().map_or(self.elapsed_ns, Recorder::busy_ns);
-        let timeline: Option<TimelineRecord> =
-            self.recorder.as_ref().map(|one| observed::timeline(one.timeline(), clock));
-        let histogram = self.recorder.map_or_else(Histogram::new, |one| one.into_parts().0);
-        let mut evidence = self.evidence;
-        evidence.device_read_bytes = evidence.device_read_bytes.or(happened.device_read_bytes);
-        evidence.device_written_bytes =
-            evidence.device_written_bytes.or(happened.device_written_bytes);
-        Measured {
-            metrics: self.metrics,
-            operations,
-            bytes: self.bytes,
-            elapsed_ns: self.elapsed_ns,
-            busy_ns,
-            latency: observed::summary(&histogram),
-            histogram,
-            timeline,
-            course: None,
-            spent: Spent {
-                timed_ns: self.elapsed_ns.min(whole_ns),
-                state_ns: whole_ns.saturating_sub(self.elapsed_ns),
-                ..Spent::default()
-            },
-            evidence,
-            steal_ns: self
-                .steal_ns
-                .unwrap_or_else(|| share(happened.steal_ns, self.elapsed_ns, whole_ns)),
-            neighbours: None,
-            warnings: self.warnings,
-            observations: self.observations,
-        }
-    }
-}
-
-/// The share of `all` that falls on a part of the whole, were it spread evenly.
-fn share(all: u64, part: u64, whole: u64) -> u64 {
-    let product = u128::from(all) * u128::from(part.min(whole));
-    u64::try_from(product / u128::from(whole.max(1))).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_gets_its_share_and_never_more_than_all() {
-        assert_eq!(share(100, 1, 4), 25);
-        assert_eq!(share(100, 8, 4), 100);
-        assert_eq!(share(100, 0, 0), 0);
     }
 }

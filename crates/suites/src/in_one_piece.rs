@@ -1,9 +1,9 @@
-//! Data files that lie as they did when they were made.
+//! Keeps data files laid out as they were when first written.
 //!
-//! A file system that writes each page to a new place, as btrfs does, leaves a file that was
-//! written over at random in as many pieces; and the first write to a clean page of such a file
-//! then costs it twice as much. What one benchmark has done is not to be measured in the next, so
-//! such a file is written over from its beginning.
+//! On a file system that writes each page to a new location, such as btrfs, random overwrites split
+//! a file into as many pieces, and then the first write to a clean page of it takes twice as long.
+//! One benchmark must not affect the figures of the next, so such a file is rewritten from start to
+//! end.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,19 +15,19 @@ use machine::describe::extents;
 
 const REQUEST_BYTES: usize = 1 << 20;
 
-/// In how many pieces files lay when they had just been written from the beginning.
+/// The number of pieces of each file right after it was rewritten from start to end.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces(BTreeMap<PathBuf, usize>);
 
 impl Pieces {
-    /// Writes the file over from its beginning if it lies in more pieces than it has to; whether it
-    /// was.
+    /// Rewrites the file from start to end if it is in more pieces than it needs to be. Returns
+    /// whether it did.
     pub(crate) fn gather(&mut self, path: &Path) -> io::Result<bool> {
         let file = File::options().read(true).write(true).open(path)?;
-        // Where a file system does not say where files lie, nothing can be done.
+        // Nothing can be done on a file system that does not report where files are.
         let Some(found) = pieces(&file) else { return Ok(false) };
         let size_bytes = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-        // Before it is known, as many as there are requests.
+        // Until its number of pieces is known, one per request is assumed.
         let known = self.0.get(path).copied();
         if found <= known.unwrap_or(size_bytes.div_ceil(REQUEST_BYTES)) {
             return Ok(false);
@@ -43,7 +43,7 @@ fn pieces(file: &File) -> Option<usize> {
     extents(file).ok().map(|found| found.runs())
 }
 
-/// Writes what it holds once more, in requests of 1 MiB.
+/// Rewrites the contents in place, in requests of 1 MiB.
 fn write_over(file: &File, size_bytes: usize) -> io::Result<()> {
     let mut buffer = vec![0; REQUEST_BYTES];
     for offset in (0..size_bytes).step_by(REQUEST_BYTES) {
@@ -64,7 +64,7 @@ mod tests {
 
     const PAGES: usize = 4096;
 
-    /// Unmounts what was mounted there.
+    /// Unmounts the directory when dropped.
     struct Mounted<'a>(&'a Path);
 
     impl Drop for Mounted<'_> {
@@ -119,7 +119,7 @@ mod tests {
         assert!(std::fs::read(&path).expect("it is there") == content, "it holds the same");
     }
 
-    /// As on a disk whose free space is in pieces: writing over in place gathers nothing.
+    /// Simulates a disk with fragmented free space, where rewriting does not reduce the pieces.
     #[test]
     fn what_cannot_lie_in_one_piece_is_written_over_once() {
         let place = tempfile::tempdir_in("/var/tmp").expect("a directory");
@@ -127,7 +127,7 @@ mod tests {
         std::fs::write(&path, vec![1; 128 * 4096]).expect("there is room");
         let file = File::options().read(true).write(true).open(&path).expect("it is there");
         file.sync_all().expect("the device works");
-        // Every other page is taken out, and what is left stays where it is.
+        // Punches out every other page; the rest stays where it is.
         let is_scattered = (1..64).all(|page| {
             rustix::fs::fallocate(&file, FallocateFlags::COLLAPSE_RANGE, page * 4096, 4096).is_ok()
         });

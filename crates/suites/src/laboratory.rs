@@ -1,4 +1,4 @@
-//! The laboratory: executes cells on live targets, in a cache state that is made and proved.
+//! The laboratory: executes cells on live targets, in a cache state that it makes and proves.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,49 +17,48 @@ use workload::{Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
 use crate::experiment::{Experiment, Occasion, Site};
+use crate::failure::failed;
 use crate::live_target::{Fill, LiveTarget};
-use crate::most::operations_max;
+use crate::most::{keeps_writes, operations_max};
+use crate::nanoseconds::nanos;
 use crate::neighbours::{self, Look};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations};
 use crate::pilot;
 use crate::place::Place;
-use crate::replicate::{Execution, failed, nanos};
+use crate::replicate::Execution;
 use crate::stops::unstopped;
 use crate::throttle::Throttle;
 
-/// Queues full that a replicate does at least: filling the queue and emptying it are to be little
-/// of it.
-pub(crate) const QUEUES_IN_ALL: u64 = 4 * pilot::QUEUES;
-/// An interval shorter than this many readings of the clock is timed in batches.
+/// Operations shorter than this many clock readings are timed in batches.
 const CLOCK_READINGS_MIN: f64 = 20.0;
 const BATCH_MAX: f64 = 64.0;
 
-/// What holds for all cells of a run.
+/// What applies to all cells of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Size of the data files, in bytes.
     pub data_file_bytes: u64,
-    /// Seed of contents.
+    /// Seed for the contents of files.
     pub seed: u64,
-    /// Whether what is read is compared with what was written.
+    /// Whether data read is compared with what was written.
     pub verification: Verification,
-    /// Set when the run is to stop.
+    /// Set to stop the run.
     pub stop: Arc<AtomicBool>,
 }
 
-/// Live targets, and the benchmarks that are executed on them.
+/// Live targets and the benchmarks executed on them.
 #[derive(Debug)]
 pub struct Laboratory {
     targets: Vec<LiveTarget>,
     benchmarks: Vec<Benchmark>,
-    /// Per cell, the indices of its target and its benchmark.
+    /// The indices of each cell's target and benchmark.
     cells: Vec<(usize, usize)>,
     settings: Settings,
     clock: SystemClock,
     clock_cost_ns: f64,
     calibrated: Reference,
-    /// The scratch directory, once it was found to have no room left.
+    /// The scratch directory, if it was found to be full.
     full_scratch: Option<PathBuf>,
 }
 
@@ -67,7 +66,7 @@ impl Laboratory {
     /// A laboratory for `cells`, each of which names one of `targets` and one of `benchmarks`.
     ///
     /// # Panics
-    /// When a cell names a target or benchmark that is not there: cells are made from them.
+    /// If a cell names a target or benchmark that is not among them; cells are made from both.
     #[must_use]
     pub fn new(
         targets: Vec<LiveTarget>,
@@ -100,7 +99,8 @@ impl Laboratory {
         }
     }
 
-    /// Stops the run where nobody would clean up after it: no more is begun.
+    /// Stops the run if a guardian is gone: nobody would clean up after us, so nothing more is
+    /// started.
     fn stop_unguarded(&self) -> Result<(), Failure> {
         if self.targets.iter().all(|live| live.target.is_guarded()) {
             return Ok(());
@@ -109,8 +109,8 @@ impl Laboratory {
         Err(Failure::Interrupted)
     }
 
-    /// Stops the run where something failed and images have no room left to grow: that says nothing
-    /// of a file system, and the run can go on once there is room.
+    /// Stops the run if there is no space left for images to grow. After a failure, this says that
+    /// the file system is not to blame, and the run can be resumed once there is space.
     fn stop_without_room(&mut self) -> Result<(), Failure> {
         let full = self.targets.iter().find_map(|live| live.target.scratch_without_room());
         let Some(scratch) = full else { return Ok(()) };
@@ -119,7 +119,7 @@ impl Laboratory {
         Err(Failure::Interrupted)
     }
 
-    /// A failure of the cell itself, unless there is no room left.
+    /// Passes a cell's failure on, unless there is no space left, which stops the run.
     fn unless_without_room<T>(&mut self, measured: Result<T, Failure>) -> Result<T, Failure> {
         if matches!(measured, Err(Failure::Cell { .. })) {
             self.stop_without_room()?;
@@ -127,13 +127,13 @@ impl Laboratory {
         measured
     }
 
-    /// The scratch directory, if the run was stopped because it is full.
+    /// The scratch directory, if the run stopped because it is full.
     #[must_use]
     pub fn full_scratch(&self) -> Option<&Path> {
         self.full_scratch.as_deref()
     }
 
-    /// Takes the targets out again, to close them.
+    /// Gives the targets back, to be closed.
     #[must_use]
     pub fn into_targets(self) -> Vec<LiveTarget> {
         self.targets
@@ -159,7 +159,7 @@ impl Laboratory {
         replicate.observe(&mut self.targets[target])
     }
 
-    /// One execution of an experiment, in a directory of its own.
+    /// Executes an experiment once, in its own directory.
     fn experiment(
         &mut self,
         cell: u32,
@@ -181,12 +181,12 @@ impl Laboratory {
         let state = began.elapsed();
         let measured = made.and_then(|()| self.execute_experiment(target, experiment, on));
         let undoing = Instant::now();
-        // Whatever it did to the files of its place, they are not as they were read in.
+        // Whatever it did to the files of its place, they are no longer as they were read in.
         self.targets[target].read_in.clear();
         let site = self.site(target, on);
         site.entered(|_| {
             fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
-            // What this one made dirty is not to be written while another target is measured.
+            // Its dirty pages must not be written back while another target is measured.
             site.live.target.sync().map_err(|error| failed(&error))
         })?;
         measured.map(|measured| Measured {
@@ -199,7 +199,8 @@ impl Laboratory {
         })
     }
 
-    /// The same; refused, and not to be taken by another phase, if this process was stopped then.
+    /// Like [`Self::experiment`], but if this process was stopped meanwhile, the result is refused
+    /// and no other phase may use what it left.
     fn unstopped_experiment(
         &mut self,
         cell: u32,
@@ -254,12 +255,13 @@ impl Laboratory {
     ) -> Workload {
         let verification = match of.layer {
             Layer::FileSystem => self.settings.verification,
-            // Part of the content is compared before, always.
+            // Part of the content is always compared beforehand.
             Layer::Device => Verification::Off,
         };
-        let keeps_writes = of.keeps_writes(live);
+        let write_memory =
+            if keeps_writes(of, live) { WriteMemory::Own } else { WriteMemory::Reused };
         Workload {
-            write_memory: if keeps_writes { WriteMemory::Own } else { WriteMemory::Reused },
+            write_memory,
             operations_per_thread: operations,
             start_operations,
             batch: batch as usize,
@@ -275,8 +277,8 @@ impl Laboratory {
         self.benchmarks[benchmark].clone()
     }
 
-    /// Targets are made in another order in each block: the first to be made gets other places in
-    /// memory and on the device than the last, and no target is to have them always.
+    /// Targets are made in a different order in each block: the first gets other places in memory
+    /// and on the device than the last, and no target should always have the same.
     fn order_of_making(&self, block: u32) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.targets.len()).collect();
         let seed = self.settings.seed.rotate_left(32) ^ u64::from(block);
@@ -284,8 +286,8 @@ impl Laboratory {
         order
     }
 
-    /// The places of those of a target's cells that are among `cells`, in the order in which they
-    /// are made; none if it has no such cell.
+    /// The places that this target's cells among `cells` need, in the order in which they are made;
+    /// `None` if it has no such cell.
     fn places(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<Place>> {
         let all = cells.iter().map(|&cell| self.cells[cell as usize]);
         let own: Vec<usize> = all.filter(|cell| cell.0 == target).map(|cell| cell.1).collect();
@@ -293,7 +295,7 @@ impl Laboratory {
         (!own.is_empty()).then(places)
     }
 
-    /// A first look at the engine's operations.
+    /// The pilot of engine operations.
     fn pilot_operations(
         &mut self,
         cell: u32,
@@ -314,7 +316,7 @@ impl Laboratory {
         let observed =
             self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
         let recorder = &observed.outcome.recorder;
-        // Medians: the first operations of a pilot meet cold processor caches.
+        // The median, since the first operations of a pilot find the processor's caches cold.
         let typical_ns = recorder.histogram().quantile(0.5).max(1.0);
         let wanted_ns = CLOCK_READINGS_MIN * self.clock_cost_ns;
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
@@ -322,7 +324,7 @@ impl Laboratory {
         let batch = if of.can_batch(cache_state) { batch as u32 } else { 1 };
         let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
         let seen_ns = match observed.outcome.asynchronous {
-            // Latencies overlap.
+            // Latencies overlap, so the rate is used.
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
             None => typical_ns.max(recorder.mean_ns().min(4.0 * typical_ns)),
         };
@@ -351,12 +353,12 @@ impl Laboratory {
     }
 }
 
-/// The engine's operations as they are executed once.
+/// One execution of engine operations.
 struct Engine<'a> {
     of: &'a Operations,
     cache_state: CacheState,
     workload: Workload,
-    /// Whether it is to count, and not just a first look.
+    /// Whether it counts, or is only a pilot.
     counts: bool,
 }
 
@@ -405,7 +407,8 @@ impl Executor for Laboratory {
                 let on = Occasion { block: u32::MAX, seed };
                 let whole = self.unstopped_experiment(cell, experiment.as_ref(), on);
                 let overhead_ns = nanos(began.elapsed());
-                // An execution is whole: there is nothing to count out.
+                // An experiment is executed as a whole: there is no number of operations to work
+                // out.
                 whole.map(|_| PilotMeasure {
                     time_per_operation_ns: 1.0,
                     overhead_ns,

@@ -1,4 +1,4 @@
-//! A target that is being measured: its file sets, made anew for every block.
+//! A target being measured, with its file sets, which are made anew for every block.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -6,16 +6,18 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use machine::describe;
+use file_system::{FileSystem, Storage};
+use machine::describe::{self, DescribeError};
 use record::TargetRecord;
 use targets::{Location, Target, TargetError, TargetSpec};
 use workload::{FileSet, ReachedBy};
 
 use crate::counters::Counters;
 use crate::in_one_piece::Pieces;
+use crate::neighbours;
 use crate::place::Place;
-use crate::sequence::Untaken;
 use crate::trial::Trial;
+use crate::untaken::Untaken;
 use crate::written::DeviceWork;
 
 /// A target with the file sets that benchmarks work on.
@@ -24,30 +26,29 @@ pub struct LiveTarget {
     pub(crate) target: Target,
     pub(crate) file_sets: BTreeMap<Place, FileSet>,
     pub(crate) counters: Option<Arc<Counters>>,
-    /// What unmounting it writes where nothing was changed, once that was measured.
+    /// What unmounting it writes if nothing has changed, once measured.
     pub(crate) idle_unmount: Option<DeviceWork>,
-    /// Places whose directories were found not to be in memory.
+    /// Places whose directories may no longer be in memory.
     pub(crate) cooled: BTreeSet<Place>,
-    /// Data files that were read in, in the one way in which a warm file is made, and nothing but
+    /// Data files that were read in the one way in which warm files are made, and have only been
     /// read since.
     pub(crate) read_in: BTreeSet<PathBuf>,
-    /// Data files of which is known in what folios they come in.
+    /// Data files whose folio sizes have already been looked up.
     pub(crate) folios_known: BTreeSet<PathBuf>,
-    /// How data files lay on the device when they were written from their beginning.
+    /// In how many pieces data files are right after being written from start to end.
     pub(crate) pieces: Pieces,
-    /// How long it took to make the target without files, and each of its places, in the last
-    /// times.
+    /// How long it took recently to make the target without files, and each of its places.
     took: (Duration, BTreeMap<Place, Duration>),
-    /// What phases of sequences found that were executed with another one, until it is theirs.
+    /// Findings of phases that were executed along with another one, until their turn comes.
     pub(crate) phases: Untaken,
-    /// Whether nothing was done to the target since it was made.
+    /// Whether the target is as it was made, untouched.
     is_new: bool,
-    /// What was found when it was tried what can be done with its files.
+    /// The result of trying what can be done with its files.
     trial: OnceLock<Trial>,
 }
 
 impl LiveTarget {
-    /// A target that was made and holds nothing yet.
+    /// A target that has been made and is still empty.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
@@ -84,7 +85,7 @@ impl LiveTarget {
         matches!(self.target.spec().location, Location::Scratch(_))
     }
 
-    /// What else a refusal for want of room may suggest, behind what to make smaller.
+    /// What to add to a refusal for lack of space, after the suggestion of what to make smaller.
     pub(crate) fn or_more_room(&self) -> &'static str {
         if !self.is_scratch() {
             return "";
@@ -95,7 +96,7 @@ impl LiveTarget {
         }
     }
 
-    /// What can be done with its files; tried when it is asked for first.
+    /// What can be done with its files; tried on first use.
     pub(crate) fn trial(&self) -> &Trial {
         self.trial.get_or_init(|| Trial::of(&self.target))
     }
@@ -108,18 +109,19 @@ impl LiveTarget {
         self.target.close()
     }
 
-    /// How long it took to make the target with these places, as far as they have been made.
+    /// How long it takes to make the target with these places, counting those made before.
     pub(crate) fn making(&self, places: &BTreeSet<Place>) -> Duration {
         let (itself, each) = &self.took;
         *itself + places.iter().filter_map(|place| each.get(place)).sum::<Duration>()
     }
 
-    /// Unmounts and mounts it, after which nothing is in memory but what mounting reads.
+    /// Remounts it, after which only what mounting reads is in memory.
     pub(crate) fn remount(&mut self) -> Result<(), TargetError> {
         self.remount_with(|_| ())
     }
 
-    /// As [`LiveTarget::remount`]; acts while it is not mounted, with the counters of its device.
+    /// Like [`LiveTarget::remount`], and runs `act` while it is unmounted, with the counters of its
+    /// device.
     pub(crate) fn remount_with<T>(
         &mut self,
         act: impl FnOnce(Option<&Counters>) -> T,
@@ -132,9 +134,10 @@ impl LiveTarget {
         Ok(done)
     }
 
-    /// Makes the target and the file sets of `places` anew: every block measures another instance
-    /// of the same configuration, so that an accident of one instance (where its blocks lie on
-    /// the device, which pages of memory it got) is not taken for a property of the file system.
+    /// Makes the target and the file sets of `places` anew. Every block measures another instance
+    /// of the same configuration, so that chance properties of one instance (where its blocks are
+    /// on the device, which pages of memory it got) are not mistaken for properties of the file
+    /// system.
     pub(crate) fn renew(
         &mut self,
         places: &BTreeSet<Place>,
@@ -151,12 +154,13 @@ impl LiveTarget {
             self.counters = None;
             self.target.remake()?;
         }
-        // A directory's files are removed one by one, which belongs to them; a file system is made.
+        // In a directory target, files are removed one by one, and that time is theirs; a file
+        // system is simply made again.
         let is_of_places = !self.is_scratch() && !removed.is_empty();
         let removal = if is_of_places { began.elapsed() } else { Duration::ZERO };
         self.is_new = false;
         self.target.fill_and_age(fill.seed, fill.stop)?;
-        // What is read into memory here belongs to the target's memory limit.
+        // What is read into memory here is charged to the target's memory limit.
         let entered = self.target.enter()?;
         self.took.0 = typical(self.took.0, began.elapsed() - removal);
         let reached = self.reached();
@@ -167,21 +171,31 @@ impl LiveTarget {
             let spec = place.specification(fill.data_file_bytes);
             let file_set = FileSet::create_by(&reached, &root, &spec, fill.seed, fill.stop)?;
             self.file_sets.insert(place, file_set);
-            // What is written back belongs to what was written.
+            // Writing back is part of making the files.
             self.target.sync()?;
             let took = self.took.1.entry(place).or_default();
             let own_removal = removal.mul_f64(removed.get(&place).copied().unwrap_or(0.0));
             *took = typical(*took, began.elapsed() + own_removal);
         }
         drop(entered);
-        self.counters = Some(Arc::new(Counters::of(&self.target, self.is_scratch())?));
+        self.counters = Some(Arc::new(self.open_counters()?));
         Ok(())
+    }
+
+    /// Opens the target's counters. A file system in a process of its own works for whoever calls
+    /// it, so from now on that process is told apart from other programs.
+    pub(crate) fn open_counters(&self) -> Result<Counters, DescribeError> {
+        let counters = Counters::of(&self.target, self.is_scratch())?;
+        let known = FileSystem::named(&self.target.facts().file_system);
+        if known.is_some_and(|known| known.storage == Storage::Process) {
+            neighbours::look_for_servers();
+        }
+        Ok(counters)
     }
 }
 
-/// What making something takes, by what it took before, if it was made before, and what it took
-/// now: as far from the one as from the other, since one that took ten times as long says little
-/// of the next.
+/// The typical time for making something, from the estimate so far, if any, and the latest time:
+/// their geometric mean, since one that took ten times as long says little about the next.
 fn typical(before: Duration, now: Duration) -> Duration {
     if before.is_zero() {
         return now;
@@ -189,7 +203,7 @@ fn typical(before: Duration, now: Duration) -> Duration {
     Duration::from_secs_f64((before.as_secs_f64() * now.as_secs_f64()).sqrt())
 }
 
-/// What part of all of these times each is.
+/// Each place's share of all these times.
 fn shares<'a>(
     times: impl Iterator<Item = (&'a Place, &'a Duration)> + Clone,
 ) -> BTreeMap<Place, f64> {
@@ -205,8 +219,8 @@ pub(crate) struct Fill<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// What a target is, as a run records it: with its whole path, so that the run can be resumed from
-/// any directory.
+/// The specification of a target as a run records it: with an absolute path, so that the run can be
+/// resumed from any directory.
 fn specification(spec: &TargetSpec) -> String {
     let mut spec = spec.clone();
     if let Location::Directory(path) = &mut spec.location
@@ -217,7 +231,7 @@ fn specification(spec: &TargetSpec) -> String {
     spec.specification()
 }
 
-/// What ext4's driver does where there is no journal (`recently_deleted` in `fs/ext4/ialloc.c`).
+/// What the ext4 driver does without a journal (`recently_deleted` in `fs/ext4/ialloc.c`).
 const WITHOUT_JOURNAL: &str = "without a journal, ext4's driver does not reuse a deleted file's \
     inode for one to six minutes, and skips all such inodes whenever it creates a file: just after \
     many deletes, creating can take ten times as long, and a block longer than first forecast";

@@ -1,4 +1,4 @@
-//! The metrics of operations of the engine: one row each, with what it is computed from.
+//! The metrics of engine operations: one row each, with its formula.
 
 use record::{CacheEvidence, MetricDefinition, StandardMetric};
 use workload::{Course, Outcome, Stretch, ThreadOutcome};
@@ -12,17 +12,17 @@ pub(crate) struct Metric {
     of: fn(&Values<'_>) -> f64,
 }
 
-/// What the values of a replicate are computed from.
+/// What a replicate's values are computed from.
 pub(crate) struct Values<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) evidence: &'a CacheEvidence,
-    /// What the device wrote, where that is asked.
+    /// What the device wrote, if that is the question.
     pub(crate) written: Written,
-    /// Processor time of everything but the threads that operate, per operation.
+    /// Processor time per operation of everything but the operating threads.
     pub(crate) other_time_ns: Option<f64>,
-    /// Bytes that an operation moves.
+    /// Bytes moved by one operation.
     pub(crate) request_bytes: f64,
-    /// Threads that operate.
+    /// Number of operating threads.
     pub(crate) threads: f64,
 }
 
@@ -32,12 +32,12 @@ impl Values<'_> {
     }
 }
 
-/// The mean time of an operation.
+/// Mean time of an operation.
 fn time_ns(values: &Values<'_>) -> f64 {
     values.outcome.recorder.busy_ns() as f64 / values.operations()
 }
 
-/// Operations per second of the time that passed.
+/// Operations per second of elapsed time.
 fn per_s_elapsed(values: &Values<'_>) -> f64 {
     let operations = values.outcome.recorder.operations() as f64;
     operations * 1e9 / values.outcome.elapsed_ns.max(1) as f64
@@ -48,7 +48,7 @@ impl Metric {
         Self { declared, of }
     }
 
-    /// As a run declares it.
+    /// The metric as a run declares it.
     pub(crate) fn definition(&self) -> MetricDefinition {
         self.declared.definition()
     }
@@ -62,27 +62,27 @@ impl Metric {
 /// Mean time of an operation.
 pub(crate) const TIME: Metric = Metric::new(StandardMetric::TIME_PER_OPERATION, time_ns);
 
-/// The same over what one moves.
+/// Mean time per KiB moved.
 pub(crate) const TIME_PER_KIB: Metric = Metric::new(StandardMetric::TIME_PER_KIB, |values| {
     time_ns(values) * 1024.0 / values.request_bytes
 });
 
-/// Of operations in flight, the time that passes from one to the next.
+/// The time from one operation to the next, for operations in flight.
 pub(crate) const TIME_BETWEEN: Metric = Metric::new(StandardMetric::TIME_PER_OPERATION, |values| {
     let rate_per_s = values.outcome.rate_per_s;
     if rate_per_s > 0.0 { 1e9 / rate_per_s } else { time_ns(values) }
 });
 
-/// Operations per second: of the time spent in them where one thread does one after the other, of
-/// elapsed time otherwise.
+/// Operations per second: of the time spent in them if one thread does one after the other,
+/// otherwise of elapsed time.
 pub(crate) const THROUGHPUT: Metric =
     Metric::new(StandardMetric::THROUGHPUT, |values| values.outcome.rate_per_s);
 
-/// Operations per second of elapsed time, to be set against others with more threads.
+/// Operations per second of elapsed time, comparable with benchmarks of more threads.
 pub(crate) const THROUGHPUT_ELAPSED: Metric =
     Metric::new(StandardMetric::THROUGHPUT, per_s_elapsed);
 
-/// The share of each thread in that.
+/// The same, divided by the number of threads.
 pub(crate) const THROUGHPUT_PER_THREAD: Metric =
     Metric::new(StandardMetric::THROUGHPUT_PER_THREAD, |values| {
         per_s_elapsed(values) / values.threads
@@ -93,63 +93,63 @@ pub(crate) const BANDWIDTH: Metric = Metric::new(StandardMetric::BANDWIDTH, |val
     values.outcome.rate_per_s * values.request_bytes
 });
 
-/// The mean time of the first operations after the state was made.
+/// Mean time of the first operations after the cache state was made.
 pub(crate) const START_TIME: Metric = Metric::new(StandardMetric::START_TIME, |values| {
     start_ns(&values.outcome.course).unwrap_or_else(|| time_ns(values))
 });
 
-/// Processor time that an operation takes of the thread that does it.
+/// Processor time that an operation takes from the thread that executes it.
 pub(crate) const PROCESSOR_TIME: Metric = Metric::new(StandardMetric::PROCESSOR_TIME, |values| {
     processor_ns(values.outcome) as f64 / values.operations()
 });
 
-/// Processor time of kernel threads and of servers of file systems until what was changed is
-/// written, per operation.
+/// Processor time per operation of kernel threads and file system servers, until all changes are
+/// written back.
 pub(crate) const OTHER_TIME: Metric =
     Metric::new(StandardMetric::OTHER_TIME, |values| values.other_time_ns.unwrap_or(0.0));
 
-/// Bytes of the working set that are in memory after the last operation.
+/// Bytes of the working set in memory after the last operation.
 pub(crate) const RESIDENT: Metric = Metric::new(StandardMetric::RESIDENT, |values| {
     let page_bytes = rustix::param::page_size() as u64;
     (values.evidence.resident_after.unwrap_or(0) * page_bytes) as f64
 });
 
-/// Bytes that the device read, per operation.
+/// Bytes read by the device, per operation.
 pub(crate) const DEVICE_READ: Metric = Metric::new(StandardMetric::DEVICE_READ, |values| {
     values.evidence.device_read_bytes.unwrap_or(0) as f64 / values.operations()
 });
 
-/// Time of an operation and its share of the sync after all.
+/// Time of an operation plus its share of the final sync.
 pub(crate) const SYNCED_TIME: Metric =
     Metric::new(StandardMetric::SYNCED_TIME, |values| values.written.synced_time_ns);
 
-/// What the device wrote for an operation, in bytes.
+/// Bytes written by the device, per operation.
 pub(crate) const DEVICE_BYTES: Metric =
     Metric::new(StandardMetric::DEVICE_BYTES, |values| values.written.bytes);
 
-/// And in requests.
+/// Write requests of the device, per operation.
 pub(crate) const DEVICE_WRITES: Metric =
     Metric::new(StandardMetric::DEVICE_WRITES, |values| values.written.writes);
 
-/// Of operations in flight, the mean time from submission to completion.
+/// Mean time from submission to completion, for operations in flight.
 pub(crate) const LATENCY: Metric = Metric::new(StandardMetric::LATENCY, time_ns);
 
-/// The median time of its first part: handing it to the kernel.
+/// Median time of submission, the first part of that.
 pub(crate) const SUBMISSION_LATENCY: Metric =
     Metric::new(StandardMetric::SUBMISSION_LATENCY, |values| {
         let parts = values.outcome.asynchronous.as_ref();
         parts.map_or_else(|| time_ns(values), |parts| parts.submission.quantile(0.5))
     });
 
-/// And of its second.
+/// Median time of completion, the second part.
 pub(crate) const COMPLETION_LATENCY: Metric =
     Metric::new(StandardMetric::COMPLETION_LATENCY, |values| {
         let parts = values.outcome.asynchronous.as_ref();
         parts.map_or_else(|| time_ns(values), |parts| parts.completion.quantile(0.5))
     });
 
-/// What operations took of processors: what their threads used, less the time that passed between
-/// operations, in which they do what is not timed. Where several are in flight there is no between.
+/// Processor time of the operations: what their threads used, less the time between operations,
+/// which they spend on untimed work. With several in flight there is no such time.
 fn processor_ns(outcome: &Outcome) -> u64 {
     let between = |one: &ThreadOutcome| one.elapsed_ns.saturating_sub(one.busy_ns);
     let between_ns = match outcome.asynchronous {
@@ -159,8 +159,8 @@ fn processor_ns(outcome: &Outcome) -> u64 {
     outcome.processor_ns.saturating_sub(between_ns)
 }
 
-/// The mean time of the operations after a state was made: those of the start; where there is none
-/// because all operations are what is measured, the first part of these.
+/// Mean time of the first operations after the cache state was made: those of the start or, if all
+/// operations are measured and there is no start, the first stretch of them.
 fn start_ns(course: &Course) -> Option<f64> {
     let first = || course.steady.first().copied().and_then(Stretch::mean_ns);
     course.whole_start().mean_ns().or_else(first)
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// Four operations of 1,000 ns each by two threads, in 8,000 ns.
+    /// Four operations of 1,000 ns each, executed by two threads in 8,000 ns.
     fn outcome() -> Outcome {
         let clock = ManualClock::new();
         let mut recorder = Recorder::new(0, 1 << 30);
@@ -231,7 +231,7 @@ mod tests {
             (THROUGHPUT_PER_THREAD, 2.5e5),
             (BANDWIDTH, 4.096e9),
             (START_TIME, 3000.0),
-            // 3,800 ns less 500 ns between the operations of each thread.
+            // 3,800 ns, less 500 ns that each thread spends between its operations.
             (PROCESSOR_TIME, 700.0),
             (OTHER_TIME, 11.0),
             (RESIDENT, 3.0 * page_bytes),

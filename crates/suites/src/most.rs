@@ -1,18 +1,21 @@
-//! Most operations that one replicate may have: as many as its files and the target have room for.
+//! The largest number of operations for one replicate: as many as its files and the target have
+//! room for.
 
 use record::CacheState;
 use targets::Target;
-use workload::{DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload};
+use workload::{
+    DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload, WriteMemory,
+};
 
 use crate::live_target::LiveTarget;
 use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
-/// What one replicate writes on a device at most.
+/// The most that one replicate writes on a device.
 pub(crate) const REWRITTEN_BYTES_MAX: u64 = 64 << 20;
-/// Appends of one replicate; the files they grow are removed after it.
+/// Appends in one replicate at most; the files they grow are removed after it.
 const APPENDS_MAX: u64 = 16_384;
 
-/// Most operations per thread, those of the start among them, that the file set allows in one
+/// The most operations per thread, including those of the start, that the file set allows in one
 /// replicate.
 pub(crate) fn operations_max(
     live: &LiveTarget,
@@ -27,7 +30,7 @@ pub(crate) fn operations_max(
         return of.place.additions_max().max(1);
     }
     if of.is_of_names_cold(state) {
-        // The second time around, its attributes, or the list, would be in memory.
+        // On a second pass, its attributes or the list would be in memory.
         let (directories, entries) = of.place.directories().unwrap_or_default();
         let lists = workload.operation == Operation::Readdir;
         return if lists { directories as u64 } else { entries };
@@ -36,17 +39,17 @@ pub(crate) fn operations_max(
         return u64::from(u32::MAX);
     }
     let blocks = of.blocks_per_thread(data_file_bytes);
-    if of.keeps_writes(live) {
+    if keeps_writes(of, live) {
         return kept_writes_max(target, workload).min(blocks).max(1);
     }
     match workload.operation.subject() {
-        // The second time around, nothing would be cold.
+        // On a second pass, nothing would be cold.
         Subject::Data(DataOperation::Read) if state == CacheState::Cold => blocks.max(1),
-        // Again and again to the same pages.
+        // The same pages are written again and again.
         Subject::Data(DataOperation::Write) if of.writes_dirty_pages(state) => u64::from(u32::MAX),
-        // The second time around, no page would be clean, or none to be taken in.
+        // On a second pass, no page would be clean, or all would already be in the cache.
         Subject::Data(DataOperation::Write) => blocks.max(1),
-        // The second time around, the name would be known to be missing.
+        // On a second pass, the name would be known to be missing.
         Subject::Names(_, Entries::Missed) => of.missing_names_per_thread(),
         Subject::Growing(GrowingOperation::Append | GrowingOperation::AppendFsync) => {
             appends_max(target, workload)
@@ -66,14 +69,22 @@ pub(crate) fn operations_max(
     }
 }
 
-/// Writes that are in memory all at once.
+/// Whether everything that the operations write is in memory at once: what they write back to the
+/// device, and what they write through the file system for comparison with that.
+pub(crate) fn keeps_writes(of: &Operations, live: &LiveTarget) -> bool {
+    let is_to =
+        of.workload.operation == Operation::Write && of.workload.write_memory == WriteMemory::Own;
+    of.rewrites() || (is_to && live.trial().can_rewrite())
+}
+
+/// The most writes that are kept in memory at once.
 fn kept_writes_max(target: &Target, workload: &Workload) -> u64 {
     let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
     let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
     OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
 }
 
-/// Appends per thread that a target has room for: they may take half of what is free.
+/// The most appends per thread that the target has room for: they may take half of its free space.
 fn appends_max(target: &Target, workload: &Workload) -> u64 {
     let appended_bytes = (workload.request_bytes * workload.threads) as u64;
     let room_bytes = target.space().map_or(u64::MAX, |space| space.free_bytes / 2);

@@ -1,85 +1,91 @@
-//! What a replicate must have for its figure to mean what the benchmark's name says.
+//! What a replicate needs for its figure to mean what the benchmark's name says.
 //!
-//! A figure is a mean over operations, so it depends on which operations those are: the first ones
-//! after a state was made meet cold caches of the processor and pay for what the rest finds ready,
-//! and a stream that ends within its read-ahead has not paid for it. So each benchmark says how
-//! many operations come first and are a figure of their own, and how many are measured then. The
-//! numbers depend on what is done to which files, never on how much time a run has: a budget buys
+//! A figure is a mean over operations, so it depends on which ones: the first operations after a
+//! state was made find the processor's caches cold and pay for what later ones find ready, and a
+//! stream that ends within its read-ahead has not paid for it. So each benchmark states how many
+//! operations come first, with a figure of their own, and how many are then measured. The numbers
+//! depend on what is done to which files, never on how much time a run has: a larger budget buys
 //! more blocks and more benchmarks, not longer replicates.
 
-use std::num::NonZero;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use record::{CacheState, Least};
 use workload::{Access, DataOperation, Entries, GrowingOperation, Sharing, Subject};
 
+use crate::nanoseconds::nanos;
 use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
-/// A single interrupt takes a few microseconds: of less than this, it would be a large part.
+/// A single interrupt takes a few microseconds, which would be a large part of anything shorter
+/// than this.
 const TIME_LEAST: Duration = Duration::from_micros(100);
-/// Where operations can go on, they do until the fastest target has taken so long. Longer ones
-/// differ hardly less from each other on a shared machine, whose pace lasts for tenths of a second:
-/// what they take is better spent on more of them.
+/// Operations that can be repeated go on until the fastest target has taken this long. Longer
+/// replicates would vary hardly less on a shared machine, whose speed stays the same for tenths of
+/// a second at a time; the time is better spent on more replicates.
 const TIME_WANTED: Duration = Duration::from_millis(8);
-/// The same of what waits for the device each time: a device has pauses of its own, which few
-/// operations meet, and it is those that a high percentile is about.
+/// The same for operations that wait for the device each time. Devices pause now and then; few
+/// operations meet such a pause, but those make up the high percentiles.
 const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(250);
-/// What is counted out beyond the length asked for: operations are not equally fast in each block.
+/// Margin on the requested length when counting operations, since they are not equally fast in each
+/// block.
 const ASKED_MARGIN: f64 = 1.1;
-/// Share of the length asked for that a replicate has at least: a pilot is a little off.
+/// The least share of the requested length that counts, since a pilot is a little off.
 const ASKED_SHARE_LEAST: f64 = 0.8;
-/// Share of the time in which all threads run at the same time, in percent.
+/// Share of the time during which all threads must run simultaneously, in percent.
 const OVERLAP_PERCENT: u32 = 95;
-/// The same with more threads than processors. These take turns of some milliseconds, so the last
-/// one begins when the first has already had its turn; that all had one is what can be asked.
+/// The same with more threads than processors. They take turns of some milliseconds, so the last
+/// one begins after the first has had a turn; all that can be required is that each has had one.
 const OVERLAP_BY_TURNS_PERCENT: u32 = 50;
-/// Bytes copied in a replicate of reads from memory, and the bounds of how many reads that makes.
+/// Bytes copied by a replicate of reads from memory, and bounds on the number of reads.
 const COPIED_BYTES: u64 = 64 << 20;
 const COPIES: (u64, u64) = (64, 16_384);
-/// Bytes written into the page cache in a replicate, which have to be written back after it.
+/// Bytes that a replicate writes into the page cache and that must be written back after it, and
+/// bounds on the number of writes.
 const DIRTIED_BYTES: u64 = 16 << 20;
 const WRITES: (u64, u64) = (32, 4_096);
-/// Bytes that the device moves for one replicate of requests of its own.
+/// Bytes that the device moves in a replicate of device requests, and bounds on their number.
 const DEVICE_BYTES: u64 = 32 << 20;
 const REQUESTS: (u64, u64) = (32, 256);
-/// Looks at names that are in memory.
+/// Lookups of names that are in memory.
 const LOOKS: u64 = 8_192;
 /// Files that are opened, read and closed.
 const FILES_READ: u64 = 2_048;
-/// Looks at names of large directories before those: as many as make most of them met once.
+/// Lookups in large directories before those that are measured: enough to meet most names once.
 const FIRST_LOOKS_MAX: u64 = 65_536;
-/// Entries listed in a replicate, and the bounds of how many listings that makes.
+/// Entries listed in a replicate, and bounds on the number of listings.
 const LISTED: u64 = 80_000;
 const LISTINGS: (u64, u64) = (4, 512);
-/// Changes of directories, and those before them.
+/// Measured changes of directories, and those before them.
 const CHANGES: u64 = 1_024;
 const FIRST_CHANGES: u64 = 128;
-/// Names looked at cold.
+/// Cold lookups of names.
 const COLD_NAMES: u64 = 256;
-/// What ends on the device, each: in six blocks, enough for an interval of the 99th percentile.
+/// Operations that each end on the device: over six blocks, enough for an interval of the 99th
+/// percentile.
 const COMMITS: u64 = 96;
-/// What grows a file and ends in memory.
+/// Operations that grow a file and end in memory.
 const APPENDS: u64 = 4_096;
-/// One of so many comes first, where what is there is to be done once only.
+/// One in this many operations comes first, where everything can be done only once.
 const FIRST_SHARE: u64 = 8;
-/// Windows of read-ahead that a cold stream goes through at least: the wait for the first is then a
-/// small part of it.
+/// A replicate fills its queue at least this often, so that ramp-up and drain are a small share of
+/// it.
+pub(crate) const QUEUES_IN_ALL: u64 = 16;
+/// Read-ahead windows that a cold stream covers at least, so that the wait for the first is a small
+/// share of it.
 pub(crate) const WINDOWS_LEAST: u64 = 8;
 
-/// What a replicate must have.
+/// What a replicate needs in order to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// Operations of each thread that come first.
+    /// Operations per thread that come first.
     pub(crate) start: u64,
-    /// Operations of each thread that are measured.
+    /// Operations per thread that are measured.
     pub(crate) operations: u64,
-    /// Time up to which there are more, doubled as often as needed, where that is too short on the
-    /// fastest target; none where there may not be more.
+    /// If they take less than this on the fastest target, their number is doubled as often as
+    /// needed; `None` if there may not be more.
     pub(crate) time_wanted: Option<Duration>,
-    /// Time that they take at least.
+    /// The least time that they take.
     pub(crate) time: Duration,
-    /// Why.
+    /// Why these numbers.
     pub(crate) why: &'static str,
 }
 
@@ -88,34 +94,27 @@ impl Need {
         Self { start, operations, time_wanted: None, time: TIME_LEAST, why }
     }
 
-    /// Once over all of `most`, or as many as are `wanted`, an eighth of them first.
+    /// One pass over all of `most`, or as many as are `wanted`, an eighth of them first.
     fn once(most: u64, wanted: u64, why: &'static str) -> Self {
         let all = most.min(wanted).max(1);
         let start = all / FIRST_SHARE;
         Self::counted(start, all - start, why)
     }
 
-    /// What the run records of it, on so many processors.
+    /// What a run with this many threads and processors records of it.
     pub(crate) fn least(self, threads: usize, processors: usize) -> Least {
         Least {
             start_operations: self.start,
             operations: self.operations,
-            time_ns: u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX),
+            time_ns: nanos(self.time),
             overlap_percent: overlap_percent(threads, processors),
             why: self.why.to_owned(),
         }
     }
 }
 
-/// Processors that this process may use, as it found them: what a run records of it is what each
-/// replicate is held to.
-pub(crate) fn processors() -> usize {
-    static FOUND: OnceLock<usize> = OnceLock::new();
-    *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
-}
-
-/// The least share of the time in which so many threads are to run at the same time on so many
-/// processors, in percent; none with a single thread.
+/// The least share of the time, in percent, during which this many threads must run simultaneously
+/// on this many processors; `None` for a single thread.
 pub(crate) fn overlap_percent(threads: usize, processors: usize) -> Option<u32> {
     match threads {
         0 | 1 => None,
@@ -129,7 +128,7 @@ fn within((least, most): (u64, u64), wanted: u64) -> u64 {
 }
 
 impl Operations {
-    /// What a replicate in this cache state must have, where data files are of this size.
+    /// What a replicate in this cache state needs, with data files of this size.
     pub(crate) fn need(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
         let need = self.need_without_wish(cache_state, data_file_bytes);
         match self.length.time {
@@ -208,21 +207,20 @@ impl Operations {
         }
     }
 
-    /// Requests that the device serves one by one or in flight.
+    /// For requests that the device serves, one by one or in flight.
     fn need_of_device(&self, pass: u64, request_bytes: u64) -> Need {
         let requests = within(REQUESTS, DEVICE_BYTES / request_bytes);
         let why = "enough that the first ones, which find the device idle, do not matter";
         match self.queue_depth() {
-            // Filling the queue and emptying it are to be little of it.
             Some(depth) => {
-                let queues = crate::laboratory::QUEUES_IN_ALL * u64::from(depth);
+                let queues = QUEUES_IN_ALL * u64::from(depth);
                 Need::counted(0, requests.max(queues).min(pass), why)
             }
             None => Need::once(pass, requests, why),
         }
     }
 
-    /// Reads of what is not in memory, each once.
+    /// For reads of what is not in memory, each once.
     fn need_cold(&self, pass: u64, request_bytes: u64) -> Need {
         if self.workload.access == Access::Sequential {
             let why = "the whole file, so that no read-ahead is still under way and all waiting is \
@@ -233,9 +231,9 @@ impl Operations {
         Need::once(pass, within(REQUESTS, DEVICE_BYTES / request_bytes), why)
     }
 
-    /// Reads of what is in memory, again and again.
+    /// For repeated reads of what is in memory.
     fn need_of_copies(&self, pass: u64, request_bytes: u64) -> Need {
-        // Of independent choices, two thirds of the pages are met by as many as there are pages.
+        // As many independent random choices as there are pages meet two thirds of the pages.
         let passes = if self.workload.access == Access::Sequential { 1 } else { 2 };
         let why = "pages have been read once since the file was read in, so that the processor's \
                    caches hold what they will hold throughout";
@@ -245,7 +243,8 @@ impl Operations {
 
     fn need_of_changes(&self, is_cold: bool) -> Need {
         let threads = self.workload.threads as u64;
-        // What several do in one directory is what one does alone: it grows as much.
+        // Several threads in one directory together do what one does alone, so that it grows as
+        // much.
         let sharers = if self.workload.sharing == Sharing::Same { threads } else { 1 };
         let most = (self.place.additions_max() / sharers).max(1);
         if is_cold {

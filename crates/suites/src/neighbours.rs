@@ -1,9 +1,9 @@
-//! What the rest of the machine does while something is measured, and when that is too much.
+//! What the rest of the machine does during a measurement, and when that is too much.
 //!
-//! Threads that are ready to run and wait for a processor wait for whoever runs: other threads of
-//! this program, kernel threads that work for the file system, or programs of others. The last
-//! alone are in the way of a measurement; what they are to be blamed for is their share of what ran
-//! beside the measuring threads, and never more than they ran.
+//! A runnable thread that waits for a processor waits for whatever is running: other threads of
+//! this program, kernel threads that work for the file system, or other people's programs. Only the
+//! last disturb a measurement. They are blamed for their share of what ran beside the measuring
+//! threads, and never for more than the time they ran.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -17,31 +17,31 @@ use measure::thread_waited_ns;
 use record::{Busy, Neighbours};
 
 use crate::counters::Counters;
-use crate::need::processors;
-use crate::replicate::nanos;
+use crate::nanoseconds::nanos;
+use crate::processors::processors;
 
-/// Share of their time that measuring threads may wait for others.
+/// Share of their time that measuring threads may spend waiting for others.
 const WAITED_SHARE_MAX: f64 = 0.02;
-/// Share of all processors that others may use, even if nobody waits for them: they share caches,
-/// memory and the clock's headroom.
+/// Share of all processors that others may use even if nobody waits for them, since they share
+/// caches, memory and clock headroom.
 const USED_SHARE_MAX: f64 = 0.25;
-/// Processors that others may use while the machine counts as quiet.
+/// Processors that others may use on a quiet machine.
 const QUIET_PROCESSORS: f64 = 0.1;
-/// What others may move on the disk below an image, beside what the target moves: so much per
-/// replicate, per flush of the target (which makes the host's file system write its own journal),
-/// and this share of the target's own.
+/// What others may move on the disk below an image, in addition to what the target moves: this much
+/// per replicate, this much per flush of the target (which makes the host's file system write its
+/// own journal), and this share of the target's own traffic.
 const DISK_BYTES: u64 = 256 << 10;
 const DISK_BYTES_PER_FLUSH: u64 = 64 << 10;
 const DISK_SHARE: f64 = 0.25;
-/// What others may move on that disk while the machine counts as quiet, in bytes per second.
+/// Bytes per second that others may move on that disk on a quiet machine.
 const QUIET_DISK_BYTES_PER_S: f64 = 1e6;
-/// How many programs are named.
+/// How many programs are named at most.
 const NAMED_MAX: usize = 3;
 
-/// Who runs on this machine; one list of processes for all targets.
+/// The processes on this machine; one list for all targets.
 static PROCESSES: LazyLock<Mutex<ProcessTimesReader>> = LazyLock::new(Mutex::default);
 static PRESSURE: LazyLock<Option<PressureReader>> = LazyLock::new(|| PressureReader::open().ok());
-/// All processor time, where it is counted exactly: what has ended is in it as well.
+/// Total processor time, where the kernel counts it exactly. Includes processes that have ended.
 static ALL: LazyLock<Option<ProcessorTimeReader>> = LazyLock::new(|| {
     ProcessorTimeReader::open().ok().filter(|reader| !reader.source().is_sampled())
 });
@@ -57,9 +57,9 @@ pub(crate) struct Look {
     processes: ProcessTimes,
     all_ns: Option<u64>,
     pressure: Option<PressureCounters>,
-    /// Of the thread that looks.
+    /// How long the looking thread has waited.
     waited_ns: Option<u64>,
-    /// Of the disk below the target's image, and of the target's own device.
+    /// Counters of the disk below the target's image and of the target's own device.
     disk: Option<(DeviceCounters, DeviceCounters)>,
 }
 
@@ -67,39 +67,39 @@ pub(crate) struct Look {
 #[derive(Debug)]
 pub(crate) struct Beside {
     time: Duration,
-    /// What this program and what it started used.
+    /// Processor time of this program and its children.
     own_ns: u64,
-    /// What worked for whoever calls a file system: kernel threads, and servers of FUSE.
+    /// Processor time of whatever works on behalf of a file system's callers: kernel threads and
+    /// FUSE servers.
     servants_ns: Option<u64>,
-    /// What programs of others used.
+    /// Processor time of other programs.
     programs_ns: Option<u64>,
-    /// Those of them that still run, by their names.
+    /// The same by name, for those still running.
     by_name: BTreeMap<String, u64>,
-    /// How long the thread that looks waited.
+    /// How long the looking thread waited.
     waited_ns: Option<u64>,
     pressure: Option<PressureCounters>,
-    /// What others moved on the disk below, and what the target did on its own device.
+    /// Bytes that others moved on the disk below, and what the target did on its own device.
     disk: Option<(u64, DeviceCounters)>,
 }
 
 /// The threads that measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measuring {
-    /// How many.
+    /// Number of threads.
     pub(crate) threads: usize,
-    /// The time of all of them together from their start to their end.
+    /// The sum of their times from start to end.
     pub(crate) elapsed_ns: u64,
     /// How long they waited for a processor.
     pub(crate) waited_ns: Option<u64>,
-    /// What they used of processors.
+    /// How much processor time they used.
     pub(crate) used_ns: u64,
 }
 
 impl Look {
-    /// A look at everything; at the disk where there is one below the target's image.
+    /// Looks at everything, including the disk below the target's image if there is one.
     pub(crate) fn now(counters: Option<&Counters>) -> Self {
-        // The order of a look at the end: what is told of this thread first, so that looking is not
-        // in it.
+        // This thread's own wait comes first, so that the look at the end does not include itself.
         let waited_ns = thread_waited_ns();
         Self {
             at: Instant::now(),
@@ -123,7 +123,7 @@ impl Look {
         let running_ns: u64 = others.values().sum();
         let all_ns = difference(self.all_ns, earlier.all_ns);
         let rest_ns = all_ns.map(|all_ns| all_ns.saturating_sub(own_ns));
-        // Those that have ended meanwhile are in the rest alone.
+        // Processes that have ended in the meantime are only in the rest.
         let programs_ns = servants_ns.map(|servants_ns| {
             let rest_ns = rest_ns.map_or(0, |rest_ns| rest_ns.saturating_sub(servants_ns));
             running_ns.max(rest_ns)
@@ -144,7 +144,8 @@ impl Look {
             time: self.at.saturating_duration_since(earlier.at),
             own_ns,
             servants_ns,
-            // Where kernel threads cannot be seen, the rest holds both; it is all that is known.
+            // If kernel threads cannot be seen, the rest includes both, and nothing better is
+            // known.
             programs_ns: programs_ns.or(rest_ns),
             by_name,
             waited_ns: difference(self.waited_ns, earlier.waited_ns),
@@ -155,20 +156,20 @@ impl Look {
 }
 
 impl Beside {
-    /// What worked for the callers of a file system besides these threads: kernel threads, servers
-    /// of FUSE, and other threads of this program, which may be such a server.
+    /// Processor time of what worked for a file system's callers, apart from these threads: kernel
+    /// threads, FUSE servers, and other threads of this program, which may be such a server.
     pub(crate) fn servants_ns(&self, threads_ns: u64) -> Option<u64> {
         let own_ns = self.own_ns.saturating_sub(threads_ns);
         self.servants_ns.map(|servants_ns| servants_ns + own_ns)
     }
 
-    /// As a replicate records it whose thread is the one that looks.
+    /// What a replicate records if the looking thread is the one that measures.
     pub(crate) fn of_caller(&self, elapsed_ns: u64) -> Neighbours {
         let used_ns = self.own_ns;
         self.judged(Measuring { threads: 1, elapsed_ns, waited_ns: self.waited_ns, used_ns })
     }
 
-    /// As a replicate records it.
+    /// What a replicate records.
     pub(crate) fn judged(&self, measuring: Measuring) -> Neighbours {
         Neighbours {
             waited_ns: measuring.waited_ns,
@@ -182,12 +183,12 @@ impl Beside {
         }
     }
 
-    /// Who was in the way of these threads, if it was too much.
+    /// Who disturbed these threads, if it was too much.
     fn busy(&self, measuring: Measuring) -> Option<Busy> {
         let waited = self.waited_for_others(measuring);
         let used = self.processors_used();
         let has_waited = waited.is_some_and(|share| share > WAITED_SHARE_MAX);
-        // Without the kernel's word on waiting: others leave no processor to the threads.
+        // If the kernel does not report waiting: whether others leave the threads no processor.
         let left = processors() as f64 - used;
         let must_wait = waited.is_none() && left < measuring.threads as f64 * 0.9;
         let disk_bytes_per_s = self.disk_in_the_way();
@@ -200,7 +201,7 @@ impl Beside {
         })
     }
 
-    /// Who kept the machine busy while nothing was measured, if somebody did.
+    /// Who kept the machine busy while nothing was measured, if anyone did.
     pub(crate) fn restless(&self) -> Option<Busy> {
         let moved = self.disk.map(|(others_bytes, _)| others_bytes as f64 / self.seconds());
         let disk_bytes_per_s = moved.filter(|&moved| moved > QUIET_DISK_BYTES_PER_S);
@@ -213,7 +214,7 @@ impl Beside {
             self.by_name.iter().map(|(name, &used_ns)| (name, used_ns)).collect();
         names.sort_by_key(|&(_, used_ns)| std::cmp::Reverse(used_ns));
         let most_ns = names.first().map_or(0, |&(_, used_ns)| used_ns);
-        // Who used little beside the busiest is not worth a name.
+        // A program that used little compared with the busiest is not worth naming.
         let named = names.into_iter().filter(|&(_, used_ns)| used_ns >= most_ns / 10);
         Busy {
             programs: named.take(NAMED_MAX).map(|(name, _)| name.clone()).collect(),
@@ -224,7 +225,7 @@ impl Beside {
         }
     }
 
-    /// How many processors programs of others used.
+    /// How many processors other programs used.
     fn processors_used(&self) -> f64 {
         self.programs_ns.unwrap_or(0) as f64 / 1e9 / self.seconds()
     }
@@ -233,23 +234,23 @@ impl Beside {
         (nanos(self.time).max(1)) as f64 / 1e9
     }
 
-    /// The share of the threads' time in which they waited for programs of others; none where the
-    /// kernel does not say how long they waited.
+    /// The share of the threads' time spent waiting for other programs; `None` if the kernel does
+    /// not report how long they waited.
     fn waited_for_others(&self, measuring: Measuring) -> Option<f64> {
         let Measuring { threads, elapsed_ns, waited_ns, used_ns } = measuring;
         let waited_ns = waited_ns? as f64;
         let programs_ns = self.programs_ns.unwrap_or(0) as f64;
-        // Threads that have a processor each do not wait for each other.
+        // With a processor each, threads do not wait for each other.
         let each_other_ns = if threads > processors() { used_ns } else { 0 };
         let own_ns = self.own_ns.saturating_sub(used_ns) + each_other_ns;
         let beside_ns = programs_ns + (self.servants_ns.unwrap_or(0) + own_ns) as f64;
         let for_others_ns = (waited_ns * programs_ns / beside_ns.max(1.0)).min(programs_ns);
-        // What they waited just before the first operation is in it as well.
+        // The wait includes what came just before the first operation, so the share is capped.
         Some((for_others_ns / elapsed_ns.max(1) as f64).min(1.0))
     }
 
-    /// What others moved on the disk below per second, if the target used it as well and they moved
-    /// more than the target's own work explains.
+    /// Bytes per second that others moved on the disk below, if the target used it too and they
+    /// moved more than the target's own work explains.
     fn disk_in_the_way(&self) -> Option<f64> {
         let (others_bytes, own) = self.disk?;
         let own_bytes = own.read_bytes + own.written_bytes;
@@ -262,25 +263,26 @@ impl Beside {
     }
 }
 
-/// Watches the machine for so long, doing nothing: who keeps it busy, if somebody does.
+/// Watches the machine for `time` while doing nothing, and reports who keeps it busy, if anyone
+/// does.
 pub(crate) fn watch(time: Duration, counters: Option<&Counters>) -> Option<Busy> {
     let before = Look::now(counters);
     std::thread::sleep(time);
     Look::now(counters).since(&before).restless()
 }
 
-/// Looks again which programs serve FUSE file systems: they work for whoever calls.
+/// Looks again for programs that serve FUSE file systems, which work for their callers.
 pub(crate) fn look_for_servers() {
     list().look_for_servers();
 }
 
-/// Whether kernel threads can be seen here, so that their work can be told from that of others.
+/// Whether kernel threads are visible here, so that their work can be told from other programs'.
 pub(crate) fn sees_servants() -> bool {
     static SEES: LazyLock<bool> = LazyLock::new(|| list().read().kernel_ns.is_some());
     *SEES
 }
 
-/// What of neighbours cannot be seen here, and what is used instead; none if all can.
+/// What cannot be seen of neighbours here and what is used instead; `None` if everything can.
 #[must_use]
 pub fn unseen() -> Option<String> {
     let is_told = (thread_waited_ns().is_some(), PRESSURE.is_some());
@@ -310,7 +312,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 100 ms on this machine, in which others used so much, and kernel threads.
+    /// 100 ms during which other programs and kernel threads used this much.
     fn beside(programs_ms: u64, servants_ms: u64) -> Beside {
         Beside {
             time: Duration::from_millis(100),

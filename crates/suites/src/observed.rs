@@ -1,4 +1,4 @@
-//! What was observed of a replicate, and what the run keeps of it.
+//! What was observed during a replicate, and what the run keeps of it.
 
 use measure::{Clock, Histogram};
 use record::{
@@ -13,11 +13,11 @@ use crate::metrics::Values;
 use crate::operations::Operations;
 use crate::written::Written;
 
-/// Slices of a replicate's timeline that the journal keeps.
+/// Slices of a replicate's timeline that the journal keeps at most.
 const SLICES_MAX: usize = 32;
 
-/// One of so many bytes that a start wrote may go to the device while its pages count as dirty: a
-/// journal, what others write.
+/// One in this many bytes written by a start may reach the device while its pages still count as
+/// dirty: journal writes, or what others write.
 const WRITTEN_BACK_SHARE: u64 = 8;
 
 /// One execution as it was observed.
@@ -25,20 +25,20 @@ pub(crate) struct Observed {
     pub(crate) outcome: Outcome,
     pub(crate) evidence: CacheEvidence,
     pub(crate) happened: Happened,
-    /// What else the machine did.
+    /// What the rest of the machine did.
     pub(crate) neighbours: Neighbours,
-    /// What others than the caller read of a target that was to be in memory.
+    /// Bytes that others read from a target that was supposed to be in memory.
     pub(crate) others_read_bytes: Option<u64>,
-    /// What was written, where that is asked.
+    /// What was written, if that is the question.
     pub(crate) written: Option<Written>,
-    /// Processor time of what works for the threads that operate, per operation; none where that
-    /// cannot be told.
+    /// Processor time per operation of what works for the operating threads; `None` if that is
+    /// unknown.
     pub(crate) other_time_ns: Option<f64>,
-    /// That the operations did not settle before those that are measured.
+    /// A warning if the operations had not settled before the measured ones.
     pub(crate) restless: Option<Warning>,
     /// Time of everything around the operations.
     pub(crate) overhead_ns: u64,
-    /// Where that went.
+    /// How that time was spent.
     pub(crate) spent: Spent,
 }
 
@@ -114,7 +114,7 @@ fn course(course: &Course) -> CourseRecord {
     CourseRecord { start: pairs(&course.start), steady: pairs(&course.steady) }
 }
 
-/// A distribution in short.
+/// A summary of a distribution.
 pub(crate) fn summary(histogram: &Histogram) -> LatencySummary {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "those of u64")]
     let quantile = |q| histogram.quantile(q).round() as u64;
@@ -127,7 +127,7 @@ pub(crate) fn summary(histogram: &Histogram) -> LatencySummary {
     }
 }
 
-/// The timeline as the journal keeps it: neighbouring slices are added up until few enough are
+/// The timeline as the journal keeps it: pairs of adjacent slices are merged until few enough are
 /// left.
 pub(crate) fn timeline(timeline: &measure::Timeline, clock: &impl Clock) -> TimelineRecord {
     let mut slices: Vec<[u64; 64]> = timeline.slices().map(|slice| *slice.counts).collect();

@@ -1,4 +1,4 @@
-//! Benchmarks of the engine's operations: what is measured of them, and what they say they do.
+//! Benchmarks of engine operations: what is measured, and the parameters that they declare.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,78 +7,77 @@ use record::{CacheState, MetricDefinition};
 use serde_json::{Value, json};
 use workload::{
     Access, Alignment, DirectorySync, IoPath, MISSING_PER_ENTRY, Operation, Pinning, Sharing,
-    Workers, Workload, WriteMemory, cores_of,
+    Workers, Workload, cores_of,
 };
 
-use crate::live_target::LiveTarget;
 use crate::metrics::{
     BANDWIDTH, COMPLETION_LATENCY, DEVICE_BYTES, DEVICE_READ, DEVICE_WRITES, LATENCY, Metric,
     OTHER_TIME, PROCESSOR_TIME, RESIDENT, START_TIME, SUBMISSION_LATENCY, SYNCED_TIME, THROUGHPUT,
     THROUGHPUT_ELAPSED, THROUGHPUT_PER_THREAD, TIME, TIME_BETWEEN, TIME_PER_KIB,
 };
-use crate::need::processors;
 use crate::neighbours::sees_servants;
 use crate::place::Place;
+use crate::processors::processors;
 
-/// Operations that one sync is shared by, and of which device writes are counted.
+/// Operations that share one sync, when device writes are counted.
 pub(crate) const OPERATIONS_PER_SYNC: u64 = 100;
 
 /// Operations of the engine on a file set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operations {
-    /// What is done; the number of operations is set for each run.
+    /// What is done; the number of operations is set for each replicate.
     pub workload: Workload,
-    /// The files it is done to.
+    /// The files that it is done to.
     pub place: Place,
     /// How far down reads and writes go.
     pub layer: Layer,
-    /// What is asked of them.
+    /// The question asked about them.
     pub question: Question,
-    /// How long a replicate lasts, where somebody asked for it.
+    /// How long a replicate lasts, if the user asked for a length.
     pub length: Length,
-    /// In which state warm writes find the pages.
+    /// The state in which warm writes find the pages.
     pub pages: Pages,
 }
 
-/// In which state warm writes find pages, which all are in memory.
+/// The state in which warm writes find pages, all of which are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
-    /// All have been written since the last sync: what a write prepares for later ones is there.
+    /// All have been written since the last sync, so what a write prepares for later ones is there.
     Dirty,
-    /// None has: each is written once, so that all of it is first writes.
+    /// None has been written since; each is written once, so that all writes are first writes.
     Clean,
 }
 
-/// How long a replicate lasts where somebody asked for it.
+/// How long a replicate lasts, if the user asked for a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length {
-    /// Time that the operations take at least, on the fastest target.
+    /// The least time that the operations take, on the fastest target.
     pub time: Option<Duration>,
-    /// Whether operations go on before them until their rate is steady.
+    /// Whether operations are executed beforehand until their rate is steady.
     pub until_steady: bool,
-    /// Whether each block of the file may be written more than once, by direct writes too.
+    /// Whether each block of the file may be written more than once, even by direct writes.
     pub repeats: bool,
 }
 
-/// What answers a read, or takes a write.
+/// What serves reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// The file system.
     FileSystem,
-    /// The device below it, at the places where the file system keeps the data.
+    /// The device below it, at the locations where the file system keeps the data.
     Device,
 }
 
-/// What is asked of operations, which decides their metrics.
+/// What is asked about operations, which determines their metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// How long one takes; of several threads, how many are done per second.
+    /// How long one takes; with several threads, how many are done per second.
     Time,
     /// How many are done per second, whatever the number of threads.
     Throughput,
     /// What the device writes for them until it has nothing left to write.
     DeviceWrites,
-    /// How fast they are in the steady state of the caches, and which state that is.
+    /// How fast they are once the caches are in a steady state, and what state that is.
     SteadyState,
 }
 
@@ -89,12 +88,12 @@ impl Operations {
         self.metric_rows().iter().map(Metric::definition).collect()
     }
 
-    /// The rows behind [`Self::metrics`]: each with what it is computed from.
+    /// The rows behind [`Self::metrics`], each with its formula.
     pub(crate) fn metric_rows(&self) -> Vec<Metric> {
         if self.queue_depth().is_some() {
             return Self::rows_in_flight();
         }
-        // Set against others with more threads, whose rates are by the time that passed.
+        // To be comparable with more threads, whose rates are per elapsed time.
         let is_of_threads = matches!(self.question, Question::Throughput | Question::SteadyState);
         let throughput = if is_of_threads { THROUGHPUT_ELAPSED } else { THROUGHPUT };
         let mut metrics = match self.question {
@@ -129,14 +128,14 @@ impl Operations {
         vec![time, DEVICE_BYTES, DEVICE_WRITES]
     }
 
-    /// Of operations in flight. The time per operation is the one that passes from one to the next:
-    /// what a thread or a device that is always busy spends on each, while their latencies grow
-    /// with how many wait.
+    /// For operations in flight. The time per operation is the time from one to the next: what a
+    /// thread or device that is always busy spends on each, whereas latencies grow with the number
+    /// that wait.
     fn rows_in_flight() -> Vec<Metric> {
         vec![THROUGHPUT, BANDWIDTH, TIME_BETWEEN, LATENCY, SUBMISSION_LATENCY, COMPLETION_LATENCY]
     }
 
-    /// How many of its operations are in flight at once, where they are issued so.
+    /// How many of its operations are in flight at once, if it uses io_uring.
     pub(crate) fn queue_depth(&self) -> Option<u32> {
         if let IoPath::IoUring(options) = self.workload.io_path {
             Some(options.queue_depth)
@@ -151,20 +150,21 @@ impl Operations {
         self.workload.operation.moves_data_in_place()
     }
 
-    /// Whether its reads and writes pass the page cache by (`O_DIRECT`).
+    /// Whether its reads and writes bypass the page cache (`O_DIRECT`).
     #[must_use]
     pub(crate) fn is_direct(&self) -> bool {
         self.moves_data_in_place() && self.workload.io_path.is_direct()
     }
 
-    /// Whether it writes back on the device what lies there.
+    /// Whether it writes back to the device what is already there.
     pub(crate) fn rewrites(&self) -> bool {
         self.layer == Layer::Device && self.workload.operation == Operation::Write
     }
 
-    /// Whether threads stay on one processor each. Those that wait for a device do not: its
-    /// interrupts come to a processor of their own, and whether a thread was kept off that one or
-    /// on it makes a third of a short request, which the kernel decides otherwise for programs.
+    /// Whether each thread is pinned to one processor. Threads that wait for a device are not: its
+    /// interrupts arrive at a particular processor, and whether a thread is pinned to that one or
+    /// kept away from it changes the time of a short request by a third. For ordinary programs, the
+    /// kernel makes that choice.
     pub(crate) fn pinning(&self, cache_state: CacheState) -> Pinning {
         let reads = self.workload.operation.reads_data();
         let waits = self.workload.operation.syncs()
@@ -175,7 +175,7 @@ impl Operations {
         if waits { Pinning::Off } else { Pinning::EachToOneProcessor }
     }
 
-    /// Whether it writes again and again to pages in memory, which have all been written before.
+    /// Whether it repeatedly writes to pages in memory that have all been written before.
     pub(crate) fn writes_dirty_pages(&self, cache_state: CacheState) -> bool {
         cache_state == CacheState::Warm
             && self.pages == Pages::Dirty
@@ -183,22 +183,14 @@ impl Operations {
             && !self.passes_the_cache_by()
     }
 
-    /// Whether it writes once to each of the pages in memory, of which none is dirty.
+    /// Whether it writes once to each page in memory, all of them clean.
     pub(crate) fn writes_clean_pages(&self) -> bool {
         self.pages == Pages::Clean
     }
 
-    /// Whether the page cache has no part in it.
+    /// Whether the page cache is not involved.
     fn passes_the_cache_by(&self) -> bool {
         self.is_direct() || self.queue_depth().is_some() || self.layer == Layer::Device
-    }
-
-    /// Whether all that it writes lies in memory at once: what it writes back on the device, and
-    /// what it writes through the file system to be compared with that.
-    pub(crate) fn keeps_writes(&self, live: &LiveTarget) -> bool {
-        let is_to = self.workload.operation == Operation::Write
-            && self.workload.write_memory == WriteMemory::Own;
-        self.rewrites() || (is_to && live.trial().can_rewrite())
     }
 
     /// Whether its operations change anything on the target.
@@ -207,7 +199,7 @@ impl Operations {
         self.workload.operation.changes_anything()
     }
 
-    /// Bytes that its reads or writes range over, all threads together.
+    /// Bytes that its reads or writes cover, all threads together.
     pub(crate) fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
         let file_bytes = self.place.file_bytes(data_file_bytes);
         let files = match (self.place, self.workload.sharing) {
@@ -219,13 +211,13 @@ impl Operations {
         self.moves_data_in_place().then_some(bytes)
     }
 
-    /// Reads or writes of each thread until the working set was gone over once.
+    /// Reads or writes per thread in one pass over the working set.
     pub(crate) fn blocks_per_thread(&self, data_file_bytes: u64) -> u64 {
         let all = self.working_set_bytes(data_file_bytes).unwrap_or(0);
         all / self.workload.request_bytes as u64 / self.workload.threads as u64
     }
 
-    /// Missing names that each thread has for itself.
+    /// Missing names that each thread has to itself.
     pub(crate) fn missing_names_per_thread(&self) -> u64 {
         let (directories, entries) = self.place.directories().unwrap_or_default();
         let threads = self.workload.threads;
@@ -236,31 +228,31 @@ impl Operations {
         (names * MISSING_PER_ENTRY).max(1)
     }
 
-    /// Whether several may be timed as one. Cold ones take long enough by themselves, and differ;
-    /// those in flight overlap.
+    /// Whether several may be timed as one. Cold operations are long enough by themselves, and
+    /// differ from each other; those in flight overlap.
     pub(crate) fn can_batch(&self, cache_state: CacheState) -> bool {
         let one_by_one = self.is_of_names_cold(cache_state) || self.queue_depth().is_some();
         self.workload.operation.can_batch() && !one_by_one && self.operations_per_round() == 1
     }
 
-    /// Operations of each thread in one round. With more threads than processors there are no
-    /// rounds: whoever has the processor would do all of its round before the next one begins.
+    /// Operations per thread in one round. With more threads than processors there are no rounds: a
+    /// thread would finish its whole round before the next one gets a processor.
     pub(crate) fn operations_per_round(&self) -> usize {
         if self.workload.threads > processors() { 1 } else { self.workload.operations_per_round }
     }
 
-    /// Operations that a pilot may do: listings of large directories are few.
+    /// The most operations for a pilot: large directories are listed only a few times.
     pub(crate) fn pilot_operations_max(&self) -> u64 {
-        /// Entries that a pilot may list.
+        /// Entries that a pilot may list in total.
         const ENTRIES: u64 = 100_000;
         let (_, entries) = self.place.directories().unwrap_or_default();
         let lists = self.workload.operation == Operation::Readdir;
         if lists { (ENTRIES / entries.max(1)).max(1) } else { u64::MAX }
     }
 
-    /// Roughly what one execution takes, all around it included, in seconds.
+    /// Roughly how long one execution takes, including everything around it, in seconds.
     pub(crate) fn estimate_s(&self, cache_state: CacheState) -> f64 {
-        /// Of small file sets in memory.
+        /// For small file sets in memory.
         const EXECUTION_S: f64 = 0.04;
         const REMOUNT_S: f64 = 0.1;
         const SYNC_S: f64 = 0.001;
@@ -269,7 +261,7 @@ impl Operations {
         let (_, entries_of_one) = self.place.directories().unwrap_or_default();
         let operation = self.workload.operation;
         let listings = if operation.changes_directories() {
-            // Rehearsed and measured, and each time counted afterwards.
+            // They are rehearsed and measured, and counted after each.
             2.0 * entries
         } else if operation == Operation::Readdir {
             4.0 * entries_of_one as f64
@@ -340,8 +332,8 @@ impl Operations {
         }
         self.put_path(&mut put);
         if cache_state == CacheState::Cold {
-            // Of data: attributes, extents and checksums stay in memory. Of names: only the
-            // directories themselves, which are open, are in memory.
+            // Data: attributes, extents and checksums stay in memory. Names: only the directories
+            // themselves, which are open, are in memory.
             let of_names = self.place.directories().is_some();
             put("cold", json!(if of_names { "names and attributes" } else { "data" }));
         }
@@ -368,7 +360,7 @@ impl Operations {
 }
 
 impl Operations {
-    /// How requests reach the device, where that is not through the page cache.
+    /// Declares how requests reach the device, if that is not through the page cache.
     fn put_path(&self, put: &mut impl FnMut(&str, Value) -> Option<Value>) {
         if self.is_direct() {
             put("io_path", json!("direct"));

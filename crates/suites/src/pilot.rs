@@ -1,34 +1,35 @@
-//! The pilot of a cell: how many operations it has, and what it tells of a whole turn.
+//! The pilot of a cell: how many operations it has, and what it tells about a whole turn.
 //!
-//! A turn is more than its timed operations. Some of the rest is there once, however many
-//! operations there are (mounting, reading files in); some grows with them: what changes names is
-//! rehearsed and undone, what was written is written back. How much that is differs from file
-//! system to file system and from machine to machine, so it is taken from the pilot. The first few
-//! operations take several times as long as later ones, so where operations are short, a pilot has
-//! an eighth of what a replicate has.
+//! A turn is more than its timed operations. Some of the rest is needed once, however many
+//! operations there are (mounting, reading files in); some grows with them: changes of names are
+//! rehearsed and undone, and what was written is written back. How much that is differs between
+//! file systems and machines, so it is taken from the pilot. The first few operations take several
+//! times as long as later ones, so where operations are short, a pilot has an eighth as many as a
+//! replicate.
 
 use std::time::Duration;
 
 use record::{CacheState, Spent};
 use workload::{Outcome, Pinning};
 
-use crate::need::Need;
+use crate::need::{Need, QUEUES_IN_ALL};
 use crate::operations::Operations;
 
-/// Operations of a pilot that waits for a device, and bytes that one moves: few enough to be quick.
+/// Operations in a pilot that waits for a device, and bytes that it moves at most: few enough to be
+/// quick.
 const OPERATIONS: u64 = 32;
 const BYTES: u64 = 4 << 20;
-/// One of so many operations of a replicate is in the pilot of what waits for nothing; more of them
-/// in a directory that was there before, where what lies around is read when it is needed first.
+/// If operations wait for nothing, the pilot has one in this many of a replicate's; more in an
+/// existing directory, whose surroundings are only read when first needed.
 const SHARE: u64 = 8;
 const SHARE_OF_PATHS: u64 = 4;
-/// Operations of a pilot that keeps several in flight, in queues full of them.
-pub(crate) const QUEUES: u64 = 4;
-/// Part of the time around a pilot's operations that grows with them: the rest of rehearsing and
-/// undoing is there with any number of them.
+/// How often a pilot with several operations in flight fills its queue.
+const QUEUES: u64 = QUEUES_IN_ALL / 4;
+/// Part of the time around a pilot's operations that grows with their number; the rest of
+/// rehearsing and undoing is needed however many there are.
 const GROWING_PART: f64 = 0.75;
 
-/// How many operations of each thread the pilot has where a replicate has what is needed.
+/// How many operations per thread the pilot has, given what a replicate needs.
 pub(crate) fn operations(of: &Operations, state: CacheState, need: Need, is_scratch: bool) -> u64 {
     let of_bytes = (BYTES / of.workload.request_bytes as u64).max(1);
     if let Some(depth) = of.queue_depth().filter(|&depth| depth > 1) {
@@ -40,24 +41,24 @@ pub(crate) fn operations(of: &Operations, state: CacheState, need: Need, is_scra
     wanted.min(of_bytes)
 }
 
-/// Part of the length that was asked for which a second, longer look takes, and its most: the first
-/// look is too short to foretell a replicate that is a thousand times as long.
+/// Length of a second, longer pilot, as a part of the length asked for and at most: the first one
+/// is too short to predict a replicate a thousand times as long.
 const LONGER_PART: f64 = 0.25;
 const LONGER_MOST: Duration = Duration::from_secs(1);
 
-/// A second look, where replicates are to have a length.
+/// A second, longer pilot, used if the user asked for a length.
 pub(crate) struct LongerLook<'a> {
     pub(crate) of: &'a Operations,
-    /// Operations of each thread in the first look.
+    /// Operations per thread in the first pilot.
     pub(crate) operations: u64,
-    /// Most that there may be.
+    /// The most operations per thread that there may be.
     pub(crate) operations_max: u64,
-    /// The time of one in the first look, in nanoseconds.
+    /// Time of one operation in the first pilot, in nanoseconds.
     pub(crate) seen_ns: f64,
 }
 
 impl LongerLook<'_> {
-    /// Operations of each thread in it; none where it is not needed, or can be no longer.
+    /// How many operations per thread it has; `None` if it is not needed or cannot be any longer.
     pub(crate) fn operations(&self) -> Option<u64> {
         let time = self.of.length.time?.mul_f64(LONGER_PART).min(LONGER_MOST);
         let wanted = time.as_secs_f64() * 1e9 / self.seen_ns.max(1.0);
@@ -67,22 +68,22 @@ impl LongerLook<'_> {
     }
 }
 
-/// The time that passes from one operation of a thread to its next, untimed parts and all.
+/// Time from one operation of a thread to its next, including untimed work.
 pub(crate) fn time_that_passed_ns(outcome: &Outcome) -> f64 {
     let threads = outcome.threads.len() as f64;
     outcome.elapsed_ns as f64 * threads / outcome.recorder.operations().max(1) as f64
 }
 
-/// What a turn takes beside its timed operations.
+/// What a turn takes in addition to its timed operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Around {
-    /// Once, in nanoseconds.
+    /// Needed once, in nanoseconds.
     pub(crate) once_ns: u64,
-    /// With each timed operation, itself included, as a multiple of its time.
+    /// Time that comes with each timed operation, including itself, as a multiple of its own time.
     pub(crate) per_timed: f64,
 }
 
-/// The same as `spent` on a pilot and `overhead_ns` around its operations show it.
+/// What a turn takes, given the time `spent` on a pilot and `overhead_ns` around its operations.
 pub(crate) fn around(
     of: &Operations,
     state: CacheState,

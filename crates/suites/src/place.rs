@@ -7,30 +7,30 @@ use workload::{DataFiles, DirectorySet, FileSetSpec, Role};
 pub enum Place {
     /// One data file that is read and one that is written, both of the run's data size.
     Data,
-    /// One data file of the run's data size that is read cold: apart from that of [`Place::Data`],
-    /// which so stays as it was read in for one warm benchmark after the other.
+    /// One data file of the run's data size that is read cold. It is separate from that of
+    /// [`Place::Data`], which thus stays as it was read in for one warm benchmark after another.
     ColdData,
-    /// Many directories of 100 entries: the number of entries stays about 100 while each
-    /// directory takes its share of the operations.
+    /// Many directories of 100 entries, so that they stay near 100 while each directory takes its
+    /// share of the operations.
     SmallDirectories,
     /// One directory of 10,000 entries.
     LargeDirectory,
-    /// Two directories of 1,000 entries, for one thread each or for both in one.
+    /// Two directories of 1,000 entries: one for each of two threads, or one shared by both.
     TwoDirectories,
-    /// Data files of a size of their own.
+    /// Data files with a size of their own.
     Files(Files),
-    /// Directories of any number and form.
+    /// Directories of any number and shape.
     Directories(Directories),
 }
 
-/// Data files of a size of their own, all for reads or all for writes.
+/// Data files with a size of their own, all for reading or all for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Files {
     /// How many.
     pub count: usize,
     /// The size of each, in bytes.
     pub bytes: u64,
-    /// Whether operations write them; else they read them.
+    /// Whether operations write them instead of reading them.
     pub are_written: bool,
 }
 
@@ -41,26 +41,28 @@ pub struct Directories {
     pub entries: u64,
     /// How many.
     pub count: usize,
-    /// Components of the paths that operations resolve: 1 is the name in an open directory.
+    /// Components in the paths that operations resolve: 1 means a name in an open directory.
     pub depth: usize,
     /// Bytes of each name.
     pub name_bytes: usize,
-    /// The size of each entry, and of what operations add.
+    /// The size of each entry, including those that operations add.
     pub entry_bytes: u64,
-    /// Most operations per thread that add entries or take them away.
+    /// The most operations per thread that add or remove entries.
     pub additions: u64,
 }
 
 impl Directories {
-    /// Bytes of names where nothing else is asked for.
+    /// Bytes of each name by default.
     pub(crate) const NAME_BYTES: usize = 12;
-    /// Entries of all directories together at least, as far as directories are few.
+    /// The least number of entries in all directories together, as far as the limit on directories
+    /// allows.
     const ENTRIES: u64 = 6400;
-    /// Directories at most: each is held open.
+    /// The most directories: each is kept open.
     const COUNT: u64 = 480;
 
-    /// Directories of so many entries each. Small ones are several, so that operations can change
-    /// each by no more than a quarter; empty files with names of 12 bytes, in an open directory.
+    /// Directories of `entries` entries each: empty files with names of 12 bytes, in open
+    /// directories. There are several small ones, so that operations change each by a quarter at
+    /// most.
     #[must_use]
     pub fn of(entries: u64) -> Self {
         let count = (Self::ENTRIES / entries.max(1)).clamp(1, Self::COUNT);
@@ -76,7 +78,7 @@ impl Directories {
 }
 
 impl Place {
-    /// Number of directories and of entries in each; none for data files.
+    /// Number of directories and of entries in each; `None` for data files.
     #[must_use]
     pub fn directories(self) -> Option<(usize, u64)> {
         match self {
@@ -93,9 +95,9 @@ impl Place {
         self.directory_set().entry_bytes
     }
 
-    /// Most operations per thread that add entries to these directories (or take them away): few
-    /// enough that small and large directories stay what they are; in the two directories, enough
-    /// that threads overlap for much longer than they take to start.
+    /// The most operations per thread that add entries to these directories or remove them: few
+    /// enough that small and large directories stay what they are, and in the two directories,
+    /// enough that threads overlap for much longer than they take to start.
     #[must_use]
     pub(crate) fn additions_max(self) -> u64 {
         match self {
@@ -115,7 +117,7 @@ impl Place {
         self.directories().map_or(0, |(count, entries)| count as u64 * entries)
     }
 
-    /// Size of each data file, where the run's are of `data_file_bytes`.
+    /// Size of each data file, given the run's data size.
     #[must_use]
     pub fn file_bytes(self, data_file_bytes: u64) -> u64 {
         match self {
@@ -129,7 +131,7 @@ impl Place {
         }
     }
 
-    /// Bytes of all its files together, those that operations add among them.
+    /// Bytes of all its files together, including those that operations add.
     pub(crate) fn bytes(self, data_file_bytes: u64) -> u64 {
         match self {
             Self::Data => 2 * data_file_bytes,
@@ -142,7 +144,7 @@ impl Place {
         }
     }
 
-    /// The name of its directory within a target.
+    /// The name of its directory on a target.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -163,7 +165,7 @@ impl Place {
         }
     }
 
-    /// The form of its directories, where it has any.
+    /// The shape of its directories, if it has any.
     pub(crate) fn directory_set(self) -> DirectorySet {
         let (count, entries) = self.directories().unwrap_or_default();
         let set = DirectorySet { count, entries, ..DirectorySet::default() };
@@ -211,9 +213,9 @@ impl Place {
         }
     }
 
-    /// Roughly what making it takes, in seconds.
+    /// Roughly how long it takes to make, in seconds.
     pub(crate) fn making_estimate_s(self, data_file_bytes: u64) -> f64 {
-        /// What file systems on fast devices do.
+        /// Typical of file systems on fast devices.
         const BYTES_PER_S: f64 = 400e6;
         const ENTRIES_PER_S: f64 = 30_000.0;
         self.bytes(data_file_bytes) as f64 / BYTES_PER_S + self.entries() as f64 / ENTRIES_PER_S

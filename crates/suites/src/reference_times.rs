@@ -1,5 +1,5 @@
-//! What the least takes here that stands under every operation: entering and leaving the kernel, a
-//! copy in memory, a read of the disk.
+//! The lowest costs on this machine that underlie every operation: entering and leaving the kernel,
+//! a copy in memory, a read from the disk.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -15,25 +15,25 @@ const CALLS: u64 = 1000;
 const BATCHES: usize = 11;
 /// Bytes that each batch of copies moves.
 const COPIED_BYTES: usize = 4 << 20;
-/// Size of the file on which the disk is read, and how often that is done.
+/// Size of the file used for disk reads, and their number.
 const FILE_BYTES: usize = 8 << 20;
 const DISK_READS: usize = 64;
-/// How memory has to be aligned for a direct read.
+/// Alignment of memory for direct reads.
 const ALIGNMENT: usize = 4 << 10;
 
-/// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of some batches.
+/// Cost of the cheapest system call (`getppid`), in nanoseconds: the median of several batches.
 #[must_use]
 pub fn system_call_ns(clock: &impl Clock) -> f64 {
     let batch = || (0..CALLS).for_each(|_| _ = std::hint::black_box(rustix::process::getppid()));
     median_ns(clock, batch) / CALLS as f64
 }
 
-/// What an operation can be held beside: copies in memory, and the disk if there is one target
-/// only, which `root` and `record` describe.
+/// Times that operations can be compared with: copies in memory and, if there is only one target,
+/// described by `root` and `record`, reads from its disk.
 #[must_use]
 pub fn reference_times(clock: &impl Clock, only: Option<(&Path, &TargetRecord)>) -> References {
     let on_disk = only.filter(|(_, record)| record.device.is_some());
-    // Who cannot make such a file or bypass the page cache has no such reference.
+    // If such a file cannot be made or the page cache not bypassed, there is no such reference.
     let file = on_disk.and_then(|(root, _)| DirectFile::make(root).ok());
     let disk_read_ns = |bytes| file.as_ref().and_then(|file| file.read_ns(clock, bytes).ok());
     References {
@@ -44,7 +44,7 @@ pub fn reference_times(clock: &impl Clock, only: Option<(&Path, &TargetRecord)>)
     }
 }
 
-/// A copy of so many bytes between two places that processor caches may hold.
+/// Copies `bytes` bytes between two buffers that may be in the processor's caches.
 fn copy_ns(clock: &impl Clock, bytes: usize) -> f64 {
     let from = vec![1_u8; bytes];
     let mut into = vec![0_u8; bytes];
@@ -58,7 +58,7 @@ fn copy_ns(clock: &impl Clock, bytes: usize) -> f64 {
     median_ns(clock, batch) / copies as f64
 }
 
-/// A file without a name, which nothing leaves behind, read past the page cache.
+/// An unnamed file, of which nothing is left behind, read past the page cache.
 struct DirectFile(OwnedFd);
 
 impl DirectFile {
@@ -75,7 +75,7 @@ impl DirectFile {
         Ok(Self(file))
     }
 
-    /// A read of so many bytes at a random multiple of them: the median of some.
+    /// Median time of reads of `bytes` bytes at random multiples of that.
     fn read_ns(&self, clock: &impl Clock, bytes: usize) -> rustix::io::Result<f64> {
         let mut memory = vec![0; bytes + ALIGNMENT];
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -91,7 +91,7 @@ impl DirectFile {
     }
 }
 
-/// All but [`ALIGNMENT`] of the memory, beginning where a direct read may.
+/// All but [`ALIGNMENT`] bytes of the memory, aligned for direct reads.
 fn aligned(memory: &mut [u8]) -> &mut [u8] {
     let start = memory.as_ptr().align_offset(ALIGNMENT);
     let len = memory.len() - ALIGNMENT;

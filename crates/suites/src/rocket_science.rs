@@ -1,10 +1,10 @@
 //! The case study of "It *IS* Rocket Science" (section 3), scaled down to a memory limit of 64 MiB:
-//! one thread reads 4 KiB at random places of one file.
+//! one thread reads 4 KiB at random offsets of one file.
 //!
-//! The paper had 512 MiB of memory and a disk; sizes here are an eighth of its, and the device is
-//! held back so that a read from it is hundreds of times slower than one from memory, as a disk
-//! is. Every replicate makes its own state: steady (the file read in, then random reads), or cold,
-//! which is verified.
+//! The paper had 512 MiB of memory and a disk. Sizes here are an eighth of the paper's, and the
+//! device is throttled so that reading from it is hundreds of times slower than from memory, as
+//! with a disk. Every replicate makes its own state: steady (the file is read in, then read at
+//! random), or cold, which is verified.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -19,29 +19,30 @@ use targets::cache::cache_state::{self, Residency};
 use workload::{Operation, Outcome, Workload};
 
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::Curve;
 use crate::place::{Files, Place};
-use crate::replicate::failed;
 
 const MIB: u64 = 1 << 20;
 const REQUEST_BYTES: u64 = 4096;
-/// The largest file of Figure 1; smaller ones are its beginning.
+/// The largest file of Figure 1; smaller ones are its first part.
 const FIGURE_1_BYTES: u64 = 128 * MIB;
-/// 24 times the memory, where the paper had 49 times.
+/// 24 times the memory; the paper had 49 times.
 const LARGEST_BYTES: u64 = 1536 * MIB;
-/// As much of the memory as the paper's 410 MB were of 512 MB.
+/// The same share of memory as the paper's 410 MB of 512 MB.
 const FIGURE_2_BYTES: u64 = 51 * MIB;
 const FIGURE_4_BYTES: u64 = 32 * MIB;
-/// Random reads before a steady window, and the window itself.
+/// How long random reads go on before a steady window, and the length of the window.
 const SETTLING: Duration = Duration::from_millis(200);
 const WINDOW: Duration = Duration::from_millis(300);
 const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
 /// How often a file is read in at most before it counts as steady.
 const READ_IN_MOST: usize = 5;
 
-/// The targets that the paper's case study is about, in its scale.
+/// The targets of the paper's case study, at its scale.
 pub const TARGETS: [&str; 3] = [
     "ext2=ext2:size=3G,memory=64m,read_iops=2000",
     "ext3=ext3:size=1G,memory=64m,read_iops=2000",
@@ -56,7 +57,7 @@ pub(crate) fn figure(name: Option<&str>) -> Vec<Benchmark> {
     all.into_iter().filter(is_wanted).collect()
 }
 
-/// Throughput over file size: an eighth of the paper's steps, and the zoom into its drop.
+/// Throughput over file size: an eighth of the paper's steps, and a close-up of the drop.
 fn figure_1() -> Vec<Benchmark> {
     let curve = |name, title| Curve { name, title, axis: "file size", unit: "bytes" };
     let steps: Vec<u64> = (1..=16).map(|step| step * 8 * MIB).collect();
@@ -69,13 +70,13 @@ fn figure_1() -> Vec<Benchmark> {
     all
 }
 
-/// Throughput over time from a cold start, of three file systems.
+/// Throughput over time from a cold start, on three file systems.
 fn figure_2() -> Vec<Benchmark> {
     let experiment = WarmUp { file_bytes: FIGURE_2_BYTES, ext2_only: false };
     vec![named("figure-2", "Figure 2, warm-up of 51 MiB", experiment, vec![Dimension::Io])]
 }
 
-/// Latencies of files that fit, that are twice the memory, and that are much larger.
+/// Latencies for a file that fits in memory, one twice as large as memory, and one much larger.
 fn figure_3() -> Vec<Benchmark> {
     let sizes = [("a", 8 * MIB), ("b", 128 * MIB), ("c", LARGEST_BYTES)];
     let one = |(letter, bytes): (&str, u64)| {
@@ -108,7 +109,7 @@ fn named(
     Benchmark { dimension, exercises, ..Benchmark::of_experiment(name, title, experiment) }
 }
 
-/// Random reads of the beginning of a file in a steady state.
+/// Random reads of the first part of a file in a steady state.
 #[derive(Debug)]
 struct Steady {
     file_bytes: u64,
@@ -164,7 +165,7 @@ impl Experiment for Steady {
     }
 }
 
-/// Random reads of a whole file from a cold start until it is in memory, and a little longer.
+/// Random reads of a whole file from a cold start until it is in memory, and for a while after.
 #[derive(Debug)]
 struct WarmUp {
     file_bytes: u64,
@@ -214,20 +215,20 @@ impl Experiment for WarmUp {
 }
 
 impl WarmUp {
-    /// Enough reads to draw every page (on average pages x ln(pages), as a collector of coupons),
-    /// and about a second of reads from memory more.
+    /// Enough reads to draw every page (on average pages x ln(pages), the coupon collector's
+    /// problem), and about another second of reads from memory.
     fn operations(&self) -> u64 {
         let pages = (self.file_bytes / REQUEST_BYTES) as f64;
         whole(pages * (pages.ln() + 2.0)) + 1_500_000
     }
 }
 
-/// One file of so many bytes that is only read.
+/// One file of `bytes` bytes that is only read.
 fn read_file(bytes: u64) -> Place {
     Place::Files(Files { count: 1, bytes, are_written: false })
 }
 
-/// Random reads of the first bytes of the file of a place.
+/// Random reads of the first bytes of a place's file.
 struct Reads<'a> {
     site: &'a Site<'a>,
     file_bytes: u64,
@@ -239,8 +240,8 @@ impl Reads<'_> {
         Ok(self.site.file_set(read_file(self.file_bytes))?.data_file(workload::Role::Read, 0))
     }
 
-    /// Reads the span from its beginning, as far as that fills the memory: of random reads, no
-    /// page is more likely to be in memory than another.
+    /// Reads the span from its start, as much of it as fills the memory: with random reads, every
+    /// page is equally likely to be in memory anyway.
     fn read_in(&self, file: &PathBuf) -> Result<(), Failure> {
         let span = self.span_bytes.min(FIGURE_1_BYTES);
         let read = || {
@@ -250,8 +251,8 @@ impl Reads<'_> {
         read().map(drop).map_err(|error| failed(&error))
     }
 
-    /// Reads in again while that brings more of the file into memory: what is still charged to the
-    /// limit from making the files may push pages out the first time.
+    /// Reads it in again as long as that brings more of the file into memory. What making the files
+    /// has charged to the limit may push pages out the first time.
     fn read_in_until_it_stays(&self, file: &PathBuf) -> Result<(), Failure> {
         let mut resident = 0;
         for _ in 0..READ_IN_MOST {
@@ -266,7 +267,7 @@ impl Reads<'_> {
         Ok(())
     }
 
-    /// Random reads until the time is over; gives their rate.
+    /// Reads at random for the settling time, and returns the rate.
     fn settle(&self) -> Result<f64, Failure> {
         let began = Instant::now();
         let (mut operations, mut seed) = (200, !self.site.seed);
@@ -277,7 +278,8 @@ impl Reads<'_> {
             if began.elapsed() >= SETTLING {
                 return Ok(outcome.rate_per_s);
             }
-            // What takes a tenth of the time comes often enough, and is cheap to begin.
+            // A tenth of the time is short enough to check the clock, and long enough to start
+            // cheaply.
             let tenth = SETTLING.as_secs_f64() / 10.0;
             operations = whole(outcome.rate_per_s * tenth).clamp(200, 200_000);
         }
@@ -301,7 +303,7 @@ impl Reads<'_> {
     }
 }
 
-/// When the throughput first reached half of what it is at the end, in nanoseconds.
+/// When the throughput first reached half of its final value, in nanoseconds.
 fn time_to_half_speed_ns(timeline: &Timeline, clock: &impl Clock) -> f64 {
     let slices: Vec<(u64, u64)> =
         timeline.slices().map(|slice| (slice.start_ticks, slice.count())).collect();
@@ -356,7 +358,7 @@ fn parameters(span_bytes: u64) -> BTreeMap<String, Value> {
     ])
 }
 
-/// How much of the span is in memory in the end.
+/// How much of the span is in memory at the end.
 fn resident_share() -> MetricDefinition {
     MetricDefinition::new("resident_share", "%", record::Better::Neither)
 }

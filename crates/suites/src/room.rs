@@ -1,8 +1,8 @@
-//! Which places a target has no room for, on its device or under its limit of memory.
+//! Which places do not fit on a target, in its space or under its memory limit.
 //!
 //! A file system sets aside a number of inodes when it is made (ext4: one for every 16 KiB), so a
-//! million files need more than their bytes. A limit of memory holds for the pages of files and for
-//! what the kernel keeps of their names and attributes alike.
+//! million files need more than their bytes. A memory limit covers both the pages of files and what
+//! the kernel keeps of their names and attributes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +10,19 @@ use targets::Space;
 
 use crate::place::Place;
 
-/// What an entry takes besides its inode at most, copies and logs included.
+/// The most that an entry takes besides its inode, including copies and logs.
 const ENTRY_BYTES: u64 = 2048;
-/// The part of what is free that places may take.
+/// The share of free space that places may take.
 const SHARE: f64 = 0.9;
-/// What an entry takes of memory: its inode and its name, which on ext4 are 22 MiB for the 15,200
-/// entries of the survey.
+/// Memory for an entry, its inode and its name: on ext4, 22 MiB for the survey's 15,200 entries.
 const ENTRY_MEMORY_BYTES: u64 = 1536;
-/// The part of the memory that places may take: the file system's own structures, what experiments
-/// read and what operations add take the rest.
+/// The share of memory that places may take; the rest is for the file system's own structures, what
+/// experiments read, and what operations add.
 const MEMORY_SHARE: f64 = 0.7;
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
 
-/// What places take of a target.
+/// What places need of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct RoomNeeded {
     bytes: u64,
@@ -33,7 +32,7 @@ struct RoomNeeded {
 impl RoomNeeded {
     fn of(place: Place, data_file_bytes: u64) -> Self {
         let entries = place.entries();
-        // Where files are full, operations add as many as half of them.
+        // If files have contents, operations may add half as many.
         let added = if place.entry_bytes() > 0 { place.additions_max() } else { 0 };
         Self {
             bytes: place.bytes(data_file_bytes) + entries * ENTRY_BYTES,
@@ -41,7 +40,7 @@ impl RoomNeeded {
         }
     }
 
-    /// What it takes of memory once all of it is there.
+    /// What a place needs in memory when all of it is there.
     fn of_memory(place: Place, data_file_bytes: u64) -> Self {
         let entries = place.entries();
         let bytes = place.bytes(data_file_bytes) + entries * ENTRY_MEMORY_BYTES;
@@ -52,7 +51,7 @@ impl RoomNeeded {
         Self { bytes: self.bytes + other.bytes, inodes: self.inodes + other.inodes }
     }
 
-    /// How many times all that is usable it is.
+    /// This need as a multiple of the usable space.
     fn of_space(self, space: &Space) -> f64 {
         let share = |need: u64, free: u64| need as f64 / (free as f64 * SHARE).max(1.0);
         let inodes = space.free_inodes.map_or(0.0, |free| share(self.inodes, free));
@@ -60,7 +59,7 @@ impl RoomNeeded {
     }
 }
 
-/// The places among `places` that do not fit beside the smaller ones, each with why.
+/// The places that do not fit along with the smaller ones, each with the reason.
 pub(crate) fn too_large(
     places: BTreeSet<Place>,
     space: &Space,
@@ -72,8 +71,8 @@ pub(crate) fn too_large(
         .collect()
 }
 
-/// The places among `places` that do not stay in the memory of `limit_bytes` beside the smaller
-/// ones, each with why.
+/// The places that do not stay in a memory of `limit_bytes` along with the smaller ones, each with
+/// the reason.
 pub(crate) fn beyond_memory(
     places: BTreeSet<Place>,
     limit_bytes: u64,
@@ -96,8 +95,8 @@ pub(crate) fn beyond_memory(
         .collect()
 }
 
-/// The places that do not fit beside the smaller ones, each with its need and how many times all
-/// that is usable those that fit make together with it.
+/// The places that do not fit along with the smaller ones. Each comes with its need, and with the
+/// total of it and those that fit, as a multiple of what is usable.
 fn beside_smaller(
     places: BTreeSet<Place>,
     need: impl Fn(Place) -> RoomNeeded,
@@ -105,7 +104,7 @@ fn beside_smaller(
 ) -> impl Iterator<Item = (Place, RoomNeeded, f64)> {
     let mut by_need: Vec<(RoomNeeded, Place)> =
         places.into_iter().map(|place| (need(place), place)).collect();
-    // Benchmarks of whole files are fewer and say less than those of one call each.
+    // Benchmarks of whole files come last: they are fewer and say less than those of single calls.
     by_need.sort_by_key(|(need, place)| (place.entry_bytes() > 0, need.bytes, need.inodes));
     let mut taken = RoomNeeded::default();
     by_need.into_iter().filter_map(move |(need, place)| {
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(of_inodes.keys().collect::<Vec<_>>(), [&directories(1_000_000)]);
         let why = &of_inodes[&directories(1_000_000)];
         assert!(why.contains("1000000 files") && why.contains("room for 200000"), "{why}");
-        // 1,113,000 of 180,000 usable ones: 6.2 times the size of 200 GiB.
+        // 1,113,000 of 180,000 usable inodes: 6.2 times the size of 200 GiB.
         assert!(why.contains("size=1240G"), "{why}");
         let of_bytes = refused(space(100 << 20, None));
         let expected = [&directories(100_000), &directories(1_000_000)];
@@ -186,14 +185,14 @@ mod tests {
         assert!(refused(64, 8).is_empty());
         let of_less = refused(32, 4);
         assert_eq!(of_less.keys().collect::<Vec<_>>(), [&Place::LargeDirectory]);
-        // Of 22.4 MiB that are usable.
+        // 22.4 MiB are usable.
         let why = &of_less[&Place::LargeDirectory];
         assert!(why.contains("15 MiB of memory") && why.contains("limited to 32 MiB"), "{why}");
         assert!(why.contains("memory=50m would do"), "{why}");
         let of_large_files = refused(64, 48);
         assert_eq!(of_large_files.keys().collect::<Vec<_>>(), [&Place::Data]);
         assert!(of_large_files[&Place::Data].contains("or a smaller --size"));
-        // It takes less than the data files do.
+        // It needs less than the data files do.
         let few = Directories { count: 6, additions: 150, ..Directories::of(100) };
         let full = Place::Directories(Directories { entry_bytes: 4096, ..few });
         let with_files: BTreeSet<Place> = survey.into_iter().chain([full]).collect();

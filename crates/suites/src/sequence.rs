@@ -1,33 +1,34 @@
-//! Sequences: phases that mean something only one after another, as in the classic benchmarks.
+//! Sequences: phases that only mean something one after another, as in the classic benchmarks.
 //!
 //! Each phase is a benchmark of its own, so that it is compared between targets and has its own
-//! interval, but one execution of the sequence measures all of them. Whichever phase comes first
-//! in a block executes it and leaves what it found of the others on the target; each of those takes
-//! its own when its turn comes. What was left is dropped at the end of a block and where an
-//! execution was disturbed; a phase that finds nothing, such as a second attempt, executes the
+//! interval, but one execution of the sequence measures all of them. Whichever phase comes first in
+//! a block executes the sequence and leaves the findings of the others on the target; each of those
+//! takes its own when its turn comes. What is left is dropped at the end of a block, or if an
+//! execution was disturbed. A phase that finds nothing, such as on a second attempt, executes the
 //! sequence again.
 //!
-//! What a phase measures depends on the one before it, so that stands in its parameters: `phase` is
-//! its place in the sequence, from 1; `after_operation` and `after_access` are what the one before
-//! has as `operation` and `access`.
+//! What a phase measures depends on the one before it, so its parameters say so: `phase` is its
+//! place in the sequence, from 1; `after_operation` and `after_access` are the `operation` and
+//! `access` of the one before.
 //!
-//! So what is counted around a turn says nothing of a phase: its findings hold all of its evidence.
-//! The time around the phases is that of the one that executes.
+//! Counters read around a turn therefore say nothing about a phase: its findings contain all of its
+//! evidence. The time around the phases counts for the one that executes them.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use record::{CacheState, Dimension, MetricDefinition, Neighbours};
+use record::{CacheState, Dimension, MetricDefinition};
 use runner::Failure;
 use serde_json::Value;
 
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 
-/// Phases that are executed one after another, and measured together.
+/// Phases that are executed one after another and measured together.
 pub trait Sequence: fmt::Debug + Send + Sync {
     /// Its name, unique within a suite.
     fn name(&self) -> &str;
@@ -35,41 +36,41 @@ pub trait Sequence: fmt::Debug + Send + Sync {
     /// Its phases, in the order in which they are executed.
     fn phases(&self) -> Vec<SequencePhase>;
 
-    /// Roughly what one execution of all phases takes, all that it makes included.
+    /// Roughly how long one execution of all phases takes, including everything that it makes.
     fn estimate(&self) -> Duration;
 
-    /// Whether it can be done on this target.
+    /// Whether it can run on this target.
     ///
     /// # Errors
-    /// Why not, and what would change it, in words that follow a colon.
+    /// Why not, and what would change that, in words that fit after a colon.
     fn check(&self, live: &LiveTarget) -> Result<(), String>;
 
-    /// One replicate of every phase, in their order. Each has its whole evidence: what the device
-    /// did, and what was stolen.
+    /// One replicate of every phase, in order. Each has all of its evidence: what the device did,
+    /// and what was stolen.
     ///
-    /// `seed` is the same on all targets of a block, whichever of the phases comes first.
+    /// `seed` is the same on all targets of a block, whichever phase comes first.
     ///
     /// # Errors
-    /// When something failed, or the run is to stop.
+    /// If something failed, or the run was told to stop.
     fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure>;
 }
 
-/// A phase of a sequence: what is declared of it.
+/// A phase of a sequence, as declared.
 #[derive(Clone, Debug)]
 pub struct SequencePhase {
     /// Its name as a benchmark, unique within a suite.
     pub name: String,
-    /// The same in words, for people.
+    /// Name for people, in words.
     pub title: String,
     /// The dimension that it isolates.
     pub dimension: Dimension,
-    /// Dimensions that it merely exercises.
+    /// Dimensions that it exercises without isolating them.
     pub exercises: Vec<Dimension>,
     /// Its metrics, the primary one first.
     pub metrics: Vec<MetricDefinition>,
     /// Its parameters, by standard name with the unit in the name.
     pub parameters: BTreeMap<String, Value>,
-    /// Bytes that it ranges over, where that is meaningful.
+    /// Bytes that it covers, where that is meaningful.
     pub working_set_bytes: Option<u64>,
 }
 
@@ -91,7 +92,7 @@ pub(crate) fn benchmarks(sequence: impl Sequence + 'static) -> Vec<Benchmark> {
     phases.into_iter().enumerate().map(benchmark).collect()
 }
 
-/// The phases with their place in their parameters.
+/// The phases, with their place in the sequence among their parameters.
 fn placed(phases: Vec<SequencePhase>) -> Vec<SequencePhase> {
     let mut before: BTreeMap<String, Value> = BTreeMap::new();
     let place = |(number, mut phase): (usize, SequencePhase)| {
@@ -157,92 +158,9 @@ impl Experiment for OnePhase {
     }
 }
 
-/// What was found of phases that have not had their turn.
-#[derive(Debug, Default)]
-pub(crate) struct Untaken(Mutex<Left>);
-
-#[derive(Debug, Default)]
-struct Left {
-    /// The block in which it was found.
-    block: Option<u32>,
-    /// How many executions of each sequence there were in this block.
-    executions: BTreeMap<String, u32>,
-    /// By the name of the sequence, and the place of the phase in it.
-    findings: BTreeMap<String, BTreeMap<usize, Findings>>,
-    /// What the machine did beside the last execution of each sequence.
-    neighbours: BTreeMap<String, Neighbours>,
-    /// Whether this turn executed a sequence,
-    is_executed: bool,
-    /// and which one its findings are of.
-    last: Option<String>,
-}
-
-impl Untaken {
-    /// Drops what is left of another block: every block measures for itself.
-    pub(crate) fn enter(&self, block: u32) {
-        let mut left = self.left();
-        if left.block != Some(block) {
-            *left = Left { block: Some(block), ..Left::default() };
-        }
-    }
-
-    /// Drops what is left.
-    pub(crate) fn forget(&self) {
-        let mut left = self.left();
-        left.findings.clear();
-        left.is_executed = false;
-        left.last = None;
-    }
-
-    /// Another execution makes other choices, in the same order on each target.
-    fn seed(&self, sequence: &str, block_seed: u64) -> u64 {
-        let mut left = self.left();
-        let before = left.executions.entry(sequence.to_owned()).or_default();
-        let seed = block_seed.rotate_left(*before);
-        *before += 1;
-        seed
-    }
-
-    fn leave(&self, sequence: &str, all: Vec<Findings>) {
-        let all = all.into_iter().enumerate().collect();
-        let mut left = self.left();
-        left.findings.insert(sequence.to_owned(), all);
-        left.is_executed = true;
-        left.last = Some(sequence.to_owned());
-    }
-
-    /// What the machine did beside the execution that a turn's findings are from: `beside` this
-    /// turn, or beside the one before that executed the sequence.
-    pub(crate) fn neighbours_of_last(&self, beside: Neighbours) -> Neighbours {
-        let mut left = self.left();
-        let is_executed = std::mem::take(&mut left.is_executed);
-        let Some(sequence) = left.last.take() else { return beside };
-        if is_executed {
-            left.neighbours.insert(sequence, beside.clone());
-            return beside;
-        }
-        left.neighbours.get(&sequence).cloned().unwrap_or(beside)
-    }
-
-    fn take(&self, sequence: &str, index: usize) -> Option<Findings> {
-        let mut left = self.left();
-        let found = left.findings.get_mut(sequence)?.remove(&index)?;
-        left.last = Some(sequence.to_owned());
-        Some(found)
-    }
-
-    fn left(&self) -> MutexGuard<'_, Left> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(bytes: u64) -> Findings {
-        Findings { bytes, ..Findings::default() }
-    }
 
     #[test]
     fn a_phase_says_what_it_comes_after() {
@@ -265,55 +183,5 @@ mod tests {
         assert_eq!(all[1].parameters["after_operation"], "write");
         assert_eq!(all[1].parameters["after_access"], "random");
         assert_eq!(all[1].parameters["access"], "sequential");
-    }
-
-    #[test]
-    fn each_phase_takes_its_own_once() {
-        let untaken = Untaken::default();
-        untaken.enter(3);
-        assert!(untaken.take("a", 0).is_none());
-        untaken.leave("a", vec![found(10), found(11)]);
-        untaken.leave("b", vec![found(20)]);
-        let taken = |name, index| untaken.take(name, index).map(|one| one.bytes);
-        assert_eq!((taken("a", 1), taken("a", 1)), (Some(11), None));
-        assert_eq!((taken("b", 0), taken("b", 1)), (Some(20), None));
-        untaken.enter(3);
-        assert_eq!(taken("a", 0), Some(10));
-    }
-
-    #[test]
-    fn nothing_is_left_of_another_block_or_of_what_was_disturbed() {
-        let untaken = Untaken::default();
-        untaken.enter(u32::MAX);
-        untaken.leave("a", vec![found(1)]);
-        untaken.enter(0);
-        assert!(untaken.take("a", 0).is_none());
-        untaken.leave("a", vec![found(1)]);
-        untaken.forget();
-        assert!(untaken.take("a", 0).is_none());
-    }
-
-    #[test]
-    fn a_phase_taken_later_has_the_neighbours_of_its_execution() {
-        let untaken = Untaken::default();
-        untaken.enter(0);
-        let beside = |ns| Neighbours { programs_ns: Some(ns), ..Neighbours::default() };
-        let of_turn = |ns| untaken.neighbours_of_last(beside(ns)).programs_ns;
-        assert_eq!(of_turn(1), Some(1), "no sequence");
-        untaken.leave("a", vec![found(1), found(2)]);
-        assert!(untaken.take("a", 0).is_some());
-        assert_eq!(of_turn(2), Some(2));
-        assert_eq!(of_turn(3), Some(3), "no sequence either");
-        assert!(untaken.take("a", 1).is_some());
-        assert_eq!(of_turn(4), Some(2));
-    }
-
-    #[test]
-    fn another_execution_in_a_block_makes_other_choices() {
-        let untaken = Untaken::default();
-        untaken.enter(0);
-        assert_eq!((untaken.seed("a", 5), untaken.seed("b", 5), untaken.seed("a", 5)), (5, 5, 10));
-        untaken.enter(1);
-        assert_eq!(untaken.seed("a", 5), 5);
     }
 }

@@ -1,4 +1,4 @@
-//! Making the cache state that a cell asks for, and proving that it was there.
+//! Makes the cache state that a cell asks for, and proves that it was there.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,15 +15,15 @@ use workload::{FileSet, near};
 
 use crate::counters::Happened;
 
-/// How long pages that the phase before has asked for ahead of its reads may take to come.
+/// How long to wait for pages that an earlier phase's read-ahead has requested.
 const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is known of files that are to be warm.
+/// What is known about files that should be warm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warming {
     /// Their pages are the only copy and never leave memory.
     OnlyCopy,
-    /// They have been read in as below, and nothing but read since.
+    /// They were read in as described at [`make`], and have only been read since.
     ReadIn,
     /// They may be resident in any way.
     Unknown,
@@ -31,15 +31,13 @@ pub(crate) enum Warming {
 
 /// Brings the touched files into `state` and counts what is resident then.
 ///
-/// Warm is one state: pages come in by reading each file from its first byte to its last, in
-/// requests of 1 MiB, with the read-ahead that the target has. How large the folios are in which
-/// pages lie follows from how they came in, and what the first write to each costs follows from
-/// that (docs/warm-state.md).
+/// Warm is a single state: each file is read from its first byte to its last, in requests of 1 MiB,
+/// with the target's read-ahead. How pages come in determines how large their folios are, and that
+/// determines the cost of the first write to each (docs/warm-state.md).
 ///
-/// Of files that so many threads have for themselves, each comes into the memory that is near its
-/// thread. The caller has synced the target, so that nothing of an earlier phase is still to be
-/// written. Cold is said of the data: attributes and the file system's own structures stay in
-/// memory.
+/// If each of several threads has files of its own, they are read into memory near that thread. The
+/// caller has synced the target, so that nothing of an earlier phase is still to be written. Cold
+/// refers to the data: attributes and the file system's own structures stay in memory.
 pub(crate) fn make(
     state: CacheState,
     how: Warming,
@@ -62,7 +60,7 @@ pub(crate) fn make(
                 return Ok(Some(found));
             }
             cache_state::evict_all(root, files, EVICTION_PATIENCE)?;
-            // Each where the thread is that reads it.
+            // Each file is read on the processor of the thread that will use it.
             let read_in =
                 |(number, file)| near(number % threads, || cache_state::read_in_all([file]))?;
             files.iter().enumerate().map(read_in).sum::<io::Result<Residency>>().map(Some)
@@ -71,9 +69,8 @@ pub(crate) fn make(
     }
 }
 
-/// Brings all directories of the file set into memory with what is in their entries, whichever will
-/// be worked on. What a library
-/// reaches is nowhere else.
+/// Reads in all directories of the file set and the contents of their entries, whichever will be
+/// used. What is reached through a library is always in memory.
 pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<()> {
     if target.library().is_some() {
         return Ok(());
@@ -91,15 +88,15 @@ pub(crate) fn warm_file_set(target: &Target, file_set: &FileSet) -> io::Result<(
     Ok(())
 }
 
-/// Brings directories into memory: their lists, and the attributes of every entry. There are no
-/// pages of them that could be counted; that they were there is proved by the caller, which reads
-/// nothing from the device while they are measured.
+/// Brings directories into memory: their lists and the attributes of every entry. They have no
+/// pages that could be counted; the caller proves that they were there, by reading nothing from the
+/// device while they are measured.
 ///
-/// On btrfs, what a change of names needs besides is read in too. Of other file systems, rehearsing
-/// the change brings it in.
+/// On btrfs, whatever else a change of names needs is read in too. On other file systems,
+/// rehearsing the change does that.
 pub(crate) fn warm_directories(target: &Target, directories: &[PathBuf]) -> io::Result<()> {
     for (number, path) in directories.iter().enumerate() {
-        // Each where the thread is that works in it.
+        // Each directory is read on the processor of the thread that will work in it.
         near(number, || read_in_names(path))??;
     }
     if keeps_names_in_trees(target) {
@@ -120,7 +117,7 @@ fn read_in_names(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether names and attributes lie in trees that can be read in without a change of names.
+/// Whether names and attributes are in trees that can be read in without changing names.
 fn keeps_names_in_trees(target: &Target) -> bool {
     FileSystem::named(&target.facts().file_system)
         .is_some_and(|known| known.devices == Devices::Pool)
@@ -146,51 +143,50 @@ pub(crate) fn evidence(
     }
 }
 
-/// What a replicate was to be, beside which its evidence is held.
+/// What a replicate should have done, to be checked against its evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub(crate) state: CacheState,
     /// Bytes that its operations read, each once.
     pub(crate) read_bytes: u64,
-    /// Requests of the device that this takes, where nothing is read ahead: of random reads, one
-    /// for each.
+    /// Device requests that this takes without read-ahead: one for each random read.
     pub(crate) reads: u64,
     /// Bytes that its operations wrote past the page cache.
     pub(crate) written_bytes: u64,
-    /// Whether they look at names and attributes, which have no pages to count.
+    /// Whether they look up names and attributes, which have no pages to count.
     pub(crate) is_of_names: bool,
 }
 
 impl Claim {
-    /// So many bytes of data are read cold, each once.
+    /// Cold reads of `read_bytes` bytes of data, each once.
     pub(crate) fn cold_reads(read_bytes: u64) -> Self {
         Self { state: CacheState::Cold, read_bytes, reads: 0, written_bytes: 0, is_of_names: false }
     }
 }
 
-/// What a replicate moved while the device's counters were watched.
+/// What a replicate moved between two readings of the device's counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved {
-    /// Bytes of the operations that are measured.
+    /// Bytes of the measured operations.
     pub(crate) bytes: u64,
-    /// Operations before them, of a request each.
+    /// Number of operations before them, of one request each.
     pub(crate) start: u64,
     pub(crate) request_bytes: u64,
 }
 
 impl Moved {
-    /// Those of the start as well.
+    /// Bytes including those of the start.
     pub(crate) fn whole_bytes(self) -> u64 {
         self.bytes + self.start * self.request_bytes
     }
 
-    /// Requests of all of it.
+    /// Number of requests including those of the start.
     pub(crate) fn requests(self) -> u64 {
         self.whole_bytes() / self.request_bytes.max(1)
     }
 }
 
-/// Whether the evidence proves the claim; otherwise what was found instead.
+/// Whether the evidence proves the claim; otherwise, what was found instead.
 pub(crate) fn verify(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
     match claim.state {
         CacheState::Cold if claim.is_of_names => verify_cold_names(evidence),
@@ -228,8 +224,8 @@ fn verify_cold(claim: Claim, evidence: &CacheEvidence) -> Result<(), String> {
     }
 }
 
-/// How much has to come from the device depends on how many names and attributes lie in a block of
-/// it; but something must.
+/// How much must come from the device depends on how many names and attributes fit in one of its
+/// blocks, but something must.
 fn verify_cold_names(evidence: &CacheEvidence) -> Result<(), String> {
     match evidence.device_read_bytes {
         Some(bytes) if bytes > 0 => Ok(()),
@@ -256,11 +252,11 @@ fn verify_warm(evidence: &CacheEvidence) -> Result<(), String> {
         }
         None => {}
     }
-    // What is first needed after a state was made is part of the start, and of nothing that is
-    // measured: ext4, for one, takes other inodes than those freed just before.
+    // What is needed for the first time after a state was made belongs to the start, not to what is
+    // measured: ext4, for one, takes other inodes than those just freed.
     let of_start = evidence.start_read_bytes.unwrap_or(0);
     let after_start = |bytes: u64| bytes.saturating_sub(of_start);
-    // Whose reads they are not known to be may be the caller's.
+    // If it is unknown whose reads they are, they may be the caller's.
     match evidence.caller_read_bytes.or(evidence.device_read_bytes).map(after_start) {
         Some(bytes) if bytes > 0 => {
             Err(format!("{bytes} bytes were read from the device in a warm replicate"))
@@ -269,15 +265,15 @@ fn verify_warm(evidence: &CacheEvidence) -> Result<(), String> {
     }
 }
 
-/// Bytes that somebody else read from the device while a warm replicate ran: they refute nothing,
-/// and took their share of the device.
+/// Bytes that others read from the device during a warm replicate: they do not refute it, but took
+/// their share of the device.
 pub(crate) fn read_by_others_bytes(state: CacheState, evidence: &CacheEvidence) -> Option<u64> {
     match state {
         CacheState::Warm => {
             let (all, own) = evidence.device_read_bytes.zip(evidence.caller_read_bytes)?;
             all.checked_sub(own).filter(|&bytes| bytes > 0)
         }
-        // What others read there is not told apart from what is read ahead for the caller.
+        // Others' reads cannot be told from read-ahead on behalf of the caller.
         CacheState::Cold | CacheState::Steady | CacheState::Any => None,
     }
 }
@@ -314,7 +310,7 @@ mod tests {
 
     #[test]
     fn random_reads_are_cold_where_each_took_a_request() {
-        // The first of them comes before those that are measured, and is counted with them.
+        // The first read comes before the measured ones and is counted with them.
         let moved = Moved { bytes: 2 * 4096, start: 1, request_bytes: 4096 };
         let claim = Claim { reads: moved.requests(), ..Claim::cold_reads(moved.whole_bytes()) };
         let read = |device_reads| CacheEvidence { device_reads, ..warm(0, 100, 64 << 10) };

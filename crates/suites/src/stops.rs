@@ -1,5 +1,5 @@
-//! Replicates during which this process was stopped, by SIGSTOP or from the terminal: their times
-//! hold the pause, and their caches what others did in it.
+//! Detects replicates during which this process was stopped, by SIGSTOP or from the terminal: their
+//! times include the pause, and their caches are as others left them.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,25 +9,24 @@ use record::CacheEvidence;
 use runner::Failure;
 use signal_hook::consts::SIGCONT;
 
-/// Raised when this process goes on after it was stopped.
+/// Set when this process continues after being stopped.
 static HAS_CONTINUED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Notices from now on that this process was stopped.
+/// Starts to detect that this process was stopped.
 ///
 /// # Errors
-/// When the kernel takes no handler for SIGCONT.
+/// If a handler for SIGCONT cannot be installed.
 pub fn notice_stops() -> io::Result<()> {
     signal_hook::flag::register(SIGCONT, Arc::clone(&HAS_CONTINUED)).map(drop)
 }
 
-/// Whether this process was stopped since this was last asked.
+/// Whether this process was stopped since the last call.
 #[must_use]
 pub fn was_stopped() -> bool {
     HAS_CONTINUED.swap(false, Ordering::SeqCst)
 }
 
-/// Executes something that is measured; what it gives is refused if this process was stopped
-/// meanwhile.
+/// Executes a measurement, and refuses its result if this process was stopped meanwhile.
 pub(crate) fn unstopped<T>(execute: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _before = was_stopped();
     let measured = execute()?;

@@ -1,12 +1,12 @@
 //! Which dimension each benchmark isolates and which it merely exercises: Table 1 of "It *IS*
-//! Rocket Science", for our own benchmarks, derived from their declarations.
+//! Rocket Science" for our own benchmarks, derived from their declarations.
 
 use record::Dimension;
 
 use crate::benchmark::Benchmark;
 
-/// The columns, in the order of the paper; memory, of which it says only that one is rarely
-/// interested in it, stands before the caches.
+/// The columns, in the order of the paper. In-memory performance, which the paper says is rarely of
+/// interest, comes before caching.
 pub const COLUMNS: [(Dimension, &str); 6] = [
     (Dimension::Io, "I/O"),
     (Dimension::OnDiskLayout, "on-disk"),
@@ -16,14 +16,14 @@ pub const COLUMNS: [(Dimension, &str); 6] = [
     (Dimension::Scaling, "scaling"),
 ];
 
-/// What a benchmark has to do with a dimension.
+/// How a benchmark relates to a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// It isolates it: the paper's filled circle.
+    /// The benchmark isolates it: the paper's filled circle.
     Isolates,
-    /// It exercises it without isolating it: the paper's empty circle.
+    /// The benchmark exercises it without isolating it: the paper's empty circle.
     Exercises,
-    /// Nothing.
+    /// Neither.
     Nothing,
 }
 
@@ -32,9 +32,9 @@ pub enum Relation {
 pub struct TableOneRow {
     /// Its name.
     pub name: String,
-    /// The same in words.
+    /// Name for people, in words.
     pub title: String,
-    /// How many points it has; 1 for a benchmark that is no curve.
+    /// Number of points; 1 for a benchmark that is not a curve.
     pub points: usize,
     /// One mark per column.
     pub marks: [Relation; COLUMNS.len()],

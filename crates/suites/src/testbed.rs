@@ -45,13 +45,13 @@ pub enum DataFileError {
         label: String,
         /// What it has free.
         room: Room,
-        /// What would give it more, behind what to make smaller.
+        /// What would give it more, as a second suggestion.
         or_more_room: &'static str,
     },
-    /// They would not hold the largest request.
+    /// They would be too small for the largest request.
     #[error("the files must hold at least one request of 1 MiB: give a larger --size")]
     TooSmall,
-    /// A target has no room for any.
+    /// A target has no space for any.
     #[error("files of 1 MiB do not fit on {label}, which has {room}: make room{or_more_room}")]
     NoRoom {
         /// The label of the target.
@@ -61,7 +61,7 @@ pub enum DataFileError {
         /// What would give it more.
         or_more_room: &'static str,
     },
-    /// A target may use so little memory that no file would stay there.
+    /// A target's memory limit is so low that no file would stay in memory.
     #[error(
         "files of 1 MiB are more than an eighth of the memory that {label} may use: give it more \
          (memory=8m or more), or name a --size"
@@ -72,7 +72,7 @@ pub enum DataFileError {
     },
 }
 
-/// What a target has free, and what of it is for other things than data files.
+/// A target's free space, and how much of it is for things other than data files.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     free_bytes: u64,
@@ -103,10 +103,10 @@ fn mebibytes(bytes: u64) -> String {
 }
 
 impl Testbed {
-    /// Makes the targets. The process must still have one thread.
+    /// Makes the targets. The process must still be single-threaded.
     ///
     /// # Errors
-    /// What failed, with all that was made removed again.
+    /// What failed, after everything made has been removed again.
     pub fn make(selection: Selection) -> Result<Self, TargetError> {
         let (workshop, made) = selection.make()?;
         Ok(Self { live: made.into_iter().map(LiveTarget::new).collect(), workshop })
@@ -118,11 +118,11 @@ impl Testbed {
         self.live.iter().map(target_record).collect()
     }
 
-    /// The size of the data files: as asked if it fits, else what every target has room for beside
-    /// what else `benchmarks` need.
+    /// The size of the data files: as asked if it fits; otherwise what every target has room for
+    /// after what else `benchmarks` need.
     ///
     /// # Errors
-    /// There is no room for them, or what is asked for is too small to be measured.
+    /// There is no room for them, or the size asked for is too small to be measured.
     pub fn data_file_bytes(
         &self,
         asked: Option<u64>,
@@ -165,13 +165,13 @@ impl Testbed {
     }
 }
 
-/// Whole requests of the largest size.
+/// Rounded down to a multiple of the largest request.
 fn whole(bytes: u64) -> u64 {
     bytes / DATA_FILE_BYTES_MIN * DATA_FILE_BYTES_MIN
 }
 
-/// An eighth of the target's memory limit: the file that is read, the one that is written and that
-/// of an experiment are to stay in memory beside directories.
+/// An eighth of the target's memory limit: three files (one read, one written, one for an
+/// experiment) should stay in memory along with directories.
 fn memory_share(target: &Target) -> u64 {
     target.facts().conditions.limits.memory_bytes.map_or(u64::MAX, |bytes| bytes / 8)
 }

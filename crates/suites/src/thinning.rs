@@ -1,9 +1,9 @@
-//! What of a suite a budget has room for.
+//! Which part of a suite fits into a budget.
 //!
-//! A curve is worth little with too few points, and a point nothing without an interval, which
-//! takes [`BLOCKS`] blocks. So where the budget is too small for all, the points that say least
-//! are left out, those of the highest rank first, and the run says which and why. The estimates
-//! are rough; the budget itself is kept by the runner.
+//! A curve with too few points is worth little, and a point is worth nothing without an interval,
+//! which takes [`BLOCKS`] blocks. So if the budget is too small for everything, the least
+//! informative points are left out, highest rank first, and the run says which and why. The
+//! estimates are rough; the runner enforces the budget itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,31 +13,31 @@ use record::{CurvePoint, Skipped};
 use crate::benchmark::{Benchmark, Work};
 use crate::place::Place;
 
-/// Blocks that an interval of a median needs at 95 %.
+/// Blocks needed for an interval of a median at 95 %.
 const BLOCKS: f64 = 6.0;
-/// How far beyond the budget the estimate may lie: what does not fit after all is left out by the
-/// runner, which knows by then what things take.
+/// How far the estimate may exceed the budget. What turns out not to fit is left out by the runner,
+/// which by then knows how long things take.
 const LENIENCY: f64 = 1.5;
 
-/// What is to be measured within which time.
+/// How much is to be measured, and in which time.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// Number of targets.
     pub targets: usize,
     /// Size of the data files, in bytes.
     pub data_file_bytes: u64,
-    /// Time allowed; none where the number of blocks is given, whatever time they take.
+    /// Time allowed; `None` if the number of blocks is given, however long they take.
     pub budget: Option<Duration>,
 }
 
-/// The benchmarks that the scope has room for, and what is left out, with why.
+/// The benchmarks that fit the scope, and those left out, each with the reason.
 #[must_use]
 pub(crate) fn thinned(all: &[Benchmark], scope: &Scope) -> (Vec<Benchmark>, Vec<Skipped>) {
     let Some(budget) = scope.budget else { return (all.to_vec(), Vec::new()) };
     let ranks: BTreeSet<u32> = all.iter().map(|benchmark| benchmark.rank).collect();
     let up_to = |rank: u32| -> Vec<&Benchmark> { all.iter().filter(|b| b.rank <= rank).collect() };
     let fits = |rank: &&u32| estimate_s(&up_to(**rank), scope) <= LENIENCY * budget.as_secs_f64();
-    // The lowest rank stays whatever it takes: the runner ends at the budget.
+    // The lowest rank stays in any case: the runner stops when the budget is used up.
     let least = ranks.first().copied().unwrap_or(0);
     let most = ranks.iter().rev().find(fits).copied().unwrap_or(least);
     let (kept, left): (Vec<&Benchmark>, Vec<&Benchmark>) =
@@ -51,7 +51,7 @@ pub(crate) fn thinned(all: &[Benchmark], scope: &Scope) -> (Vec<Benchmark>, Vec<
     (kept.into_iter().cloned().collect(), skipped(&left, &why))
 }
 
-/// Roughly what six blocks of these take, in seconds.
+/// Roughly how long six blocks of these take, in seconds.
 fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
     let mut places: BTreeSet<Place> = BTreeSet::new();
     let mut block_s = 0.0;
@@ -67,11 +67,12 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
     (block_s + making.sum::<f64>()) * BLOCKS * scope.targets as f64
 }
 
-/// Roughly what reading names into memory again takes in a block, in seconds. Cold ones mount the
-/// file system again, after which each place is cold until the next of its warm ones. In random
-/// order, one of those stands behind a cold one with the chance that the last of so many was cold.
+/// Roughly how long reading names into memory again takes per block, in seconds. Benchmarks of cold
+/// names remount the file system, after which each place is cold until the next warm benchmark on
+/// it. In random order, the chance that a cold one comes just before a given warm one of a place is
+/// the share of cold ones among both.
 fn warming_s(benchmarks: &[&Benchmark]) -> f64 {
-    /// What file systems on fast devices do.
+    /// Typical of file systems on fast devices.
     const ENTRIES_PER_S: f64 = 100_000.0;
     let mut remounts: f64 = 0.0;
     let mut warm: BTreeMap<Place, f64> = BTreeMap::new();
@@ -88,7 +89,7 @@ fn warming_s(benchmarks: &[&Benchmark]) -> f64 {
     warm.iter().map(of_place).sum()
 }
 
-/// One line per curve, with the points that are left out of it.
+/// One line per curve, with the points left out of it.
 fn skipped(left: &[&Benchmark], why: &str) -> Vec<Skipped> {
     let mut families: Vec<(&str, Vec<&CurvePoint>)> = Vec::new();
     for benchmark in left {
@@ -108,12 +109,12 @@ fn skipped(left: &[&Benchmark], why: &str) -> Vec<Skipped> {
     families.into_iter().map(line).collect()
 }
 
-/// A place on an axis: `64 KiB`, `1,000`, `16`.
+/// The value of a point with its unit: `64 KiB`, `1,000`, `16`.
 pub(crate) fn on_axis(point: &CurvePoint) -> String {
     textual::on_axis(point.value, &point.unit)
 }
 
-/// A time as one gives it on the command line, rounded up.
+/// A time as given on the command line, rounded up.
 fn rounded(seconds: f64) -> String {
     if seconds < 100.0 {
         format!("{:.0}s", seconds.ceil())
@@ -122,8 +123,8 @@ fn rounded(seconds: f64) -> String {
     }
 }
 
-/// The order in which `count` points of a curve may be left out: rank 0 for both ends, and the
-/// higher, the finer the grid that a point belongs to.
+/// The rank of a point, by which the `count` points of a curve are left out: 0 for both ends, and
+/// higher for the points of finer grids.
 #[must_use]
 pub(crate) fn rank_of(index: usize, count: usize) -> u32 {
     let last = count.saturating_sub(1);

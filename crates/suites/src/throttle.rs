@@ -1,8 +1,8 @@
 //! What a throttled device means for the length of a replicate.
 //!
-//! The kernel's throttle hands out what a slice of time allows in one go: up to that, a throttled
-//! device is as fast as a free one. A replicate shows the throttle only when it asks for several
-//! slices' worth, and a pilot, which asks for less, does not see it at all.
+//! The kernel's throttle grants all that a slice of time allows at once: up to that amount, a
+//! throttled device is as fast as an unthrottled one. A replicate only shows the throttle if it
+//! asks for several slices' worth; a pilot, which asks for less, does not see it at all.
 
 use record::CacheState;
 use targets::{Conditions, Target};
@@ -10,21 +10,21 @@ use workload::{DataOperation, GrowingOperation, Subject};
 
 use crate::operations::Operations;
 
-/// Slices of 100 ms (block/blk-throttle.c, `DFL_THROTL_SLICE`), as many as make the first one small
-/// beside the rest.
+/// Slices of 100 ms (block/blk-throttle.c, `DFL_THROTL_SLICE`): enough to make the first one a
+/// small part.
 const SLICES_S: f64 = 0.3;
 
-/// What the target's throttle asks of a benchmark.
+/// What the target's throttle requires of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Throttle {
     /// Operations that ask for several slices' worth; 1 without a throttle.
     pub(crate) operations_min: u64,
-    /// The least time of an operation once the first slice is used up; 0 without a throttle.
+    /// The least time per operation once the first slice is used up; 0 without a throttle.
     pub(crate) time_per_operation_ns: f64,
 }
 
 impl Throttle {
-    /// The throttle of `target` that these operations meet in this cache state.
+    /// How `target`'s throttle affects these operations in this cache state.
     pub(crate) fn of(target: &Target, operations: &Operations, state: CacheState) -> Self {
         Self::under(&target.facts().conditions.limits, operations, state)
     }
@@ -42,7 +42,7 @@ impl Throttle {
                 | GrowingOperation::Fsync
                 | GrowingOperation::Fdatasync,
             ) => (limits.write_bps, limits.write_iops),
-            // Served from memory, wholly or for a part that is not known.
+            // Served from memory, entirely or to an unknown extent.
             Subject::Data(
                 DataOperation::Read | DataOperation::Write | DataOperation::Mixed { .. },
             )

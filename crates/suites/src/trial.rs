@@ -1,11 +1,11 @@
-//! What can be done with the files of a target beyond reading and writing them: direct I/O, the
-//! same reads and writes on the device below, being told where they lie.
+//! What can be done with a target's files beyond reading and writing them: direct I/O, the same
+//! reads and writes on the device below, and finding out where files are.
 //!
-//! Writes on the device stand below those of a file system only if that writes to where the data
-//! lies. Whether it does is seen: a file is written over, and lies afterwards where it lay, or not.
+//! Writes on the device are only comparable with those of a file system that writes in place. That
+//! is found out by overwriting a file and comparing its location before and after.
 //!
-//! None of it is known before it is tried, so it is tried once for each target, on a file that is
-//! removed again.
+//! None of this is known in advance, so each target is tried once, on a file that is removed
+//! afterwards.
 
 use std::fs;
 use std::sync::atomic::AtomicBool;
@@ -21,19 +21,19 @@ use workload::{
 
 use crate::operations::{Layer, Operations};
 
-/// Size of the file that is tried.
+/// Size of the trial file.
 const TRIAL_BYTES: u64 = 1 << 20;
 
-/// What can be done with the files of a target.
+/// What can be done with a target's files.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
     /// What requests have to be multiples of, or why there is no direct I/O.
     alignment: Result<DirectAlignment, String>,
-    /// The smallest request on the device below, or why its files cannot be read there.
+    /// The smallest request on the device below, or why files cannot be read there.
     device_block_bytes: Result<u64, String>,
-    /// The smallest write on the device below, or why nothing is written there.
+    /// The smallest write on the device below, or why files cannot be written there.
     rewrite_block_bytes: Result<u64, String>,
-    /// Why it does not tell where files lie, if it does not.
+    /// Why the file system does not report where files are, if it does not.
     pub(crate) extents: Result<(), String>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum BelowError {
 }
 
 impl Trial {
-    /// Tries it in a directory of its own.
+    /// Runs the trial in a directory of its own.
     pub(crate) fn of(target: &Target) -> Self {
         Self::tried(target).unwrap_or_else(|error| {
             let why = format!("the trial failed: {error}");
@@ -109,7 +109,7 @@ impl Trial {
         self.rewrite_block_bytes.is_ok()
     }
 
-    /// What of these direct operations cannot be done, if they cannot: which ones, and why.
+    /// Which of these direct operations cannot be done and why, if any.
     pub(crate) fn refuses(&self, of: &Operations) -> Option<(String, String)> {
         let request_bytes = of.workload.request_bytes as u64;
         let (granule_bytes, what, of_what) = match of.layer {
@@ -142,8 +142,8 @@ fn granule_bytes(alignment: &DirectAlignment, of: &Operations) -> u64 {
     }
 }
 
-/// What the error says but for its path, which is nobody's business, and what a workload could use
-/// instead.
+/// The error's text without its path, which does not matter here, and without what a workload could
+/// use instead.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn without_advice(error: &EngineError) -> String {
     match error {
@@ -152,7 +152,7 @@ fn without_advice(error: &EngineError) -> String {
     }
 }
 
-/// Reads on the device what lies in the file, once; gives the size of its blocks.
+/// Reads the file's data on the device once, and returns the device's block size.
 fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
     let block_bytes = u64::from(target.open_device()?.logical_block_bytes());
     let workload = Workload {
@@ -160,13 +160,13 @@ fn read_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
         operations_per_thread: 1,
         ..Workload::new(Operation::Read)
     };
-    // It compares some of the content.
+    // Compares some of the content.
     prepare_below(target, &workload, file_set, 0)?.restore()?;
     Ok(block_bytes)
 }
 
-/// Writes on the device what lies in the file, once, where its file system would; gives the least
-/// that both write.
+/// Writes the file's data on the device once, at the location where its file system would, and
+/// returns the smallest write that both can do.
 fn rewrite_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError> {
     let device = target.open_device_for_writes()?;
     if let Some(why) = file_system::lacks(&target.facts().file_system, Feature::WritesBelow) {
@@ -208,7 +208,7 @@ pub(crate) fn prepare_below(
 ) -> Result<Session, BelowError> {
     let writes = workload.operation == Operation::Write;
     let (role, device) = if writes {
-        // What lies there is what the file holds only if nothing is still to be written.
+        // The device has the file's contents only once everything is written back.
         target.sync()?;
         (Role::Write, target.open_device_for_writes()?)
     } else {
@@ -220,7 +220,7 @@ pub(crate) fn prepare_below(
         extent.flags.has_place() && !extent.flags.is_encoded() && !extent.flags.is_unwritten()
     };
     let file_bytes = file_set.data_files(role).size_bytes;
-    // What is set aside behind the end does not matter.
+    // Preallocated space beyond the end of the file does not matter.
     let inside = found.list().iter().filter(|extent| extent.logical_bytes < file_bytes);
     if !inside.clone().all(is_readable) {
         return Err(BelowError::NoPlace);
@@ -243,8 +243,8 @@ pub(crate) fn prepare_below(
     Ok(prepare_on_device(workload, file_set, &below, seed)?)
 }
 
-/// A piece whose place is one in a btrfs' address space, cut at the bounds of chunks. What lies in
-/// no chunk is left out.
+/// Splits a piece with a location in btrfs' address space at chunk boundaries. Anything outside all
+/// chunks is left out.
 fn through_chunks(piece: &Piece, chunks: &[Chunk]) -> Vec<Piece> {
     let (start, end) =
         (piece.device_offset_bytes, piece.device_offset_bytes.saturating_add(piece.length_bytes));

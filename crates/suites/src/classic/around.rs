@@ -1,5 +1,5 @@
-//! What is seen around a phase, and how that becomes its findings: phases have their own evidence,
-//! since one execution measures all of them.
+//! What is observed around a phase, and how it becomes the phase's findings. Each phase has its own
+//! evidence, since one execution measures all of them.
 
 use std::fs::File;
 
@@ -7,9 +7,9 @@ use record::{CacheEvidence, Warning};
 use targets::cache::residency::residency_in;
 
 use crate::counters::Happened;
-use crate::experiment::Findings;
+use crate::findings::Findings;
 
-/// Pages of files, where the kernel counts them.
+/// Pages of files, as far as the kernel counts them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pages {
     all: u64,
@@ -18,7 +18,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Those of all these files; none where the kernel does not say of one.
+    /// The pages of all these files; `None` if the kernel does not report those of one.
     pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a File>) -> Option<Self> {
         let mut all = Self { dirty: Some(0), ..Self::default() };
         for file in files {
@@ -31,7 +31,7 @@ impl Pages {
     }
 }
 
-/// What was seen around a phase.
+/// What was observed around a phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Around {
     pub(super) before: Option<Pages>,
@@ -40,7 +40,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// A phase that moved so many bytes in so many operations.
+    /// The findings of a phase that moved `bytes` bytes in `operations` operations.
     pub(super) fn findings(
         self,
         elapsed_ns: u64,

@@ -1,12 +1,12 @@
 //! The array walk: the user-level program of Wang, Kuenning, Reiher & Popek, "The Effects of
 //! Memory-Rich Environments on File System Microbenchmarks" (SPECTS 2003), section 4.6.3.
 //!
-//! An array of integers is written from its beginning to its end, read, and read again, with no
-//! file system involved. Where a cache writes back, the first read pays for lines that the write
-//! has left dirty in it; how much, is the ratio of both reads' times.
+//! An array of integers is written from start to end, read, and read again, with no file system
+//! involved. With a write-back cache, the first read pays for the dirty lines that the write has
+//! left there; the ratio of the times of both reads shows how much.
 //!
-//! Elements are atomic and are accessed with relaxed ordering, so that the compiler makes each
-//! access, neither joins nor leaves out any, and yet needs no more than one instruction for each.
+//! Elements are atomic and accessed with relaxed ordering, so that the compiler performs every
+//! access, without merging or dropping any, and still needs only one instruction for each.
 
 use std::collections::BTreeMap;
 use std::hint;
@@ -25,29 +25,30 @@ use serde_json::{Value, json};
 use super::counted::{self, Counted, Counting};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::sequence::{self, Sequence, SequencePhase};
 use crate::thinning::{on_axis, rank_of};
 
-/// Bytes of an element.
+/// Size of an element.
 const ELEMENT_BYTES: u64 = 4;
-/// What the walks of one replicate range over, all together, and how many they are.
+/// Bytes that all walks of a replicate cover together, and bounds on their number.
 const WALKED_BYTES: u64 = 32 << 20;
 const WALKS: [u64; 2] = [3, 256];
-/// What a processor does at least, for the estimate.
+/// The least that a processor achieves, for the estimate.
 const BYTES_PER_S: f64 = 2e9;
 
-/// On this machine, or another with such caches: sizes below and beyond each of them.
+/// Sizes below and beyond each of these caches, for this machine or another that has them.
 #[must_use]
 pub fn swept(caches: &[Cache]) -> ArrayWalkOptions {
     ArrayWalkOptions::of(&sizes::swept(caches))
 }
 
-/// The phases by size as benchmarks.
+/// The phases as benchmarks, for each size.
 ///
 /// # Errors
-/// What cannot be meant.
+/// Which options make no sense.
 pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, ClassicError> {
     counted::check(&options.processor_counts)?;
     let sizes = &options.array_bytes;
@@ -71,13 +72,13 @@ pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, C
     Ok(sizes.iter().enumerate().flat_map(of_size).collect())
 }
 
-/// What is measured of one size.
+/// What is measured at each size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Write,
     FirstRead,
     SecondRead,
-    /// Of both reads: what writing back costs the first.
+    /// Both reads compared: what writing back costs the first.
     WriteBack,
 }
 
@@ -127,7 +128,7 @@ struct ArrayWalk {
     counts: Vec<ProcessorCount>,
 }
 
-/// What the walks of one kind took, all together.
+/// The total for all walks of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Took {
     elapsed_ns: u64,
@@ -150,7 +151,7 @@ impl ArrayWalk {
         all.into_iter().chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// Of the write and both reads.
+    /// The findings from the write and both reads.
     fn findings(&self, [write, first, second]: &[Took; 3]) -> Vec<Findings> {
         let bytes = self.bytes * self.walks();
         let of = |took: &Took| {
@@ -210,7 +211,7 @@ impl Sequence for ArrayWalk {
         let array = array(self.bytes)?;
         let mut counting = Counting::of(&self.counts)?;
         let mut all: [Took; 3] = Default::default();
-        // The first walk meets memory and caches as somebody else left them.
+        // The first round finds memory and caches as others left them, and is not counted.
         for number in 0..=self.walks() {
             site.go_on()?;
             if number == 1 {
@@ -226,7 +227,7 @@ impl Sequence for ArrayWalk {
     }
 }
 
-/// An array of so many bytes, if there is memory for it.
+/// An array of `bytes` bytes, if there is memory for it.
 fn array(bytes: u64) -> Result<Vec<AtomicU32>, Failure> {
     let why = || format!("there is no memory for an array of {bytes} bytes: give a smaller --size");
     let lost = || Failure::Cell { why: why() };
@@ -238,7 +239,7 @@ fn array(bytes: u64) -> Result<Vec<AtomicU32>, Failure> {
 }
 
 impl Took {
-    /// Adds what a walk takes.
+    /// Adds the time and counts of a walk.
     fn add(
         &mut self,
         clock: &SystemClock,
@@ -265,7 +266,7 @@ fn write(array: &[AtomicU32], first: u32) {
     }
 }
 
-/// Takes each element's value into a variable.
+/// Reads the value of each element.
 #[inline(never)]
 fn read(array: &[AtomicU32]) {
     let mut value = 0_u32;
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn sizes_are_swept_from_the_first_cache_to_memory() {
-        // Of a machine that reports no caches.
+        // For a machine that reports no caches.
         let all = benchmarks(&swept(&[])).expect("it can be run");
         assert_eq!(all.len(), 15 * Part::ALL.len());
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();

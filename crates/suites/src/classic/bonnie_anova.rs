@@ -1,10 +1,10 @@
-//! What Rondinelli measured for "File Systems Performance Analysis": Bonnie on a file of five times
-//! the memory, in the paper's own sizes.
+//! Rondinelli's measurements for "File Systems Performance Analysis": Bonnie on a file five times
+//! as large as memory, in the paper's own sizes.
 
 /// The suite's name.
 pub const SUITE: &str = "bonnie-anova";
 
-/// The paper's file systems, each on 1 GB with 64 MB of memory, and what Linux has today instead.
+/// The paper's file systems, each on 1 GB with 64 MB of memory, and those that Linux has today.
 pub const TARGETS: [&str; 6] = [
     "ext2=ext2:size=1G,memory=64m",
     "FAT16=vfat:size=1G,mkfs=-F 16,memory=64m",
@@ -14,8 +14,8 @@ pub const TARGETS: [&str; 6] = [
     "btrfs=btrfs:size=1G,memory=64m",
 ];
 
-/// The same where what they do is counted, in a guest's memory, of which each takes its size. All
-/// of them have the least that XFS can have.
+/// The same for runs in a guest that count what they do. The guest keeps them in its memory, where
+/// each takes up its full size, so all have the smallest size possible for XFS.
 pub const COUNTED_TARGETS: [&str; 6] = [
     "ext2=ext2:size=320m",
     "FAT16=vfat:size=320m,mkfs=-F 16",

@@ -1,7 +1,7 @@
 //! The tables and figures of Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
-//! Environments on File System Microbenchmarks" (SPECTS 2003), as benchmarks: each is the Sprite
-//! LFS large-file benchmark with other options, but for Table 10, which is the array walk, and
-//! Figure 8, which is what Bonnie++ does to empty files.
+//! Environments on File System Microbenchmarks" (SPECTS 2003), as benchmarks. Each is the Sprite
+//! LFS large-file benchmark with different options, except Table 10, the array walk, and Figure 8,
+//! what Bonnie++ does to empty files.
 
 use record::{ArrayWalkOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
 
@@ -9,10 +9,10 @@ use super::bonnie::metadata;
 use super::{array_walk, sprite_lfs};
 use crate::benchmark::Benchmark;
 
-/// The file systems that the paper is about and their likes of today.
+/// The paper's file systems and their present-day counterparts.
 pub const TARGETS: [&str; 4] = ["ramfs", "tmpfs", "ext2", "xfs"];
 
-/// The suite of all.
+/// The suite that has all of them.
 pub const SUITE: &str = "memory-rich-microbenchmarks";
 
 /// A table or figure.
@@ -20,13 +20,13 @@ pub const SUITE: &str = "memory-rich-microbenchmarks";
 pub struct Item {
     /// Its name.
     pub item: &'static str,
-    /// The suite that has nothing else.
+    /// The suite that has only this one.
     pub suite: &'static str,
     /// What it shows, in one line.
     pub summary: &'static str,
 }
 
-/// What the paper shows, in its order.
+/// The paper's tables and figures, in its order.
 pub const ITEMS: [Item; 14] = [
     Item {
         item: "figure-1",
@@ -103,10 +103,10 @@ pub const ITEMS: [Item; 14] = [
 const MIB: u64 = 1 << 20;
 const SMALL_BYTES: u64 = 128 << 10;
 const ALL: &[&str] = &[""];
-/// The item that is the tests of Bonnie++.
+/// The item that consists of the Bonnie++ tests.
 const BONNIE: &str = "figure-8";
 
-/// The benchmarks of one item, or of all. They are called after the item and the phase.
+/// The benchmarks of one item, or of all, named after the item and the phase.
 #[must_use]
 pub(crate) fn benchmarks(item: Option<&str>) -> Vec<Benchmark> {
     let wanted = |name: &&str| item.is_none_or(|item| item == *name);
@@ -121,7 +121,8 @@ fn of_item(item: &'static str) -> Vec<Benchmark> {
     };
     let all = all.expect("what is declared can be meant");
     let is_kept = |one: &Benchmark| {
-        // The last phase is named after an earlier one, and shown only with all.
+        // The last phase's name begins with that of an earlier one; it only belongs to items that
+        // show all.
         let is_shown = kept == ALL || !one.name.starts_with("sequential-read-again");
         is_shown && kept.iter().any(|name| one.name.starts_with(name))
     };
@@ -130,7 +131,7 @@ fn of_item(item: &'static str) -> Vec<Benchmark> {
         Benchmark {
             name: format!("{item}-{phase}"),
             title: format!("{}, {}", title(item), one.title),
-            // Each item says something only as a whole.
+            // An item only means something as a whole, so no part of it may be left out.
             curve: None,
             rank: 0,
             ..one
@@ -139,14 +140,14 @@ fn of_item(item: &'static str) -> Vec<Benchmark> {
     all.into_iter().filter(is_kept).map(called).collect()
 }
 
-/// `Table 2` of `table-2`.
+/// Turns `table-2` into `Table 2`.
 fn title(item: &str) -> String {
     let (kind, number) = item.split_once('-').unwrap_or((item, ""));
     let first = kind.chars().next().unwrap_or_default().to_uppercase();
     format!("{first}{} {number}", kind.get(1..).unwrap_or_default())
 }
 
-/// The options of an item, and the phases that it shows; none of the array walk and of Bonnie++.
+/// The options of an item and the phases that it shows; `None` for the array walk and Bonnie++.
 fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> {
     const WRITE_AND_READS: &[&str] = &["sequential-write", "sequential-read"];
     let one = SpriteLfsOptions::published();
@@ -182,7 +183,7 @@ fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> 
 mod tests {
     use super::*;
 
-    /// `fsprism check` sets them beside each other.
+    /// `fsprism check` compares the two.
     #[test]
     fn figures_6_and_7_differ_in_padding_alone() {
         let parameters = |item: &str| {

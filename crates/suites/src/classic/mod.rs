@@ -1,8 +1,8 @@
 //! Classic benchmarks, as published and as corrected.
 //!
-//! They are sequences: what a phase measures depends on those before it, which is what is studied
-//! here. [docs/classic.md](../../../../docs/classic.md) says what is run, from which sources, and
-//! how it differs from them.
+//! They are sequences: what a phase measures depends on those before it, and that is what is
+//! studied here. [docs/classic.md](../../../../docs/classic.md) says what is run, from which
+//! sources, and how it differs from them.
 
 mod around;
 pub mod array_walk;
@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::benchmark::Benchmark;
 use crate::live_target::LiveTarget;
 
-/// Why a classic benchmark cannot be run as it is asked for.
+/// Why a classic benchmark cannot run as requested.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClassicError {
@@ -31,21 +31,21 @@ pub enum ClassicError {
         (file_bytes / block_bytes + 1) * block_bytes
     )]
     NotWholeBlocks {
-        /// The size that was asked for.
+        /// The size requested.
         file_bytes: u64,
         /// The size of a block.
         block_bytes: u64,
     },
-    /// There are no files, or none is left.
+    /// There are no files, or none are left.
     #[error(
         "--drop-first leaves nothing of {}: give --files 2 or more, or --drop-first=false",
         plural(*files as usize, "file")
     )]
     NothingLeft {
-        /// The number that was asked for.
+        /// The number requested.
         files: u32,
     },
-    /// What a run counts, this machine's processor does not.
+    /// This machine's processor does not count what the run counts.
     #[error(
         "this run uses the processor's counters, but {why}: resume it where they can be read, or \
          begin a new run with --out"
@@ -60,13 +60,13 @@ pub enum ClassicError {
         (array_bytes / 4 + 1) * 4
     )]
     NotWholeElements {
-        /// The size that was asked for.
+        /// The size requested.
         array_bytes: u64,
     },
-    /// A chunk is not one that Bonnie can have.
+    /// Bonnie cannot have chunks of this size.
     #[error("--chunk must be a power of two from 256 to 1m, but {chunk_bytes} is not: give 16k")]
     OddChunk {
-        /// The size that was asked for.
+        /// The size requested.
         chunk_bytes: u64,
     },
     /// Bonnie's file is not a whole number of chunks.
@@ -76,12 +76,12 @@ pub enum ClassicError {
         (size_bytes / chunk_bytes + 1).saturating_mul(*chunk_bytes)
     )]
     NotWholeChunks {
-        /// The size that was asked for.
+        /// The size requested.
         size_bytes: u64,
         /// The size of a chunk.
         chunk_bytes: u64,
     },
-    /// A chunk is not far smaller than a memory that sizes are asked for around.
+    /// Sizes around a memory were requested, but a chunk is not far smaller than that memory.
     #[error(
         "chunks of {} are too large for files far below a memory of {}: give a smaller --chunk, or \
          a larger memory= for the target",
@@ -91,7 +91,7 @@ pub enum ClassicError {
     LargeChunk {
         /// The size of a chunk.
         chunk_bytes: u64,
-        /// The memory.
+        /// The size of the memory.
         memory_bytes: u64,
     },
     /// Bonnie's file does not fit on a target.
@@ -107,18 +107,18 @@ pub enum ClassicError {
         or_more_room
     )]
     NoRoomForSize {
-        /// The size that was asked for.
+        /// The size requested.
         size_bytes: u64,
         /// The label of the target.
         label: String,
         /// What it has free.
         free_bytes: u64,
-        /// Whether several sizes were asked for.
+        /// Whether several sizes were requested.
         has_sizes: bool,
-        /// What would give it more, behind what to make smaller.
+        /// What would give it more, as a second suggestion.
         or_more_room: &'static str,
     },
-    /// A target cannot have so many files.
+    /// A target cannot hold so many files.
     #[error(
         "{} with their directories are too many for {label}, which has {free_inodes} inodes free: \
          give fewer --dirs or --files{}",
@@ -126,7 +126,7 @@ pub enum ClassicError {
         if *is_scratch { ", or a larger size= for the target" } else { "" }
     )]
     NoInodes {
-        /// The number that was asked for, directories included.
+        /// The number requested, including directories.
         files: u64,
         /// The label of the target.
         label: String,
@@ -144,7 +144,7 @@ pub enum ClassicError {
         or_more_room
     )]
     NoRoom {
-        /// The number that was asked for.
+        /// The number requested.
         files: u32,
         /// Their size.
         file_bytes: u64,
@@ -152,12 +152,12 @@ pub enum ClassicError {
         label: String,
         /// What it has free.
         free_bytes: u64,
-        /// What would give it more, behind what to make smaller.
+        /// What would give it more, as a second suggestion.
         or_more_room: &'static str,
     },
 }
 
-/// The suite of a classic benchmark: its name, and what it measures.
+/// The suite of a classic benchmark: its name and summary.
 pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
     match options {
         ClassicOptions::SpriteLfs(_) => {
@@ -179,7 +179,7 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
 /// The benchmarks of a classic benchmark with these options.
 ///
 /// # Errors
-/// What cannot be meant.
+/// Which options make no sense.
 pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, ClassicError> {
     match options {
         ClassicOptions::SpriteLfs(options) => sprite_lfs::benchmarks(options),
@@ -189,11 +189,11 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
     }
 }
 
-/// Whether every target has room for what the options ask for; of sizes that nobody asked for, for
-/// the smallest.
+/// Checks that every target has room for what the options ask for. If the sizes are our choice, the
+/// smallest is enough.
 ///
 /// # Errors
-/// Which has not.
+/// The first that does not.
 pub fn check_room(
     options: &ClassicOptions,
     are_sizes_placed: bool,
@@ -210,7 +210,7 @@ pub fn check_room(
         ClassicOptions::ArrayWalk(_) => Ok(()),
         ClassicOptions::Bonnie(run) => {
             let all = run.by_size();
-            // What the largest has room for, all have.
+            // If the largest fits, all do.
             let largest = all.last().unwrap_or(&run.options);
             live.iter().try_for_each(|one| bonnie::check_room(largest, all.len() > 1, one))
         }

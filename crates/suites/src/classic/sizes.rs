@@ -1,5 +1,5 @@
-//! Sizes of working sets, placed by the caches and the memory of the machine, and benchmarks that
-//! are run in several sizes.
+//! Sizes of working sets, derived from the machine's caches and memory, and benchmarks that run in
+//! several sizes.
 
 use record::CurvePoint;
 use record::machine::{Cache, CacheKind, FRAGILE};
@@ -8,21 +8,21 @@ use crate::benchmark::Benchmark;
 use crate::sequence::{self, Sequence};
 use crate::thinning::on_axis;
 
-/// How many times smaller than a cache a working set surely fits, and how many times larger it
-/// surely does not.
+/// A working set this many times smaller than a cache surely fits into it, and one this many times
+/// larger surely does not.
 pub(super) const FAR: u64 = 4;
-/// Caches of a machine that reports none: sizes that few lie outside of.
+/// The caches assumed if a machine reports none: few are outside these sizes.
 const UNREPORTED_BYTES: [u64; 2] = [64 << 10, 64 << 20];
 
-/// A quarter and four times each cache that holds data, in ascending order.
+/// A quarter and four times the size of each data cache, in ascending order.
 #[must_use]
 pub fn around(caches: &[Cache]) -> Vec<u64> {
     around_each(&of_data(caches))
 }
 
-/// A quarter and four times each of these, in ascending order; but for sizes that are near another
-/// of them, where figures are not repeatable. The first and the last are near none, so every one
-/// has sizes on both sides.
+/// A quarter and four times each of these, in ascending order, except sizes near another boundary,
+/// where figures are not repeatable. The first and the last are not near any, so each boundary has
+/// sizes on both sides.
 #[must_use]
 pub fn around_each(boundaries: &[u64]) -> Vec<u64> {
     let is_near = |bytes: u64| {
@@ -35,19 +35,19 @@ pub fn around_each(boundaries: &[u64]) -> Vec<u64> {
     sizes
 }
 
-/// Powers of two from a quarter of the smallest cache that holds data to four times the largest.
+/// Powers of two from a quarter of the smallest data cache to four times the largest.
 #[must_use]
 pub fn swept(caches: &[Cache]) -> Vec<u64> {
     let sizes = around(caches);
     let (Some(&least), Some(&most)) = (sizes.first(), sizes.last()) else { return Vec::new() };
     let first = 1_u64 << least.max(1).ilog2();
     let doubled = std::iter::successors(Some(first), |bytes| bytes.checked_mul(2));
-    // The last is not below the most.
+    // The last one is at least `most`.
     doubled.take_while(|&bytes| bytes / 2 < most).collect()
 }
 
-/// Sizes of files of which so many make these working sets, or up to a sixteenth less, so that they
-/// are written in few digits: whole blocks, none twice.
+/// Sizes such that `files` files make up each working set, or up to a sixteenth less, to have fewer
+/// digits: whole blocks, without duplicates.
 #[must_use]
 pub fn of_files(working_sets: &[u64], files: u32, block_bytes: u64) -> Vec<u64> {
     let whole = |bytes: &u64| {
@@ -60,7 +60,7 @@ pub fn of_files(working_sets: &[u64], files: u32, block_bytes: u64) -> Vec<u64> 
     sizes
 }
 
-/// The benchmarks of a sequence with each of these options, which differ in a size alone: if there
+/// The benchmarks of a sequence for each of these options, which differ only in a size. If there
 /// are several, each phase is a curve.
 pub(super) fn benchmarks<O, S: Sequence + 'static>(
     name: &str,
@@ -86,7 +86,8 @@ pub(super) fn benchmarks<O, S: Sequence + 'static>(
             Benchmark {
                 name: format!("{}-{bytes}", point.curve),
                 title: format!("{}, {} {}", point.title, point.axis, on_axis(&point)),
-                // A budget that is too short leaves out the largest, which takes the longest.
+                // If the budget is too small, the largest is left out first, since it takes the
+                // longest.
                 rank: u32::try_from(index).unwrap_or(u32::MAX),
                 curve: Some(point),
                 ..benchmark
@@ -97,7 +98,7 @@ pub(super) fn benchmarks<O, S: Sequence + 'static>(
     all.into_iter().enumerate().flat_map(of_size).collect()
 }
 
-/// The sizes of caches that hold data.
+/// The sizes of data caches.
 fn of_data(caches: &[Cache]) -> Vec<u64> {
     let holds_data = caches.iter().filter(|cache| cache.kind != CacheKind::Instruction);
     let sizes: Vec<u64> = holds_data.filter_map(|cache| cache.size_bytes).collect();
@@ -140,7 +141,7 @@ mod tests {
         ]);
         let sizes = [8 * KIB, 128 * KIB, 256 * KIB, 4 * MIB, 8 * MIB, 128 * MIB];
         assert_eq!(around(&usual), sizes);
-        // Four times the first is half of the second, a quarter of the second the first.
+        // Four times the first is the second, and a quarter of the second is the first.
         let near = caches(&[(Data, 32 * KIB), (Unified, 128 * KIB)]);
         assert_eq!(around(&near), [8 * KIB, 512 * KIB]);
         assert_eq!(around(&[]), [16 * KIB, 256 * KIB, 16 * MIB, 256 * MIB]);

@@ -1,13 +1,13 @@
-//! Why a search for cliffs cannot be begun.
+//! Why a search for cliffs cannot start.
 
 use textual::size;
 use thiserror::Error;
 
-/// A search for cliffs is impossible as asked for.
+/// A search for cliffs that is not possible as requested.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CliffError {
-    /// The ends of the range are too near each other, or in the wrong order.
+    /// The ends of the range are too close together, or in the wrong order.
     #[error(
         "the search needs a range of at least a factor of 2, but {low} to {high} {unit} is less: \
          give a smaller --low or a larger --high"
@@ -25,12 +25,12 @@ pub enum CliffError {
     LowTooSmall {
         /// The lower end.
         low: u64,
-        /// What it must be at least.
+        /// The least that it must be.
         least: u64,
         /// Their unit.
         unit: &'static str,
     },
-    /// Neither a memory limit nor the caches of the processor suggest a range.
+    /// Neither a memory limit nor the processor's caches suggest a range.
     #[error(
         "{target} has no memory limit, and this machine does not report the sizes of its caches: \
          give the range with --low and --high, or give the target a limit, such as memory=64m"
@@ -49,14 +49,14 @@ pub enum CliffError {
         target: String,
         /// The size of the file.
         needed_bytes: u64,
-        /// What is free.
+        /// The free space.
         free_bytes: u64,
-        /// The option that says how large the file is.
+        /// The option that sets the size of the file.
         option: &'static str,
         /// What else would help.
         larger: &'static str,
     },
-    /// Files of a file system in memory count towards the limit whole.
+    /// With a file system in memory, files count in full towards the limit.
     #[error(
         "{target} keeps its only copy of a file in memory, so a memory limit would end the search \
          instead of showing a cliff: leave memory= out, or use a file system on a device, such as \
@@ -76,10 +76,10 @@ pub enum CliffError {
         largest: u64,
         /// The size of the file.
         file_bytes: u64,
-        /// The option that says how large requests are.
+        /// The option that sets the size of requests.
         option: &'static str,
     },
-    /// A request larger than any that can be made.
+    /// A request is larger than the largest possible one.
     #[error("a request of {request_bytes} bytes is larger than {most}: give a smaller --request")]
     RequestAboveMost {
         /// The request.
@@ -87,7 +87,7 @@ pub enum CliffError {
         /// The largest.
         most: u64,
     },
-    /// The working set does not hold a request.
+    /// The working set is too small for a request.
     #[error(
         "a working set of {bytes} bytes cannot hold a request of {request_bytes}: give a larger \
          --working-set or a smaller --request"
@@ -98,17 +98,17 @@ pub enum CliffError {
         /// The request.
         request_bytes: u64,
     },
-    /// More threads than can be had.
+    /// More threads than possible.
     #[error("{threads} threads are more than {most}: give a smaller {option}")]
     TooManyThreads {
         /// The option that asks for them.
         option: &'static str,
-        /// Threads asked for.
+        /// The number of threads requested.
         threads: u64,
         /// The most.
         most: u64,
     },
-    /// The parameter that is searched along is fixed as well.
+    /// The parameter that is searched along is also set to a fixed value.
     #[error("{option} fixes what --axis {axis} searches along: leave one of them out")]
     AxisFixed {
         /// The axis.
@@ -116,7 +116,7 @@ pub enum CliffError {
         /// The option.
         option: &'static str,
     },
-    /// The target is not on an image, so fsprism cannot give its volume another size.
+    /// The target is not on an image, so fsprism cannot change the size of its volume.
     #[error(
         "{target} has no image of its own, so its volume has one size only: name a file system \
          that fsprism makes on an image, such as btrfs"
@@ -135,7 +135,7 @@ pub enum CliffError {
         /// The target.
         target: String,
     },
-    /// mkfs makes no volume as small.
+    /// mkfs cannot make a volume that small.
     #[error(
         "a volume of {} is too small for {target}, whose mkfs needs {}: give {option} {}m or more",
         size(*bytes as f64, 4), size(*least as f64, 4), least.div_ceil(1 << 20)
@@ -147,7 +147,7 @@ pub enum CliffError {
         bytes: u64,
         /// The smallest volume.
         least: u64,
-        /// The option that says the end.
+        /// The option that sets this end.
         option: &'static str,
     },
     /// The largest volume does not fit.
@@ -159,12 +159,12 @@ pub enum CliffError {
     VolumeTooLarge {
         /// The target.
         target: String,
-        /// The size asked for.
+        /// The size requested.
         high: u64,
         /// The most that fits.
         most: u64,
     },
-    /// The smallest volume would not hold the file.
+    /// The smallest volume would be too small for the file.
     #[error(
         "a volume of {} is too small for a file of {} and what else it holds: give --low {}m or \
          more, or a smaller --working-set",
@@ -175,28 +175,28 @@ pub enum CliffError {
         low: u64,
         /// The file.
         file_bytes: u64,
-        /// What the smallest may be.
+        /// The least that it must be.
         least: u64,
     },
-    /// A share of more than the whole.
+    /// A share above 100 %.
     #[error("{option} is a share of operations, from 0 to 100 %, but {value} % is more")]
     ShareTooLarge {
         /// The option.
         option: &'static str,
-        /// What it was.
+        /// The value given.
         value: u64,
     },
-    /// A percentage where none has a meaning.
+    /// A percentage where it has no meaning.
     #[error("{option} is counted in {unit} on this axis: write it without %, not as {value}%")]
     NoShare {
         /// The option.
         option: &'static str,
-        /// What it was.
+        /// The value given.
         value: u64,
         /// The axis' unit.
         unit: &'static str,
     },
-    /// The ends of a range of shares are too near each other, or in the wrong order.
+    /// The ends of a range of shares are too close together, or in the wrong order.
     #[error(
         "the search needs a range of at least {least} points, but {low} % to {high} % is less: \
          give a smaller --low or a larger --high"
@@ -209,7 +209,7 @@ pub enum CliffError {
         /// The least difference.
         least: u64,
     },
-    /// A search reads and writes by system calls.
+    /// A search reads and writes by system calls, which do not reach this target.
     #[error(
         "{target} is not reached by system calls, with which cliffs are searched for; leave it out"
     )]
@@ -222,10 +222,10 @@ pub enum CliffError {
     Target {
         /// The target.
         target: String,
-        /// What.
+        /// What failed.
         why: String,
     },
-    /// It was told to stop.
+    /// The search was told to stop.
     #[error("interrupted before anything was measured")]
     Stopped,
 }

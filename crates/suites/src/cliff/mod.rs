@@ -1,9 +1,9 @@
-//! Searches for cliffs on live targets: one data file per target, or where the size of volumes is
-//! searched along, one per probe; and a probe for each position.
+//! Searches for cliffs on live targets: one probe per position, and one data file per target, or
+//! one per probe when searching along volume sizes.
 //!
-//! [`plan`] decides what is searched on a target; the [`CliffLaboratory`] measures the positions
-//! that the `runner` asks for. Where a probe lies does not depend on those before it: each begins
-//! by throwing out what they left in memory.
+//! [`plan`] decides what to search on a target; the [`CliffLaboratory`] measures the positions that
+//! the `runner` asks for. A probe does not depend on those before it: each begins by evicting what
+//! they left in memory.
 
 mod error;
 mod probe;
@@ -39,14 +39,14 @@ use subject::Subject;
 /// The name of the suite that a search's cells belong to.
 pub const CLIFF_SUITE: &str = "cliff";
 
-/// A read of this size costs few calls.
+/// Large enough that reading takes few calls.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What a search is about, and where.
+/// One search and its target.
 #[derive(Debug)]
 struct Setup {
     live: LiveTarget,
-    /// None until the first probe where each makes its volume anew.
+    /// `None` until the first probe, if each probe makes its volume anew.
     files: Option<Files>,
     subject: Subject,
     target: String,
@@ -54,7 +54,7 @@ struct Setup {
     seed: u64,
 }
 
-/// What operations of a search work on.
+/// What the operations of a search work on.
 #[derive(Debug)]
 struct Files {
     file_set: FileSet,
@@ -66,7 +66,7 @@ impl Setup {
         self.files.as_ref().map(|files| &files.counters)
     }
 
-    /// A new volume of `size_bytes`, with its file.
+    /// Makes a new volume of `size_bytes`, with its file.
     fn renew(&mut self, size_bytes: u64, stop: &AtomicBool) -> Result<(), CliffError> {
         self.files = None;
         let remade = self.live.target.remake_with_size(size_bytes);
@@ -80,7 +80,7 @@ impl Setup {
 #[derive(Debug)]
 pub struct CliffLaboratory {
     setups: Vec<Setup>,
-    /// What working sets are read into. Filled, so that its pages are there before any target's
+    /// What working sets are read into. Filled, so that its pages exist before any target's
     /// conditions are entered.
     buffer: Vec<u8>,
     stop: Arc<AtomicBool>,
@@ -92,7 +92,7 @@ impl CliffLaboratory {
     /// Makes the file of each search on its target; targets and plans are in the same order.
     ///
     /// # Errors
-    /// What failed, or that it was told to stop, with the targets to be closed.
+    /// What failed, or that it was told to stop, along with the targets, which are to be closed.
     pub fn new(
         targets: Vec<LiveTarget>,
         plans: &[Planned],
@@ -125,22 +125,22 @@ impl CliffLaboratory {
         Ok(Self { setups, buffer, stop: Arc::clone(stop), clock, calibrated })
     }
 
-    /// The scratch directory, if it has no room left for what images have not taken yet.
+    /// The scratch directory, if it has no space left for the unallocated parts of images.
     #[must_use]
     pub fn full_scratch(&self) -> Option<PathBuf> {
         let mut targets = self.setups.iter().map(|setup| setup.live.target());
         targets.find_map(|target| target.scratch_without_room().map(Path::to_owned))
     }
 
-    /// Takes the targets out again, to close them.
+    /// Gives the targets back, to be closed.
     #[must_use]
     pub fn into_targets(self) -> Vec<LiveTarget> {
         self.setups.into_iter().map(|setup| setup.live).collect()
     }
 }
 
-/// Fills and ages the target as its specification says, then makes the file within the target's
-/// conditions, so that its pages belong to them.
+/// Fills and ages the target as specified, then makes the file within the target's conditions, so
+/// that its pages are charged to them.
 fn prepare(
     live: &mut LiveTarget,
     subject: &Subject,
@@ -163,7 +163,7 @@ fn prepare(
     let file_set = FileSet::create(&root, &spec, seed, stop).map_err(|error| failed(&error))?;
     live.target().sync().map_err(|error| failed(&error))?;
     entered.leave().map_err(|error| failed(&error))?;
-    let counters = Counters::of(live.target(), live.is_scratch());
+    let counters = live.open_counters();
     Ok(Files { file_set, counters: counters.map_err(|error| failed(&error))? })
 }
 
@@ -191,7 +191,7 @@ impl Prober for CliffLaboratory {
     fn probe(&mut self, search: usize, position: f64, seed: u64) -> Result<Measured, Failure> {
         let setup = &mut self.setups[search];
         if !setup.live.target().is_guarded() {
-            // Nobody would clean up after a death: no more is begun.
+            // Nobody would clean up if we died, so nothing more is started.
             self.stop.store(true, Ordering::Relaxed);
             return Err(Failure::Interrupted);
         }

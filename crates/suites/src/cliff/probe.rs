@@ -1,13 +1,12 @@
-//! One probe: memory emptied of the file, the working set read in, and written where operations
-//! write, operations until they are steady, then those that are timed. On a new volume, the first
-//! operations are timed.
+//! One probe: evicts the file from memory, reads in the working set (and writes it, if operations
+//! write), executes operations until they are steady, and then times some. On a new volume, the
+//! first operations are timed.
 //!
-//! What the state *is* follows from the operations; how it was is recorded: the resident pages of
-//! the working set before and after, what the device read and wrote meanwhile, and where operations
-//! write, what was dirty and what threads waited for. Emptying memory begins by writing back all
-//! that is dirty, so that no probe inherits from another.
+//! Which state that *is* follows from the operations; how it was is recorded: the resident pages of
+//! the working set before and after, what the device read and wrote meanwhile and, if operations
+//! write, what was dirty and what threads waited for. Eviction begins by writing back everything
+//! dirty, so that no probe inherits anything from another.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -24,34 +23,37 @@ use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
 use crate::counters::{Counters, Happened};
+use crate::failure::failed;
+use crate::nanoseconds::nanos;
 use crate::neighbours::Look;
 use crate::observed::Observed;
 use crate::operations::Operations;
-use crate::replicate::{measuring, nanos};
+use crate::replicate::measuring;
 use crate::state;
 
 use super::watch::{self, Watch};
 
-/// Rounds of operations that are compared to find the steady state. Wider than the SNIA's window:
-/// beside a cliff, rounds of any length spread, and it is the trend that must be over.
+/// Rounds of operations that are compared to find the steady state. The rule is more lenient than
+/// the SNIA's window: next to a cliff, rounds of any length spread, and it is the trend that must
+/// have ended.
 const ROUND: Duration = Duration::from_millis(25);
 const RULE: Rule = Rule { rounds: 4, range_percent_max: 40.0, excursion_percent_max: 20.0 };
-/// Rounds after which it is measured all the same, with a warning.
+/// Rounds after which it is measured anyway, with a warning.
 const ROUNDS_MAX: usize = 16;
-/// How long operations are timed, at least,
+/// How long operations are timed at least.
 const WINDOW: Duration = Duration::from_millis(300);
-/// and where the values of a device are compared with each other, at most, for so many operations:
-/// those of a slow device differ.
+/// How long they are timed at most to get [`OPERATIONS_WANTED`], if values from the device are
+/// compared with each other, since those of a slow device vary.
 const WINDOW_MAX: Duration = Duration::from_secs(1);
-/// On a new volume, how long all operations may take: a part of them is another question.
+/// How long all operations may take on a new volume; fewer of them would answer another question.
 const WINDOW_ON_NEW_VOLUME: Duration = Duration::from_secs(600);
 const OPERATIONS_WANTED: f64 = 2000.0;
-/// How long pages that are on their way may take to come, to be thrown out.
+/// How long to wait for pages that are being read, so that they can be evicted.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a stop of the whole run goes unseen.
+/// How long it may take to notice that the run was told to stop.
 const STOP_UNSEEN: Duration = Duration::from_millis(20);
 
-/// What is to be probed, and with what.
+/// What to probe, and with what.
 #[derive(Debug)]
 pub(super) struct Probing<'a> {
     pub(super) of: &'a Operations,
@@ -61,22 +63,22 @@ pub(super) struct Probing<'a> {
     pub(super) seed: u64,
     pub(super) clock: &'a SystemClock,
     pub(super) stop: &'a AtomicBool,
-    /// Whether the volume is new, and the operations that are timed are to be the first on it.
+    /// Whether the volume is new, so that its first operations are timed.
     pub(super) is_on_new_volume: bool,
     /// How its value is compared with those of other probes.
     pub(super) compared: Compared,
 }
 
-/// How far the operations came before those that are timed.
+/// How far the operations before the timed ones have got.
 #[derive(Clone, Copy, Default)]
 struct Warm {
-    /// What each thread has done.
+    /// Blocks done by each thread.
     blocks_done: u64,
     /// Operations per second of the last round.
     rate_per_s: f64,
 }
 
-/// The timed operations, with what happened meanwhile.
+/// The timed operations, and what else happened meanwhile.
 struct Timed {
     outcome: Outcome,
     happened: Happened,
@@ -85,10 +87,10 @@ struct Timed {
 }
 
 impl Probing<'_> {
-    /// Measures it once.
+    /// Takes one measurement.
     ///
-    /// `buffer` is what the working set is read into: were it made here, it would take its part of
-    /// a memory limit just while pages come in, and which of them stay would hang on that.
+    /// `buffer` is what the working set is read into. Allocated here, it would use up part of a
+    /// memory limit just as pages come in, and which of them stay would depend on it.
     pub(super) fn measure(&self, buffer: &mut [u8]) -> Result<Measured, Failure> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
@@ -129,14 +131,14 @@ impl Probing<'_> {
             spent,
         };
         let mut measured = observed.into_measured(self.of, self.clock);
-        // What is dirty here is what the operations before left dirty: the steady state.
+        // Dirty pages here were left by the operations before: they are the steady state.
         measured.warnings.retain(|warning| !matches!(warning, Warning::DirtyCarried { .. }));
         measured.warnings.extend(restless);
         measured.observations.push(Observation::Probe(seen));
         Ok(measured)
     }
 
-    /// The file that the operations are on.
+    /// The file that operations work on.
     fn path(&self) -> PathBuf {
         let is_read = self.of.workload.operation == Operation::Read;
         let role = if is_read { Role::Read } else { Role::Write };
@@ -151,23 +153,23 @@ impl Probing<'_> {
         )
     }
 
-    /// Bytes of the file that the operations range over.
+    /// Bytes of the file that the operations cover.
     fn span_bytes(&self) -> u64 {
         self.of.workload.span_bytes.unwrap_or(u64::MAX)
     }
 
-    /// Empties memory of the file and reads the working set into it, as far as it stays there.
+    /// Evicts the file from memory and reads in the working set, as much of it as stays.
     fn read_in(&self, buffer: &mut [u8]) -> Result<(), Failure> {
         let path = self.path();
-        // What has no other copy stays whatever is done.
+        // Pages that are the only copy stay in any case.
         let patience = if self.target.supports_cold() { PATIENCE } else { Duration::ZERO };
         cache_state::evict_all(self.target.root(), [&path], patience)
             .and_then(|_| cache_state::read_in_span(&path, self.span_bytes(), buffer))
             .map_err(|error| failed(&error))
     }
 
-    /// Writes all of the working set once, page by page, where operations write: sooner or later
-    /// they would have.
+    /// If operations write, writes the whole working set once, page by page, as they would have
+    /// sooner or later.
     fn write_in(&self, buffer: &[u8]) -> Result<(), Failure> {
         if !self.writes() {
             return Ok(());
@@ -191,8 +193,8 @@ impl Probing<'_> {
             .map_err(|error| failed(&error))
     }
 
-    /// Rounds of operations until their rates neither spread nor drift; a warning where they go on
-    /// doing so.
+    /// Executes rounds of operations until their rates neither spread nor drift. Returns a warning
+    /// if they never settle.
     fn until_steady(&self, warm: &mut Warm) -> Result<Option<Warning>, Failure> {
         let mut detector = Detector::new(RULE).map_err(|refusal| failed(&refusal))?;
         let mut last: Option<SteadyState> = None;
@@ -248,8 +250,8 @@ impl Probing<'_> {
         }
     }
 
-    /// A seed with which purely sequential operations go on where those before ended, instead of
-    /// finding again what they have just read; of others, any does.
+    /// A seed with which purely sequential operations continue where the previous ones ended,
+    /// instead of finding in memory what those have just read. For others, any seed will do.
     fn going_on(&self, seed: u64, warm: Warm) -> u64 {
         match self.of.workload.access {
             Access::Mixed { sequential_percent: 100 } => {
@@ -264,7 +266,7 @@ impl Probing<'_> {
         }
     }
 
-    /// Does operations for as long as `length`; `watch` looks on.
+    /// Executes operations for `length`, while `watch` looks on.
     fn run(
         &self,
         length: Duration,
@@ -316,13 +318,9 @@ impl Probing<'_> {
     }
 }
 
-/// A seed whose remainder is the block that follows those done.
+/// A seed whose remainder is the block after those already done.
 fn beginning_at(seed: u64, blocks_done: u64, blocks: u64) -> u64 {
     (seed >> 32) / blocks * blocks + blocks_done % blocks
-}
-
-fn failed(error: &dyn Display) -> Failure {
-    Failure::Cell { why: error.to_string() }
 }
 
 #[cfg(test)]

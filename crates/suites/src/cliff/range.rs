@@ -1,4 +1,4 @@
-//! What is searched on a target: as asked for, else what its limits and the machine suggest.
+//! What to search on a target: as requested, otherwise as its limits and the machine suggest.
 
 use record::machine::{CacheKind, Machine};
 use record::{Axis, Compared, SearchPlan, StandardMetric};
@@ -9,43 +9,43 @@ use super::subject::in_words;
 use super::wanted::{Parameters, RangeEnd, Wanted, check_threads};
 use crate::live_target::LiveTarget;
 
-/// Pages are what a cache holds.
+/// The unit of the page cache.
 const PAGE_BYTES: u64 = 4096;
-/// The file of axes other than its size, where nothing speaks against it.
+/// Default size of the file, if the axis is not the working set.
 const FILE_BYTES: u64 = 64 << 20;
-/// The file of shares, in units of the memory limit.
+/// Size of the file when searching along shares, in multiples of the memory limit.
 const SHARES_BEYOND: u64 = 2;
-/// Shares nearer to each other than this, in points, are no range.
+/// The least distance, in points, between the ends of a range of shares.
 const SHARE_RANGE_LEAST: u64 = 10;
-/// How far a search reaches beyond a limit or cache, and how far below. Beyond, three reads of four
-/// miss; below, the processor's caches have their say.
+/// How many times beyond a limit or cache a search goes, and how far below. Beyond, three of four
+/// reads miss; below, the processor's caches come into play.
 const BEYOND: u64 = 4;
 const BELOW: u64 = 64;
-/// The smallest volume that is tried where nothing is said: all mkfs make one of it.
+/// The smallest volume tried by default; every mkfs can make one of this size.
 const VOLUME_BYTES_LEAST: u64 = 1 << 30;
 /// The sizes of volumes are multiples of this.
 const VOLUME_GRAIN: u64 = 16 << 20;
-/// A volume holds a file of a part of its size, as a divisor.
+/// A volume holds a file of this fraction of its size, as a divisor.
 const VOLUME_TO_FILE: u64 = 4;
-/// Beyond a limit, less than this share of it shows no plateau.
+/// A range that ends below this percentage of a limit shows no plateau beyond it.
 const BEYOND_LEAST_PERCENT: u64 = 150;
-/// Changes by a smaller factor are no cliff.
+/// A change by a smaller factor is not a cliff.
 const RATIO_LEAST: f64 = 1.2;
-/// Further cliffs are pinned down with this share of the probes of the first.
+/// Further cliffs are located with this fraction of the probes for the first, as a divisor.
 const FURTHER_SHARE: u32 = 2;
 
-/// What is searched on a target, and on which file.
+/// What to search on a target, and on which file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
     /// The search.
     pub search: SearchPlan,
     /// The size of the data file.
     pub file_bytes: u64,
-    /// What is done, but for the axis.
+    /// What is done, apart from the axis.
     pub parameters: Parameters,
 }
 
-/// The ends of a range, and what its positions are multiples of.
+/// The ends of a range, and the step that its positions are multiples of.
 #[derive(Clone, Copy)]
 struct Range {
     low: u64,
@@ -54,10 +54,10 @@ struct Range {
     file_bytes: u64,
 }
 
-/// What is searched on `live`.
+/// Plans the search on `live`.
 ///
 /// # Errors
-/// When the range is none, does not fit, or means nothing on the target.
+/// If the range is empty, does not fit, or makes no sense on the target.
 pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Planned, CliffError> {
     wanted.check()?;
     let target = live.target();
@@ -100,8 +100,8 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
     Ok(Planned { search, file_bytes: range.file_bytes, parameters })
 }
 
-/// Sizes on both sides of a limit are of two classes, if anything is read; of what lies beyond it
-/// altogether, and of what one working set is searched with, every value is like any other.
+/// Working sets below and above a limit are two classes if anything is read. If all of them are
+/// above it, or there is only one working set, all values are alike.
 fn compared(target: &Target, machine: &Machine, wanted: &Wanted, range: &Range) -> Compared {
     let limits = [memory_limit(target, machine), machine.memory.total_bytes];
     let is_beyond = limits.into_iter().flatten().any(|limit| range.low >= limit);
@@ -117,15 +117,15 @@ fn compared(target: &Target, machine: &Machine, wanted: &Wanted, range: &Range) 
     }
 }
 
-/// A file that stays in memory: a quarter of the limit, at most twice the last-level cache of most
-/// machines.
+/// Size of a file that stays in memory: a quarter of the limit, and at most twice the last-level
+/// cache of most machines.
 fn file_in_memory(target: &Target) -> u64 {
     let limit = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
     let free = target.space().map_or(u64::MAX, |space| space.free_bytes);
     whole_pages(FILE_BYTES.min(limit / 4).min(free / 2))
 }
 
-/// The working set that was asked for, else one that stays in memory.
+/// The requested working set, otherwise one that stays in memory.
 fn file_of(target: &Target, wanted: &Wanted) -> u64 {
     wanted.working_set_bytes.map_or_else(|| file_in_memory(target), whole_pages)
 }
@@ -149,8 +149,8 @@ fn threads(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<Range,
     Ok(Range { low, high, grain: 1, file_bytes: file_of(target, wanted) })
 }
 
-/// Where memory is limited, a file that does not stay there: what is read ahead, and what is
-/// written back, shows only beside a device.
+/// If memory is limited, the file is one that does not stay there: read-ahead and write-back only
+/// show where a device is involved.
 fn shares(target: &Target, wanted: &Wanted) -> Range {
     let limit = target.facts().conditions.limits.memory_bytes;
     let beyond = || {
@@ -164,7 +164,7 @@ fn shares(target: &Target, wanted: &Wanted) -> Range {
     Range { low: end(wanted.low, 0), high: end(wanted.high, 100), grain: 1, file_bytes }
 }
 
-/// Sizes of the volume, up to that of its image, which is the most that there is room for.
+/// Volume sizes, up to that of the target's image, the largest for which there is space.
 fn volume_sizes(target: &Target, wanted: &Wanted) -> Result<Range, CliffError> {
     let label = || target.spec().label.clone();
     let most = target.image_bytes().ok_or_else(|| CliffError::NoVolume { target: label() })?;
@@ -185,11 +185,11 @@ fn volume_sizes(target: &Target, wanted: &Wanted) -> Result<Range, CliffError> {
     Ok(Range { low: whole(low), high: whole(high), grain: VOLUME_GRAIN, file_bytes })
 }
 
-/// Refuses a volume that is smaller than mkfs makes one; with options of their own, users may know
-/// how to make smaller ones.
+/// Refuses a volume that is too small for mkfs. If users give mkfs options of their own, they may
+/// know how to make smaller ones.
 ///
 /// # Errors
-/// It is; `option` says how large it was to be.
+/// If it is too small; `option` is the one that set its size.
 pub fn check_volume(spec: &TargetSpec, bytes: u64, option: &'static str) -> Result<(), CliffError> {
     let Location::Scratch(scratch) = &spec.location else { return Ok(()) };
     let least = scratch.file_system.mkfs.as_ref().map_or(0, |mkfs| mkfs.least_bytes);
@@ -199,13 +199,13 @@ pub fn check_volume(spec: &TargetSpec, bytes: u64, option: &'static str) -> Resu
     Err(CliffError::VolumeBelowLeast { target: spec.label.clone(), bytes, least, option })
 }
 
-/// The working set that was asked for, else one that stays in memory.
+/// The requested working set, otherwise one that stays in memory.
 fn file_on_volumes(target: &Target, wanted: &Wanted) -> u64 {
     let limit = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
     whole_pages(wanted.working_set_bytes.unwrap_or(FILE_BYTES.min(limit / 4)))
 }
 
-/// The limit of memory that holds for the target's files, the machine's own apart.
+/// The memory limit that applies to the target's files, other than the machine's memory itself.
 fn memory_limit(target: &Target, machine: &Machine) -> Option<u64> {
     let cgroup = machine.cgroup.as_ref().and_then(|cgroup| cgroup.memory_limit_bytes);
     let limit = target.facts().conditions.limits.memory_bytes;
@@ -241,7 +241,7 @@ fn working_sets(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<R
     Ok(Range { low: whole(low), high: whole(high), grain, file_bytes: whole(high) })
 }
 
-/// As far beyond a limit as there is room for, if that shows anything.
+/// As far beyond a limit as there is space for, if that is enough to show anything.
 fn beyond(target: &Target, limit_bytes: u64) -> u64 {
     let wanted = limit_bytes.saturating_mul(BEYOND);
     let room = target.space().map_or(wanted, |space| space.free_bytes / 10 * 9);
@@ -249,7 +249,7 @@ fn beyond(target: &Target, limit_bytes: u64) -> u64 {
     if room >= least { wanted.min(room) } else { wanted }
 }
 
-/// The least and the largest cache of the processor that holds data, from the second level on.
+/// The smallest and the largest data cache of the processor, from the second level up.
 fn caches(machine: &Machine) -> Option<(u64, u64)> {
     let holds_data =
         |cache: &&record::machine::Cache| cache.level >= 2 && cache.kind != CacheKind::Instruction;

@@ -10,10 +10,10 @@ use crate::benchmark::Benchmark;
 use crate::operations::Question;
 use crate::place::Place;
 
-/// Operations of each thread on a new volume, at most.
+/// The most operations per thread on a new volume.
 const VOLUME_OPERATIONS_MAX: u64 = 1 << 18;
 
-/// The operations of a search, but for the position.
+/// The operations of a search, apart from the position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject {
     axis: Axis,
@@ -32,7 +32,7 @@ impl Subject {
         self.file_bytes
     }
 
-    /// Whether the data file is one that operations may write to.
+    /// Whether operations may write to the data file.
     pub(super) fn has_writes(&self) -> bool {
         self.axis == Axis::ReadShare || self.parameters.read_percent < 100
     }
@@ -79,14 +79,14 @@ impl Subject {
         }
     }
 
-    /// Whether each probe makes its volume anew, to see how the first operations on it go.
+    /// Whether each probe makes its volume anew, to measure the first operations on it.
     pub(super) fn is_of_volumes(&self) -> bool {
         self.axis == Axis::VolumeSize
     }
 
-    /// On a new volume all threads together do as many as the working set has requests: what waits
-    /// for space waits early, and steady operations would no longer show it. Otherwise time ends a
-    /// probe, not their number.
+    /// On a new volume, all threads together do as many operations as the working set has requests:
+    /// what waits for space waits early, and steady operations would no longer show it. Otherwise,
+    /// a probe ends by time, not by number.
     fn operations_per_thread(&self, there: &Parameters) -> u64 {
         if !self.is_of_volumes() {
             return u64::from(u32::MAX);
@@ -95,7 +95,7 @@ impl Subject {
         (requests / there.threads as u64).clamp(1, VOLUME_OPERATIONS_MAX)
     }
 
-    /// The cell of a position on a target.
+    /// The cell of one position on a target.
     pub(super) fn cell(&self, target: &str, position: f64) -> Cell {
         let suite = format!("{CLIFF_SUITE}/{}", self.axis.name());
         let mut cell = self.benchmark(position).cell(&suite, target, self.file_bytes);
@@ -145,7 +145,7 @@ fn kind(parameters: &Parameters, is_random_read: bool) -> String {
     }
 }
 
-/// What is done, the axis apart: `random reads of 4 KiB by 1 thread`.
+/// What is done, apart from the axis: `random reads of 4 KiB by 1 thread`.
 pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
     let Parameters { span_bytes, request_bytes, threads, read_percent, sequential_percent } =
         *parameters;
@@ -180,12 +180,12 @@ pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
     words
 }
 
-/// With four digits, as the positions of a search have.
+/// With four digits, like the positions of a search.
 fn size(bytes: f64) -> String {
     textual::size(bytes, 4)
 }
 
-/// `4k`, `1m`; what is no multiple of either stays as it is.
+/// `4k`, `1m`; a number that is not a multiple of either stays as it is.
 fn short_bytes(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;

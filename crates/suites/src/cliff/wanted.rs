@@ -4,65 +4,65 @@ use record::Axis;
 
 use super::error::CliffError;
 
-/// Threads of one probe: each has a stack and a histogram.
+/// The most threads in a probe: each has a stack and a histogram.
 const THREADS_MAX: u64 = 1024;
-/// The largest request that the engine takes.
+/// The largest request that the engine supports.
 const REQUEST_BYTES_MAX: u64 = 1 << 30;
-/// The bytes of a request where nothing is said.
+/// Default size of a request.
 const REQUEST_BYTES: u64 = 4096;
 
-/// An end of a range, as it was written.
+/// An end of a range, as given by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeEnd {
-    /// The number, in the axis' unit.
+    /// The number, in the unit of the axis.
     pub value: u64,
-    /// Whether it was written with a percent sign.
+    /// Whether it was given with a percent sign.
     pub is_percent: bool,
 }
 
-/// What a user asks for: an axis, and the other parameters of the workload of Chen & Patterson
-/// (none where nothing was said).
+/// What a user asks for: an axis, and the other parameters of Chen & Patterson's workload (`None`
+/// if not given).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wanted {
     /// The axis.
     pub axis: Axis,
-    /// The lower end of the range; none takes what the target suggests.
+    /// The lower end of the range; by default, what the target suggests.
     pub low: Option<RangeEnd>,
     /// The upper end.
     pub high: Option<RangeEnd>,
-    /// The wanted width of an interval, in percent, or points of a share.
+    /// The desired width of an interval, in percent, or in points of a share.
     pub width_percent: f64,
     /// Confidence level of an interval, between 0 and 1.
     pub level: f64,
     /// The most probes for the grid and the highest cliff.
     pub probes_max: u32,
-    /// Bytes that operations range over; none takes what suits the target.
+    /// Bytes that operations cover; by default, what suits the target.
     pub working_set_bytes: Option<u64>,
-    /// Bytes of one operation; none is 4 KiB.
+    /// Bytes per operation; by default, 4 KiB.
     pub request_bytes: Option<u64>,
-    /// Threads; none is one.
+    /// Number of threads; by default, one.
     pub threads: Option<u64>,
-    /// Reads among the operations, in percent; none is all of them, or where volumes have several
-    /// sizes, none of them.
+    /// Percentage of reads among the operations; by default, 100, or 0 when searching along volume
+    /// sizes.
     pub read_percent: Option<u64>,
-    /// Sequential ones among the operations, in percent; none is none of them.
+    /// Percentage of sequential operations; by default, 0.
     pub sequential_percent: Option<u64>,
     /// The seed of all random choices.
     pub seed: u64,
 }
 
-/// The parameters of the workload, the axis' own being without meaning.
+/// The parameters of the workload; that of the axis itself has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Bytes that operations range over.
+    /// Bytes that operations cover.
     pub span_bytes: u64,
-    /// Bytes of one operation.
+    /// Bytes per operation.
     pub request_bytes: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Reads among the operations, in percent.
+    /// Percentage of reads among the operations.
     pub read_percent: u8,
-    /// Sequential ones among the operations, in percent.
+    /// Percentage of sequential operations.
     pub sequential_percent: u8,
 }
 
@@ -70,7 +70,7 @@ impl Wanted {
     /// Checks what can be checked without a target.
     ///
     /// # Errors
-    /// The first thing that could not be searched.
+    /// The first thing found that makes the search impossible.
     pub fn check(&self) -> Result<(), CliffError> {
         let (option, given) = match self.axis {
             Axis::WorkingSet => ("--working-set", self.working_set_bytes),
@@ -78,7 +78,7 @@ impl Wanted {
             Axis::Threads => ("--threads", self.threads),
             Axis::ReadShare => ("--read-share", self.read_percent),
             Axis::SequentialShare => ("--sequential-share", self.sequential_percent),
-            // The targets say it: `size=`.
+            // Set by the targets: `size=`.
             Axis::VolumeSize => ("", None),
         };
         if given.is_some() {
@@ -121,13 +121,13 @@ impl Wanted {
         }
     }
 
-    /// Bytes of one operation.
+    /// Bytes per operation.
     pub(super) fn request_bytes(&self) -> u64 {
         self.request_bytes.unwrap_or(REQUEST_BYTES)
     }
 
-    /// Reads in percent where nothing is said of them: what a volume's size changes is mostly how
-    /// space is found, which only writes ask for.
+    /// Default percentage of reads. The size of a volume mostly affects how space is found, which
+    /// only writes need.
     fn reads_unasked(&self) -> u8 {
         if self.axis == Axis::VolumeSize { 0 } else { 100 }
     }
@@ -137,7 +137,7 @@ impl Wanted {
         self.read_percent.unwrap_or(u64::from(self.reads_unasked())) > 0
     }
 
-    /// The parameters, over so many bytes.
+    /// The parameters for operations on `span_bytes` bytes.
     pub(super) fn parameters(&self, span_bytes: u64) -> Parameters {
         let share = |share: Option<u64>, else_percent: u8| {
             share.and_then(|percent| u8::try_from(percent).ok()).unwrap_or(else_percent)
@@ -153,7 +153,7 @@ impl Wanted {
     }
 }
 
-/// Refuses more threads than can be had.
+/// Refuses more threads than possible.
 pub(super) fn check_threads(option: &'static str, threads: u64) -> Result<(), CliffError> {
     if threads > THREADS_MAX {
         return Err(CliffError::TooManyThreads { option, threads, most: THREADS_MAX });

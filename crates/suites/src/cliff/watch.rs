@@ -1,4 +1,4 @@
-//! What is seen while operations that write are timed: what is dirty, and what threads wait for.
+//! Watches timed operations that write: what is dirty, and what threads wait for.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,21 +8,22 @@ use record::{ProbeEvidence, Waits};
 use targets::Target;
 use targets::cache::cache_state;
 
-/// Between two looks at what threads wait for.
+/// Time between two looks at what threads wait for.
 pub(super) const PAUSE: Duration = Duration::from_millis(5);
-/// Looks after which dirty pages are counted: that takes as long as there are many.
+/// Dirty pages are counted at one in this many looks, since the time for that grows with their
+/// number.
 const LOOKS_PER_COUNT: u64 = 10;
 
-/// Looks again and again while operations run.
+/// Looks repeatedly while operations run.
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
-    /// The file that is written.
+    /// The file being written.
     path: &'a Path,
     span_bytes: u64,
-    /// Threads that do operations.
+    /// Number of threads that execute operations.
     threads: u64,
     looks: u64,
-    /// Of all looks; none once one failed.
+    /// The sum over all looks; `None` once one has failed.
     waiting: Option<WaitingThreads>,
     dirty_pages_max: Option<u64>,
 }
@@ -47,8 +48,8 @@ impl<'a> Watch<'a> {
         self.looks += 1;
     }
 
-    /// Counts what is dirty or on its way. A page on its way that was changed again counts as both,
-    /// which is at most all of them.
+    /// Counts pages that are dirty or under writeback. A page changed again during its writeback is
+    /// both, so the sum is capped at all pages.
     fn count_dirty(&mut self) {
         let Ok(seen) = cache_state::residency_of_span(self.path, self.span_bytes) else { return };
         let pages = seen.dirty_pages.zip(seen.writeback_pages);

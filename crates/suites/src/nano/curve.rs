@@ -1,16 +1,16 @@
-//! Curves: benchmarks that are alike but for one parameter.
+//! Curves: benchmarks that differ in a single parameter.
 
 use record::CurvePoint;
 
 use crate::benchmark::Benchmark;
 use crate::thinning::{on_axis, rank_of};
 
-/// A curve to be.
+/// A curve to be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Curve<'a> {
-    /// Its name, unique within the suite; points are called after it.
+    /// Its name, unique within the suite; its points are named after it.
     pub(crate) name: &'a str,
-    /// The same in words, for people.
+    /// Name for people, in words.
     pub(crate) title: &'a str,
     /// The parameter along the axis, in words.
     pub(crate) axis: &'a str,
@@ -19,8 +19,8 @@ pub(crate) struct Curve<'a> {
 }
 
 impl Curve<'_> {
-    /// A benchmark for each value, ascending; name, title, place on the curve and rank are set
-    /// here. A rank that `benchmark` gives is added to that of the point.
+    /// A benchmark for each value, ascending. Name, title, place on the curve and rank are set
+    /// here; a rank set by `benchmark` is added to that of the point.
     pub(crate) fn points(
         &self,
         values: &[u64],
@@ -47,7 +47,7 @@ impl Curve<'_> {
     }
 }
 
-/// A size on an axis as a length in memory.
+/// Converts a size on an axis to a length in memory.
 pub(crate) fn usize_of(value: u64) -> usize {
     usize::try_from(value).expect("a request fits into memory")
 }

@@ -1,9 +1,9 @@
-//! Reads and writes of one data file: which dimension they isolate in which cache state.
+//! Reads and writes of one data file, and the dimension that they isolate in each cache state.
 //!
-//! Reads and writes come warm (served from memory, the device is not read) and cold (no page of the
-//! file is resident; its attributes and extents are). A warm write finds pages that have been
-//! written since the last sync; the first write to a clean page is a benchmark of its own, which
-//! writes each once, for on some file systems it prepares what later ones find.
+//! Reads and writes are warm (served from memory, without reading the device) or cold (no page of
+//! the file is resident, but its attributes and extents are). A warm write finds pages that have
+//! been written since the last sync. The first write to a clean page is a benchmark of its own,
+//! which writes each page once, since on some file systems it prepares things for later writes.
 
 use record::{CacheState, Dimension};
 use workload::{Access, Operation, Workload};
@@ -25,7 +25,7 @@ pub(super) fn four(operation: Operation, cache_state: CacheState) -> Vec<Benchma
     all
 }
 
-/// First writes to pages that are in memory and clean, at random.
+/// First writes to pages that are in memory and clean, in random order.
 pub(super) fn first_writes() -> Vec<Benchmark> {
     let first = |request_bytes| {
         let write = data_benchmark(Operation::Write, true, request_bytes, CacheState::Warm);
@@ -53,8 +53,8 @@ fn data_benchmark(
     let access = match (random, operation, cache_state) {
         (false, ..) => Access::Sequential,
         (true, Operation::Read, CacheState::Warm) => Access::Uniform,
-        // No block twice: the second time it would not be cold, or not be clean. All blocks in
-        // each pass: what the first leaves out would be written first by a later one.
+        // No block twice, since the second time it would not be cold, or not clean. All blocks in
+        // each pass, since one left out by the first pass would be written first by a later one.
         (true, ..) => Access::Shuffled,
     };
     Benchmark {
@@ -64,8 +64,8 @@ fn data_benchmark(
         exercises,
         cache_state,
         ..Benchmark::of_operations(
-            // Where many of a file's blocks have been read, the kernel takes more reads for parts
-            // of a stream, and reads ahead.
+            // Once many of a file's blocks have been read, the kernel mistakes more reads for parts
+            // of a stream and reads ahead.
             Workload {
                 access,
                 request_bytes,
@@ -77,10 +77,10 @@ fn data_benchmark(
     }
 }
 
-/// What a read or write in a cache state isolates, and what it exercises besides.
+/// The dimension that a read or write isolates in a cache state, and those that it exercises.
 ///
-/// A buffered write does not wait for the device, so even a cold one says nothing of I/O: it
-/// isolates how the page cache takes in pages it does not have.
+/// A buffered write does not wait for the device, so even a cold one says nothing about I/O: it
+/// isolates how the page cache takes in pages that it does not have.
 fn dimension_of_data(operation: Operation, state: CacheState) -> (Dimension, Vec<Dimension>) {
     if state != CacheState::Cold {
         (Dimension::InMemory, vec![])

@@ -1,8 +1,8 @@
-//! In memory: reads and writes that are served from memory alone.
+//! In memory: reads and writes served from memory only.
 //!
-//! What such a request costs is the call and the copy. How both share it shows by request size; how
-//! fast the copy is depends on which of the processor's caches the working set fits into, and on
-//! whether requests begin with a page: one that does not touches a page more.
+//! The cost of such a request is the call and the copy. Their proportions show in the curve over
+//! request size. How fast the copy is depends on which processor cache the working set fits in, and
+//! on whether requests are page-aligned: if not, each touches one more page.
 
 use record::{CacheState, Dimension};
 use workload::{Access, Alignment, Operation, Workload};
@@ -12,7 +12,7 @@ use super::data;
 use crate::benchmark::Benchmark;
 use crate::place::{Files, Place};
 
-/// What the survey takes: warm reads and writes, sequential and random, small and large.
+/// For the survey: warm reads and writes, sequential and random, small and large.
 pub(crate) fn quick() -> Vec<Benchmark> {
     let mut all = data::four(Operation::Read, CacheState::Warm);
     all.extend(data::four(Operation::Write, CacheState::Warm));
@@ -51,8 +51,8 @@ fn reads_by_request() -> Vec<Benchmark> {
     ALIGNMENTS.into_iter().flat_map(curve).collect()
 }
 
-/// To pages that are dirty, again and again; and to clean ones, each once. A request smaller than a
-/// page would write that several times.
+/// Repeated writes to dirty pages, and single writes to clean ones. Requests smaller than a page
+/// would write it several times, so there are none.
 fn writes_by_request() -> Vec<Benchmark> {
     let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
     let write = |bytes| {
@@ -66,8 +66,8 @@ fn writes_by_request() -> Vec<Benchmark> {
     [again.points(&requests, write), once.points(&requests, first_write)].concat()
 }
 
-/// From less than any first cache to more than most last ones. Up to the usual size of data files
-/// it is a part of the data file; beyond, files are made for it.
+/// From below any first-level cache to above most last-level ones. Up to the usual size of data
+/// files, the working set is part of the data file; beyond that, files are made for it.
 const WORKING_SETS: [u64; 15] = [
     16 << 10,
     32 << 10,
@@ -86,7 +86,7 @@ const WORKING_SETS: [u64; 15] = [
     1 << 30,
 ];
 const SPAN_MAX: u64 = 64 << 20;
-/// Added to the rank of a working set that files are made for.
+/// Rank of a working set that needs files of its own, added to that of the point.
 const FILES_RANK: u32 = 5;
 
 fn reads_by_working_set() -> Vec<Benchmark> {

@@ -1,8 +1,8 @@
 //! The nano-benchmarks: each measures one particular aspect of a file system, and measures it well
 //! (It *IS* Rocket Science, section 4), as a curve over what it depends on.
 //!
-//! Each dimension has a module, whose `quick` forms make up the survey and whose `curves` show the
-//! whole.
+//! Each dimension has a module, whose `quick` benchmarks make up the survey and whose `curves` give
+//! the full picture.
 
 mod caching;
 mod curve;
@@ -16,8 +16,8 @@ mod scaling;
 use crate::benchmark::Benchmark;
 pub(crate) use curve::Curve;
 
-/// What the survey measures: the quick forms of all dimensions, by how late a budget that has no
-/// room for all leaves them out.
+/// The survey: the quick benchmarks of all dimensions, ranked by when they are left out if the
+/// budget is too small for all.
 pub(crate) fn quick() -> Vec<Benchmark> {
     let all = [
         in_memory::quick(),
@@ -31,9 +31,9 @@ pub(crate) fn quick() -> Vec<Benchmark> {
     all.into_iter().map(|one| Benchmark { rank: survey_rank(&one.name), ..one }).collect()
 }
 
-/// What says most of its dimension, in the order in which a survey wants it: at least one of each
-/// before a second.
-/// What estimates of loads take comes before what none does.
+/// The most informative benchmarks of their dimensions, in the order in which a survey wants them:
+/// at least one of each dimension before a second. Those that estimates of loads use come before
+/// others.
 const SAYS_MOST: [&str; 30] = [
     "random-read-4k-warm",
     "random-read-4k-cold",
@@ -66,7 +66,7 @@ const SAYS_MOST: [&str; 30] = [
     "sequential-write-1m-cold",
     "first-read-start",
 ];
-/// Behind all of them; large directories, which take long to make, one later.
+/// The rank after all of those; large directories, which take long to make, come one later.
 const LATER: u32 = 100;
 
 fn survey_rank(name: &str) -> u32 {
@@ -78,7 +78,7 @@ fn survey_rank(name: &str) -> u32 {
     }
 }
 
-/// The dimensions that nano-benchmarks isolate, in the order in which they are named.
+/// The dimensions that nano-benchmarks isolate, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NanoDimension {
     Io,
@@ -93,7 +93,7 @@ impl NanoDimension {
     pub(crate) const ALL: [Self; 6] =
         [Self::Io, Self::Layout, Self::InMemory, Self::Caching, Self::Metadata, Self::Scaling];
 
-    /// Its nano-benchmarks: the quick forms, then the curves.
+    /// Its nano-benchmarks: the quick ones, then the curves.
     pub(crate) fn benchmarks(self) -> Vec<Benchmark> {
         match self {
             Self::Io => [io::quick(), io::curves()].concat(),
@@ -106,7 +106,7 @@ impl NanoDimension {
     }
 }
 
-/// All of them.
+/// All nano-benchmarks.
 pub(crate) fn all() -> Vec<Benchmark> {
     let mut all: Vec<Benchmark> = Vec::new();
     for dimension in NanoDimension::ALL {

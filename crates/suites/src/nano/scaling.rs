@@ -1,6 +1,6 @@
-//! Scaling: several threads or processes against one, on the same file, in the same directory and
-//! in directories of their own (the taxonomy of sharing of Min et al., "Understanding Manycore
-//! Scalability of File Systems", USENIX ATC 2016).
+//! Scaling: several threads or processes compared with one, on the same file, in the same directory
+//! and in directories of their own (after the taxonomy of sharing in Min et al., "Understanding
+//! Manycore Scalability of File Systems", USENIX ATC 2016).
 
 use record::{CacheState, Dimension};
 use workload::{
@@ -9,15 +9,15 @@ use workload::{
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
-use crate::need::processors;
 use crate::operations::Question;
 use crate::place::{Directories, Files, Place};
+use crate::processors::processors;
 
-/// Operations of one round, where something untimed stands beside each: a descriptor that a create
-/// leaves is closed. Little enough that what one thread does alone at the end is a small part.
+/// Operations per round, if each comes with untimed work, such as closing the descriptor that a
+/// create leaves. Few enough that what one thread does alone at the end is a small part.
 const ROUND: usize = 64;
 
-/// Operations of this kind by several threads, or by the one that they are set against.
+/// Operations of this kind, by several threads or by the one that is their baseline.
 fn of(operation: Operation) -> Workload {
     let operations_per_round = if operation == Operation::Create { ROUND } else { 1 };
     Workload { operations_per_round, ..Workload::new(operation) }
@@ -27,7 +27,7 @@ fn place_of_threads(operation: Operation) -> Place {
     if operation == Operation::Read { Place::Data } else { Place::TwoDirectories }
 }
 
-/// What the survey takes: two threads against one. The baseline of the reads is one of
+/// For the survey: two threads compared with one. The baseline for reads belongs to
 /// [`super::in_memory`].
 pub(crate) fn quick() -> Vec<Benchmark> {
     let read = Workload { sharing: Sharing::Same, ..of(Operation::Read) };
@@ -75,33 +75,33 @@ pub(crate) fn quick() -> Vec<Benchmark> {
     ]
 }
 
-/// What the quick forms are set against, and belongs to another dimension.
+/// The baseline of the quick benchmarks that belongs to another dimension.
 pub(super) fn baselines() -> Vec<Benchmark> {
     let is_it = |one: &Benchmark| one.name == "random-read-4k-warm";
     super::in_memory::quick().into_iter().filter(is_it).collect()
 }
 
-/// Entries of each directory, and how many a thread adds at most: enough that threads overlap for
-/// much longer than they take to start.
+/// Entries in each directory, and the most that a thread adds: enough that threads overlap for much
+/// longer than they take to start.
 const ENTRIES: u64 = 2_000;
 const ADDITIONS: u64 = 1_152;
-/// Bytes that each thread reads from: little enough that the copy does not wait for memory.
+/// Bytes that each thread reads from: few enough that copies do not wait for memory.
 const READ_BYTES: u64 = 1 << 20;
 /// Bytes that each thread writes, each page once.
 const WRITE_BYTES: u64 = 8 << 20;
 
-/// What is done by several at once, and what they share.
+/// What several do at once, and what they share.
 #[derive(Clone, Copy, Debug)]
 struct Shared {
     name: &'static str,
     title: &'static str,
     operation: Operation,
     sharing: Sharing,
-    /// Bytes of a file that all requests lie in; the whole file where there are none.
+    /// Bytes of a file that all requests are within; `None` for the whole file.
     span_bytes: Option<u64>,
-    /// Entries of each directory.
+    /// Entries in each directory.
     entries: u64,
-    /// Added to the rank of its points: 0 for those that say most.
+    /// Added to the rank of its points: 0 for the most informative.
     rank: u32,
 }
 
@@ -114,7 +114,7 @@ const fn same(name: &'static str, title: &'static str, operation: Operation, ran
     Shared { sharing: Sharing::Same, ..own(name, title, operation, rank) }
 }
 
-/// Low, medium and high sharing, in the words of Min et al.; in comments what they call it.
+/// Low, medium and high sharing in the sense of Min et al., whose names are in comments.
 const SHARED: [Shared; 21] = [
     // DRBL, DRBM, DRBH
     own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
@@ -130,14 +130,14 @@ const SHARED: [Shared; 21] = [
     own("append-own-files", "append 4 KiB, own files", Operation::Append, 3),
     own("append-fsync-own-files", "append 4 KiB and fsync, own files", Operation::AppendFsync, 3),
     own("truncate-own-files", "append 4 KiB and truncate, own files", Operation::Truncate, 4),
-    // MRPL, MRPM, MRPH, which open; a stat walks to the name in the same way.
+    // MRPL, MRPM, MRPH, which open files; a stat resolves the path in the same way.
     own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
     same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
     Shared {
         entries: 1,
         ..same("stat-same-name", "stat of the same name", Operation::StatPresent, 3)
     },
-    // The same, with what an open and a close add: all threads count one inode's openings.
+    // The same, plus the cost of an open and a close: all threads update one inode's open count.
     own("open-own-directories", "open and close, own directories", Operation::OpenClose, 3),
     Shared {
         entries: 1,
@@ -152,12 +152,12 @@ const SHARED: [Shared; 21] = [
     // MWUL, MWUM
     own("unlink-own-directories", "unlink, own directories", Operation::Unlink, 2),
     same("unlink-same-directory", "unlink, same directory", Operation::Unlink, 2),
-    // MWRL; within the directory, where MWRM renames from one into another.
+    // MWRL; within the directory, whereas MWRM renames from one directory to another.
     own("rename-own-directories", "rename, own directories", Operation::Rename, 2),
     same("rename-same-directory", "rename, same directory", Operation::Rename, 2),
 ];
 
-/// Its curves, as far as this machine has processors for them.
+/// Its curves, as far as this machine has enough processors.
 pub(super) fn curves() -> Vec<Benchmark> {
     curves_up_to(processors())
 }
@@ -172,8 +172,8 @@ fn curves_up_to(processors: usize) -> Vec<Benchmark> {
     by_threads.chain(by_processes).collect()
 }
 
-/// What threads share beyond files, the table of descriptors and the memory's map, shows in those
-/// that come closest to doing nothing else, and in one that does much.
+/// Threads also share a descriptor table and a memory map. The effect shows in the operations that
+/// do little else, and in one that does much.
 const BY_PROCESSES_FIRST: [&str; 5] = [
     "read-own-files",
     "read-same-file",
@@ -182,7 +182,7 @@ const BY_PROCESSES_FIRST: [&str; 5] = [
     "create-same-directory",
 ];
 
-/// Each number up to 4, then doubled.
+/// Every number up to 4, then powers of two.
 fn counts(most: u64) -> Vec<u64> {
     let doubled = (3..u64::BITS).map(|log2| 1 << log2);
     [1, 2, 3, 4].into_iter().chain(doubled).take_while(|&count| count <= most).collect()
@@ -200,7 +200,7 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
         dimension: Dimension::Scaling,
         exercises: vec![exercised(shared.operation)],
         cache_state: cache_state(shared.operation),
-        // The figure of one is what the others are set against.
+        // One is the baseline for the others.
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: shared.rank,
         ..Benchmark::of_operations(
@@ -212,8 +212,8 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
     curve.points(counts, benchmark)
 }
 
-/// Files that grow are made for each replicate, and take blocks that the file system may have to
-/// look for.
+/// Growing files are made for each replicate, and take blocks that the file system may have to look
+/// for.
 fn cache_state(operation: Operation) -> CacheState {
     match operation.subject() {
         Subject::Growing(_) => CacheState::Any,
@@ -234,13 +234,13 @@ fn exercised(operation: Operation) -> Dimension {
 
 fn workload(shared: Shared, threads: usize) -> Workload {
     let Shared { operation, sharing, span_bytes, .. } = shared;
-    // All pages in each pass, so that no page is written first by a later one.
+    // All pages in each pass, so that a later pass is not the first to write one.
     let is_write = operation == Operation::Write;
     let access = if is_write { Access::Shuffled } else { Access::Uniform };
     Workload { access, threads, sharing, span_bytes, ..of(operation) }
 }
 
-/// As much for each thread, whether it has it for itself or all have all.
+/// The same amount for each thread, whether each has its own or all share everything.
 fn place(shared: Shared, threads: u64) -> Place {
     let count = match shared.sharing {
         Sharing::Own => usize_of(threads),
@@ -251,7 +251,7 @@ fn place(shared: Shared, threads: u64) -> Place {
         Subject::Data(DataOperation::Read) => {
             Place::Files(Files { count, bytes: READ_BYTES, are_written: false })
         }
-        // Of files that grow, each has one made for it.
+        // Growing files are made for each thread in any case.
         Subject::Growing(_) => {
             Place::Files(Files { count: 1, bytes: READ_BYTES, are_written: false })
         }

@@ -1,7 +1,7 @@
-//! Writes on the device below file systems that were made for this: not a byte of the device is
-//! another one afterwards.
+//! Writes on the device below file systems made for the purpose must leave every byte of the device
+//! unchanged.
 //!
-//! A workshop wants a process with one thread, so this is a program of its own.
+//! A workshop needs a single-threaded process, so this is a program of its own.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,7 +21,7 @@ use workload::Verification;
 const DATA_FILE_BYTES: u64 = 4 << 20;
 const BLOCK_BYTES: usize = 4096;
 
-/// Whole pages, as direct reads want them.
+/// Whole pages, as needed for direct reads.
 #[repr(align(4096))]
 struct Chunk([u8; 1 << 20]);
 
@@ -34,13 +34,13 @@ fn main() -> ExitCode {
         eprintln!("skipped: below: it makes file systems and mounts them, which needs root");
         return ExitCode::SUCCESS;
     }
-    // Whoever measures beside this throws out what is looked at here.
+    // Measurements that run at the same time would evict what is examined here.
     let _turn = machine::turn::Turn::wait().expect("the lock can be opened");
     let scratch = PathBuf::from(format!("/var/tmp/below-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("/var/tmp can be written");
     let surroundings = Surroundings { scratch: scratch.clone(), ..Surroundings::default() };
     let workshop = Workshop::open(surroundings).expect("root, one thread");
-    // That a file was read is not to be written into its inode.
+    // Reads must not update inodes.
     for text in ["ext2:size=128m,mount=noatime", "ext4:size=128m,mount=noatime"] {
         nothing_on_the_device_changes(&workshop, &scratch, text);
     }
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The I/O suite's writes on the device, one benchmark in three.
+/// The I/O suite's writes on the device: every third benchmark.
 fn writes() -> Suite {
     let all = suite("nano/io").expect("it is one of the suites");
     let is_one = |name: &str| name.contains("write-device");
@@ -104,7 +104,7 @@ fn nothing_on_the_device_changes(workshop: &Workshop, scratch: &Path, text: &str
     }
 }
 
-/// What lies in each block of the device.
+/// A digest of each block of the device.
 fn digests(device: &OpenDevice) -> Vec<u64> {
     let mut chunk = Box::new(Chunk([0; 1 << 20]));
     let mut digests = Vec::new();

@@ -1,9 +1,9 @@
-//! Names are cold after mounting again, and so is what was made to be removed.
+//! Names are cold after remounting, and so is what was made in order to be removed.
 
 use crate::place::Place;
 
 /// A replicate during which nothing comes from the device is refused: what is to be removed would
-/// be in memory, had it been made after mounting again.
+/// be in memory if it had been made after remounting.
 pub(crate) fn of_every_change(place: &Place, file_system: &str) {
     let operations =
         ["stat-missing", "open", "create", "unlink", "rename", "link", "symlink", "mkdir", "rmdir"];

@@ -1,4 +1,4 @@
-//! What the device does for commits: counts that no load of the machine changes.
+//! What the device does for commits: counts that do not depend on the load of the machine.
 
 use crate::place::{Outcome, Place};
 
@@ -6,7 +6,7 @@ const MIB: f64 = 1_048_576.0;
 const FLUSHES: &str = "device_flushes_per_operation";
 const WRITTEN: &str = "device_bytes_written_per_operation";
 
-/// Of what is committed together, many share a flush.
+/// When many commit together, they share flushes.
 pub(crate) fn threads_share_flushes(place: &Place) {
     for file_system in ["ext4", "xfs"] {
         let names = [
@@ -19,7 +19,7 @@ pub(crate) fn threads_share_flushes(place: &Place) {
         let [own_1, own_8, log_1, log_8] = names.map(|name| outcome.value(name, FLUSHES));
         assert!(own_1 >= 1.0 && log_1 >= 1.0, "{file_system}: {own_1} {log_1}");
         assert!(own_8 < own_1 && log_8 < log_1, "{file_system}: {own_8} {log_8}");
-        // Over blocks that are there, fdatasync writes the data and nothing else.
+        // Over existing blocks, fdatasync writes only the data.
         let written = outcome.value("commit-one-log-by-threads-8", WRITTEN);
         assert!((4096.0..8192.0).contains(&written), "{file_system}: {written}");
         let (_, measured) = &outcome.measured["commit-own-files-by-threads-8"];
@@ -27,7 +27,7 @@ pub(crate) fn threads_share_flushes(place: &Place) {
     }
 }
 
-/// Each write that is to be durable has the device flush, whichever way it was asked for.
+/// Each durable write makes the device flush, whichever way durability was requested.
 pub(crate) fn durable_writes_flush(place: &Place) {
     let names = ["dsync-overwrite-4k", "dsync-append-4k"];
     for file_system in ["ext4", "xfs"] {
@@ -37,7 +37,7 @@ pub(crate) fn durable_writes_flush(place: &Place) {
             let of_fdatasync = outcome.value(name, "fdatasync_device_flushes_per_operation");
             let both = (of_dsync, of_fdatasync);
             assert!(of_dsync >= 1.0 && of_fdatasync >= 1.0, "{file_system} {name}: {both:?}");
-            // To the kernel, one is the other.
+            // To the kernel, they are the same.
             assert!((of_dsync - of_fdatasync).abs() < 0.1, "{file_system} {name}: {both:?}");
         }
     }
@@ -47,7 +47,7 @@ fn written_beside(outcome: &Outcome) -> f64 {
     outcome.value("fsync-beside-dirty-data-1048576", WRITTEN)
 }
 
-/// A sync writes the file's own data; another's, where the journal says where new blocks are.
+/// A sync writes the file's own data, and another's if the journal says where its new blocks are.
 pub(crate) fn syncs_write_what_they_must(place: &Place) {
     let names = ["fsync-by-dirty-data-1048576", "fsync-beside-dirty-data-1048576"];
     let Some(outcome) = place.measure_of("nano/io", "ext4", &names) else { return };
@@ -75,7 +75,7 @@ pub(crate) fn schedules_are_kept(place: &Place) {
     }
 }
 
-/// What has no device is left out by name.
+/// What needs a device is left out by name.
 pub(crate) fn without_a_device_it_is_refused(place: &Place) {
     let names = ["commit-one-log-by-threads-8", "victim-warm-read-1", "open-loop-direct-read-100"];
     let Some(outcome) = place.measure_of("nano/io", "tmpfs", &names) else { return };

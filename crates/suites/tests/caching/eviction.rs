@@ -1,4 +1,4 @@
-//! Under a memory limit pages leave; without one, it is said what to give.
+//! With a memory limit, pages are evicted; without one, the message says what to give.
 
 use crate::place::Place;
 
@@ -13,7 +13,7 @@ pub(crate) fn scenes_show_the_limit(place: &Place) {
         let resident = outcome.value(scene, "resident_bytes");
         assert!(resident > limit_bytes / 4.0 && resident <= limit_bytes, "{scene}: {resident}");
     }
-    // A scan leaves nothing to choose but the order in which pages came.
+    // In a scan, the only difference between pages is the order in which they came in.
     assert!(outcome.value("eviction-scan", "newest_share") > 50.0);
     let hot = outcome.value("eviction-hot-set", "hot_resident_share");
     let scanned = outcome.value("eviction-hot-set", "scan_resident_share");

@@ -1,8 +1,8 @@
-//! The caching benchmarks, cold names and commits on real file systems: what is known of a target
-//! must be found.
+//! The caching benchmarks, cold names and commits on real file systems: the known properties of a
+//! target must be found.
 //!
-//! A workshop wants a process with one thread, so this is a program of its own that runs its cases
-//! one after the other.
+//! A workshop needs a single-threaded process, so this is a program of its own that runs its cases
+//! one after another.
 
 mod cold_names;
 mod commits;
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         let mut filters = arguments.iter().filter(|argument| !argument.starts_with("--"));
         filters.clone().next().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
-    // Whoever measures beside this throws out what is looked at here.
+    // Measurements that run at the same time would evict what is examined here.
     let _turn = machine::turn::Turn::wait().expect("the lock can be opened");
     let place = Place::new();
     let mut failed = 0;

@@ -1,4 +1,4 @@
-//! Whose reads of the device they are: those of others do not refute what was in memory.
+//! Device reads by others do not refute that something was in memory.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -17,7 +17,7 @@ use crate::place::Place;
 
 const FILE_BYTES: u64 = 1 << 20;
 
-/// Another process reads the device all the while.
+/// Another process reads the device throughout.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 pub(crate) fn their_reads_are_a_warning(place: &Place, file_system: &str) {
     let name = "stat-by-directory-size-1000";
@@ -37,8 +37,8 @@ pub(crate) fn their_reads_are_a_warning(place: &Place, file_system: &str) {
     assert!(said.is_some_and(|what| what.contains("read by others")), "{:?}", measured.warnings);
 }
 
-/// What the caller's proof rests on: the kernel charges a read to the process that asks for it, and
-/// that of a process which has ended to the one that waited for it.
+/// What the caller's proof is based on: the kernel charges a read to the process that requests it,
+/// and the reads of a process that has ended to the one that waited for it.
 pub(crate) fn reads_are_charged_to_who_asks(place: &Place) {
     place.with_target("btrfs:size=256m", |target| {
         let path = target.root().join("file");
@@ -65,7 +65,7 @@ pub(crate) fn reads_are_charged_to_who_asks(place: &Place) {
         let theirs = counters.since(before);
         assert!(theirs.0.read_bytes >= FILE_BYTES, "{theirs:?}");
         assert_eq!(theirs.1.read_bytes, 0, "{theirs:?}");
-        // It ends now, and is waited for.
+        // It ends here, and is waited for.
         drop(another);
         let ended = counters.since(before);
         assert!(ended.1.read_bytes >= FILE_BYTES, "{ended:?}");
@@ -88,11 +88,11 @@ impl Both {
     }
 }
 
-/// Another process. It ends when it is dropped.
+/// Another process, which ends when this is dropped.
 pub(crate) struct Another(Child);
 
 impl Another {
-    /// Reads the device again and again; it has begun.
+    /// Reads the device repeatedly; returns once it has started.
     fn reading_on(device: &Path) -> Self {
         let script =
             "echo; while dd if=\"$0\" of=/dev/null bs=64k iflag=direct 2>/dev/null; do :; done";
@@ -104,11 +104,11 @@ impl Another {
         Self::of("cat \"$0\" >/dev/null; echo; read line", path)
     }
 
-    /// Runs the script until it has said a line.
+    /// Starts the script and waits until it has printed a line.
     fn of(script: &str, path: &Path) -> Self {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(script).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // So that what it has started ends with it.
+        // So that its children end with it.
         shell.process_group(0);
         let mut child = shell.spawn().expect("there is a shell");
         let mut said = String::new();
@@ -123,7 +123,7 @@ impl Drop for Another {
         let group = Pid::from_child(&self.0);
         let _ = kill_process_group(group, Signal::KILL);
         let _ = self.0.wait();
-        // The end of its output comes when the last of the group has closed what it had open.
+        // Its output ends when the last process of the group has closed its descriptors.
         let output = self.0.stdout.take().expect("it is piped");
         let _ = std::io::copy(&mut { output }, &mut std::io::sink());
     }

@@ -1,4 +1,4 @@
-//! A workshop for all cases, and one replicate of some benchmarks on a target.
+//! One workshop for all cases, and single replicates of benchmarks on a target.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use workload::Verification;
 /// Attempts at a replicate, as in a run.
 const ATTEMPTS: u32 = 3;
 
-/// Where targets are made, removed at the end.
+/// Where targets are made; removed at the end.
 pub(crate) struct Place {
     workshop: Workshop,
     scratch: PathBuf,
@@ -53,13 +53,13 @@ impl Place {
         fs::remove_dir_all(&self.scratch).expect("the place is ours");
     }
 
-    /// One replicate of each of these benchmarks on a target that is made for it; none, with a
-    /// reason that is printed, where the target cannot be made on this machine.
+    /// One replicate of each of these benchmarks on a new target. Returns `None`, and prints why,
+    /// if the target cannot be made on this machine.
     pub(crate) fn measure(&self, target: &str, benchmarks: &[&str]) -> Option<Outcome> {
         self.measure_of("nano/caching", target, benchmarks)
     }
 
-    /// The same of another suite.
+    /// The same for another suite.
     pub(crate) fn measure_of(
         &self,
         suite_name: &str,
@@ -70,8 +70,8 @@ impl Place {
         Some(executed(live, &chosen(suite_name, benchmarks)))
     }
 
-    /// One replicate of a suite's benchmark beside something that lives meanwhile, made of the path
-    /// of the target's device; of several that are tried, the first while the device was read.
+    /// One replicate of a suite's benchmark while something else exists, made from the path of the
+    /// target's device. Of several attempts, the first during which the device was read.
     pub(crate) fn measure_beside<T>(
         &self,
         (suite_name, benchmark): (&str, &str),
@@ -97,7 +97,7 @@ impl Place {
         Some(found)
     }
 
-    /// Does something with a target that is made for it, where it can be made on this machine.
+    /// Calls `act` with a new target, if it can be made on this machine.
     pub(crate) fn with_target(&self, target: &str, act: impl FnOnce(&Target)) {
         let Some(live) = self.live(target) else { return };
         act(live.target());
@@ -138,7 +138,7 @@ fn executed(live: LiveTarget, suite: &Suite) -> Outcome {
     Outcome { measured, skipped }
 }
 
-/// A laboratory in its first block, with its cells and what it has not.
+/// A laboratory in its first block, with its cells and what was skipped.
 fn laboratory(live: LiveTarget, suite: &Suite) -> (Laboratory, Vec<Cell>, Vec<Skipped>) {
     let data_file_bytes = 1 << 20;
     let scope = Scope { targets: 1, data_file_bytes, budget: None };

@@ -1,8 +1,8 @@
-//! Read-ahead is what the device's setting says, and comes when the kernel is known to read ahead.
+//! Read-ahead follows the device's setting, and happens when the kernel is known to read ahead.
 
 use crate::place::Place;
 
-/// The sequential window is exactly what is set, on every file system.
+/// The sequential window is exactly the setting, on every file system.
 pub(crate) fn window_is_setting(place: &Place, file_system: &str) {
     for setting in [0, 64 << 10, 128 << 10, 512 << 10] {
         let target = format!("{file_system}:size=512m,read_ahead={setting}");
@@ -14,7 +14,7 @@ pub(crate) fn window_is_setting(place: &Place, file_system: &str) {
     }
 }
 
-/// Linux reads ahead from the first page of a file on, and not where a read is like any other.
+/// Linux reads ahead from the first page of a file, but not when a read could be anywhere.
 pub(crate) fn single_reads_bring_in_little(place: &Place) {
     let page_bytes = rustix::param::page_size() as f64;
     let names = [
@@ -38,7 +38,7 @@ pub(crate) fn single_reads_bring_in_little(place: &Place) {
     assert_eq!(measured.observations.len(), 2);
 }
 
-/// A block of ext4's inode table holds 16 inodes, and 32 blocks are asked for at once
+/// A block of ext4's inode table has 16 inodes, and 32 blocks are requested at once
 /// (`inode_readahead_blks`).
 pub(crate) fn attributes_come_with_neighbours(place: &Place) {
     let names = ["attributes-in-order", "attributes-random"];

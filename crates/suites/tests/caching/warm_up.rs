@@ -1,4 +1,4 @@
-//! A warm-up goes from nothing to everything in memory, and its slices hold every read.
+//! A warm-up goes from nothing to everything in memory, and its slices contain every read.
 
 use record::Observation;
 
@@ -17,7 +17,7 @@ pub(crate) fn ends_with_all_in_memory(place: &Place) {
         (measured.evidence.resident_before, measured.evidence.pages),
         (Some(0), Some(pages))
     );
-    // Kernels that watch for idle pages (DAMON) take some away before the last look.
+    // Kernels that watch for idle pages (DAMON) evict some before the last look.
     assert!(measured.evidence.resident_after.is_some_and(|after| after >= pages - pages / 50));
     assert!(measured.evidence.device_read_bytes.is_some_and(|bytes| bytes >= 4 << 20));
     let resident = measured.observations.iter().find_map(|one| match one {

@@ -1,11 +1,11 @@
-//! Single characters through a buffer, as the macros `putc` and `getc` of stdio move them.
+//! Single characters through a buffer, as stdio's macros `putc` and `getc` move them.
 //!
-//! Each call does what `putc_unlocked` and `getc_unlocked` of a C library are compiled to: it loads
-//! the position, compares it with the end, moves one byte and stores the position again. The
-//! position is atomic, with relaxed ordering, so that it goes through memory for every character
-//! as it does in C, where a byte that is stored may be part of the stream: kept in a register, a
-//! loop over a buffer would be a copy, and no stdio. Locks are left out, as they were in Bonnie's
-//! day. The buffer is as large as the C library makes it: what `st_blksize` says.
+//! Each call does what `putc_unlocked` and `getc_unlocked` of a C library compile to: it loads the
+//! position, compares it with the end, moves one byte and stores the position. The position is
+//! atomic, with relaxed ordering, so that it goes through memory for every character, as it does in
+//! C, where a stored byte might alias the stream. With the position in a register, a loop over a
+//! buffer would be a copy rather than stdio. Locks are left out, as they were in Bonnie's day. The
+//! buffer is as large as the C library makes it: what `st_blksize` says.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,62 +13,62 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The least buffer, should a file system say that it prefers less.
+/// The smallest buffer, in case a file system prefers less.
 const BUFFER_LEAST: usize = 512;
 
-/// A file that is written character by character.
+/// A file being written character by character.
 #[derive(Debug)]
 pub(super) struct Output {
     file: File,
     buffer: Box<[u8]>,
     /// Where the next character goes.
     next: AtomicUsize,
-    /// What went wrong first; nothing is written after it.
+    /// The first error; nothing is written after it.
     error: Option<io::Error>,
 }
 
-/// A file that is read character by character.
+/// A file being read character by character.
 #[derive(Debug)]
 pub(super) struct Input {
     buffer: Box<[u8]>,
     source: Source,
 }
 
-/// Where characters come from; it is apart from the buffer so that of this only what C keeps in
-/// memory is there, the position and the end.
+/// Where characters come from. Separate from the buffer, so that only what C keeps in memory is
+/// there: the position and the end.
 #[derive(Debug)]
 struct Source {
     file: File,
     /// Where the next character is.
     next: AtomicUsize,
-    /// How much of the buffer holds characters.
+    /// How much of the buffer is filled.
     end: AtomicUsize,
-    /// What went wrong first; nothing is read after it.
+    /// The first error; nothing is read after it.
     error: Option<io::Error>,
 }
 
-/// Bytes of the buffer that a C library gives to a stream on this file.
+/// Size of the buffer that a C library gives to a stream on this file.
 fn buffer_bytes(file: &File) -> io::Result<usize> {
     let preferred_bytes = usize::try_from(file.metadata()?.blksize()).unwrap_or(BUFFER_LEAST);
     Ok(preferred_bytes.max(BUFFER_LEAST))
 }
 
 impl Output {
-    /// A stream that writes to `file` where that stands.
+    /// A stream that writes to `file` from its current position.
     pub(super) fn new(file: File) -> io::Result<Self> {
         let buffer = vec![0; buffer_bytes(&file)?].into_boxed_slice();
         Ok(Self { file, buffer, next: AtomicUsize::new(0), error: None })
     }
 
-    /// Bytes that one system call writes.
+    /// Bytes written by one system call.
     pub(super) fn buffer_bytes(&self) -> u64 {
         self.buffer.len() as u64
     }
 
-    /// Puts characters one by one: each number's last seven bits.
+    /// Puts characters one by one: the low seven bits of each number.
     ///
     /// # Errors
-    /// What writing any of them met.
+    /// The first error in writing them.
     #[inline(never)]
     pub(super) fn put_all(&mut self, numbers: Range<u64>) -> io::Result<()> {
         for number in numbers {
@@ -77,7 +77,7 @@ impl Output {
         self.error.take().map_or(Ok(()), Err)
     }
 
-    /// `putc_unlocked(3)`; what goes wrong is kept, as by `ferror(3)`.
+    /// `putc_unlocked(3)`; an error is kept, as for `ferror(3)`.
     #[inline(always)]
     fn put(&mut self, character: u8) {
         let next = self.next.load(Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl Output {
         }
     }
 
-    /// Writes a full buffer out and begins the next one.
+    /// Writes out the full buffer and starts the next one.
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, character: u8) {
@@ -113,7 +113,7 @@ impl Output {
         self.file.write_all(&self.buffer[..filled])
     }
 
-    /// The file, once everything is written to it.
+    /// Writes out everything and gives the file back.
     pub(super) fn into_file(mut self) -> io::Result<File> {
         self.flush()?;
         Ok(self.file)
@@ -121,23 +121,23 @@ impl Output {
 }
 
 impl Input {
-    /// A stream that reads `file` from where that stands.
+    /// A stream that reads `file` from its current position.
     pub(super) fn new(file: File) -> io::Result<Self> {
         let buffer = vec![0; buffer_bytes(&file)?].into_boxed_slice();
         let (next, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Ok(Self { buffer, source: Source { file, next, end, error: None } })
     }
 
-    /// Bytes that one system call reads.
+    /// Bytes read by one system call.
     pub(super) fn buffer_bytes(&self) -> u64 {
         self.buffer.len() as u64
     }
 
-    /// Gets characters one by one and counts how often each came, as Bonnie does "to fool
+    /// Gets characters one by one and counts how often each occurs, as Bonnie does "to fool
     /// optimizers".
     ///
     /// # Errors
-    /// What reading any of them met; that there are fewer, too.
+    /// The first error in reading them, including an early end of the file.
     #[inline(never)]
     pub(super) fn get_all(&mut self, characters: u64, counts: &mut [u32; 256]) -> io::Result<()> {
         let Self { buffer, source } = self;
@@ -149,14 +149,14 @@ impl Input {
         source.error.take().map_or(Ok(()), Err)
     }
 
-    /// The file again.
+    /// Gives the file back.
     pub(super) fn into_file(self) -> File {
         self.source.file
     }
 }
 
 impl Source {
-    /// `getc_unlocked(3)`; what goes wrong is kept, as by `ferror(3)` and `feof(3)`.
+    /// `getc_unlocked(3)`; an error is kept, as for `ferror(3)` and `feof(3)`.
     #[inline(always)]
     fn get(&mut self, buffer: &mut [u8]) -> u8 {
         let next = self.next.load(Ordering::Relaxed);

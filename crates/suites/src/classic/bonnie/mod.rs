@@ -1,9 +1,9 @@
-//! Bonnie, by Tim Bray: one file written per character and by block, rewritten, read per character
-//! and by block, and sought in at random.
+//! Bonnie, by Tim Bray: one file is written per character and by block, rewritten, read per
+//! character and by block, and read at random.
 //!
-//! The phases, their order and what is timed of each follow `Bonnie.c` of 1996; what seekers are
-//! told follows `bon_io.cpp` of Bonnie++ 2.00a, and so does the order if that is asked for.
-//! [`metadata`] has the tests that Bonnie++ added.
+//! The phases, their order and what is timed follow `Bonnie.c` of 1996. What seekers do follows
+//! `bon_io.cpp` of Bonnie++ 2.00a, and so does the order if requested. [`metadata`] has the tests
+//! that Bonnie++ added.
 
 mod characters;
 pub mod metadata;
@@ -25,24 +25,25 @@ use self::passes::Passes;
 use self::phases::Kind;
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::sequence::{Sequence, SequencePhase};
 
 /// The suite's name.
 pub const SUITE: &str = "bonnie";
 
-/// The chunks that can be meant: powers of two between these, as for Bonnie++.
+/// Bounds on the size of a chunk, which must be a power of two, as for Bonnie++.
 const CHUNK_LEAST: u64 = 256;
 const CHUNK_MOST: u64 = 1 << 20;
-/// The part of what is free that the file may take.
+/// The share of free space that the file may take.
 const ROOM_SHARE: f64 = 0.9;
-/// What a phase moves a second, and how many seeks are done, for the estimate.
+/// Bytes per second moved by a phase, and seeks per second, for the estimate.
 const BYTES_PER_S: f64 = 400.0 * 1048576.0;
 const SEEKS_PER_S: f64 = 10_000.0;
 
-/// As in "File Systems Performance Analysis": 320 MB, and what Bonnie has built in.
+/// The options of "File Systems Performance Analysis": 320 MB, and Bonnie's defaults.
 #[must_use]
 pub fn published() -> BonnieOptions {
     BonnieOptions {
@@ -55,18 +56,17 @@ pub fn published() -> BonnieOptions {
     }
 }
 
-/// Files of these sizes are below and beyond each memory that there is for a target's cache, in
-/// whole chunks.
+/// File sizes below and beyond each memory size available to a target's cache, in whole chunks.
 ///
 /// # Errors
-/// When a memory is so small that a file below it has no whole chunk.
+/// If a memory is so small that a file below it is less than one chunk.
 pub fn around_memory(memories: &[u64], chunk_bytes: u64) -> Result<Vec<u64>, ClassicError> {
     let chunk_bytes = chunk_bytes.max(1);
     let least = |bytes: &u64| bytes / sizes::FAR < chunk_bytes;
     if let Some(&memory_bytes) = memories.iter().find(|bytes| least(bytes)) {
         return Err(ClassicError::LargeChunk { chunk_bytes, memory_bytes });
     }
-    // What is beyond a memory stays so many times as large.
+    // A file beyond a memory is rounded up, so that it stays as many times larger.
     let is_beyond = |bytes: u64| memories.iter().any(|&memory| bytes > memory);
     let whole = |bytes: u64| {
         let whole = bytes / chunk_bytes * chunk_bytes;
@@ -75,10 +75,10 @@ pub fn around_memory(memories: &[u64], chunk_bytes: u64) -> Result<Vec<u64>, Cla
     Ok(sizes::around_each(memories).into_iter().map(whole).collect())
 }
 
-/// The phases as benchmarks, of each size.
+/// The phases as benchmarks, for each size.
 ///
 /// # Errors
-/// What cannot be meant.
+/// Which options make no sense.
 pub(crate) fn benchmarks(run: &BonnieRun) -> Result<Vec<Benchmark>, ClassicError> {
     let all = run.by_size();
     all.iter().try_for_each(check)?;
@@ -97,16 +97,16 @@ fn check(options: &BonnieOptions) -> Result<(), ClassicError> {
     Ok(())
 }
 
-/// Whether a target has room for the file.
+/// Checks that a target has room for the file.
 ///
 /// # Errors
-/// It has not.
+/// If it does not.
 pub(crate) fn check_room(
     options: &BonnieOptions,
     has_sizes: bool,
     live: &LiveTarget,
 ) -> Result<(), ClassicError> {
-    // Of a target that does not say how much room it has, writing the file will tell.
+    // If the target does not report its free space, writing the file will show.
     let Ok(space) = live.target.space() else { return Ok(()) };
     if options.size_bytes as f64 <= space.free_bytes as f64 * ROOM_SHARE {
         return Ok(());
@@ -120,7 +120,7 @@ pub(crate) fn check_room(
     })
 }
 
-/// The benchmark with its options.
+/// The benchmark and its options.
 #[derive(Clone, Debug)]
 struct Bonnie {
     name: String,
@@ -147,7 +147,7 @@ impl Sequence for Bonnie {
     }
 
     fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure> {
-        // Nothing that was written before is to be written meanwhile.
+        // Earlier writes must not be written back meanwhile.
         site.live.target.sync().map_err(|error| failed(&error))?;
         let mut passes = Passes {
             site,
@@ -201,7 +201,7 @@ mod tests {
         assert!(why.contains("--chunk must be a power of two"), "{why}");
         let least = BonnieOptions { size_bytes: 16 << 10, ..published() };
         assert!(benchmarks(&least.clone().into()).is_ok());
-        // Each size is looked at.
+        // Each size is checked.
         let run = BonnieRun { options: least, further_size_bytes: vec![20_000] };
         assert!(benchmarks(&run).is_err());
     }
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(around(&[64, 64]), [16, 256].each_ref().map(mib));
         assert_eq!(around(&[64, 256]), [16, 1024].each_ref().map(mib));
         assert!(around(&[]).is_empty());
-        // Whole chunks, and no less far away for that.
+        // Rounding to whole chunks does not bring sizes nearer to the memory.
         for chunk_bytes in [16 << 10, 1 << 20] {
             let memory = 100_000_000;
             let sizes = around_memory(&[memory], chunk_bytes).expect("there is room for chunks");

@@ -1,7 +1,8 @@
-//! One phase over the file: what is timed, and what is seen around it.
+//! One phase over the file: what is timed, and what is observed around it.
 //!
-//! The file is opened before the time begins and closed within it, as in Bonnie: closing was to
-//! force out what can be forced out. With `fsync` it is synced first, as Bonnie++ does.
+//! As in Bonnie, the file is opened before the clock starts and closed before it stops; closing was
+//! meant to force out whatever can be forced out. With `fsync` the file is synced before that, as
+//! in Bonnie++.
 
 use std::fs::{self, File};
 use std::hint;
@@ -19,15 +20,16 @@ use super::phases::Kind;
 use super::seeks;
 use super::timed::{Timed, timed};
 use crate::classic::around::{Around, Pages};
-use crate::experiment::{Findings, Site};
-use crate::replicate::failed;
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 
-/// Bytes of Bonnie's `int`: what it changes of a block.
+/// Size of Bonnie's `int`, the part of a block that it changes.
 const WORD_BYTES: usize = 4;
-/// Characters between two looks at whether the run is to stop.
+/// Characters between two checks whether the run was told to stop.
 const LOOK_EVERY: u64 = 1 << 20;
 
-/// The file of one execution, and what every phase works with.
+/// The file of one execution, and what all phases use.
 pub(super) struct Passes<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) options: &'a BonnieOptions,
@@ -50,7 +52,7 @@ impl Passes<'_> {
         let before = self.pages();
         let counted = counters.read().map_err(|error| failed(&error))?;
         let done = self.execute(kind).map_err(|error| failed(&error));
-        // What was cut short is nothing.
+        // A phase that was cut short has no result.
         self.site.go_on()?;
         let done = done?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
@@ -67,7 +69,7 @@ impl Passes<'_> {
         Ok(around.findings(done.timed.elapsed_ns, metrics, (done.bytes, done.operations)))
     }
 
-    /// Pages of the file, if there is one by now.
+    /// Pages of the file, if it exists yet.
     fn pages(&self) -> Option<Pages> {
         File::open(&self.path).ok().and_then(|file| Pages::of([&file]))
     }
@@ -80,7 +82,7 @@ impl Passes<'_> {
         match kind {
             Kind::CharOutput => self.char_output(),
             Kind::BlockOutput => self.block_output().map(of_blocks),
-            // What is read and what is written is the same file: Bonnie counts it once.
+            // The same bytes are read and written; Bonnie counts them once.
             Kind::Rewrite => {
                 self.rewrite().map(of_blocks).map(|done| Done { operations: 2 * blocks, ..done })
             }
@@ -184,7 +186,7 @@ impl Passes<'_> {
         Ok(Done { timed, bytes: (seeks + updates) * self.options.chunk_bytes, operations: seeks })
     }
 
-    /// A new file in place of the one that is there.
+    /// Makes a new file, replacing any existing one.
     fn create(&self) -> io::Result<File> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -213,14 +215,14 @@ impl Passes<'_> {
         self.options.size_bytes / self.options.chunk_bytes
     }
 
-    /// The characters, divided where it is looked whether the run is to stop.
+    /// The characters, split where the run may be stopped.
     fn stretches(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let size_bytes = self.options.size_bytes;
         let starts = (0..size_bytes.div_ceil(LOOK_EVERY)).map(|number| number * LOOK_EVERY);
         starts.map(move |start| start..(start + LOOK_EVERY).min(size_bytes))
     }
 
-    /// One chunk of zeros: what Bonnie writes but for the words that it changes.
+    /// One chunk of zeros, which is what Bonnie writes apart from the words that it changes.
     fn chunk(&self) -> AlignedBuffer {
         let length = usize::try_from(self.options.chunk_bytes).expect("a chunk fits into memory");
         let mut chunk = AlignedBuffer::new(length);
@@ -229,7 +231,7 @@ impl Passes<'_> {
     }
 }
 
-/// Changes the next word of a chunk, beginning again after the last one.
+/// Changes the next word of a chunk, wrapping around after the last one.
 fn dirty(chunk: &mut [u8], word: &mut usize) {
     let at = *word * WORD_BYTES;
     chunk[at] = chunk[at].wrapping_add(1);

@@ -1,7 +1,7 @@
-//! The phases of Bonnie, and their order. In Bonnie, what `putc` wrote is rewritten before the file
-//! is written by block, although the table that it prints has these two the other way round.
-//! Bonnie++ executes them in the order of the table, and so rewrites what was written by block. Its
-//! option `-f` leaves out what is moved per character.
+//! Bonnie's phases and their order. Bonnie rewrites what `putc` wrote before it writes the file by
+//! block, although its table prints these two the other way round. Bonnie++ follows the order of
+//! the table, and so rewrites what was written by block. Its option `-f` leaves out the phases per
+//! character.
 
 use record::{BonnieOptions, BonniePhaseOrder, Dimension, MetricDefinition, StandardMetric};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Those that are executed, in their order.
+    /// The phases to execute, in order.
     pub(super) fn in_order(order: BonniePhaseOrder) -> &'static [Self] {
         use Kind::{BlockInput, BlockOutput, CharInput, CharOutput, RandomSeeks, Rewrite};
         match order {
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// How often it goes over the whole file.
+    /// How many passes over the whole file it makes.
     pub(super) fn passes(self) -> u32 {
         match self {
             Self::CharOutput | Self::BlockOutput | Self::CharInput | Self::BlockInput => 1,
@@ -43,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// Its name, and the same in words.
+    /// Its name, and a title in words.
     pub(super) fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::CharOutput => ("char-output", "sequential output per character"),
@@ -68,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// Its metrics: what Bonnie prints first, and `%CPU`.
+    /// Its metrics: what Bonnie prints first, then `%CPU`.
     pub(super) fn metrics(self) -> Vec<MetricDefinition> {
         let rate = match self {
             Self::CharOutput

@@ -1,9 +1,9 @@
-//! Random seeks: threads that each have the file open for themselves and draw tickets from one
-//! pipe, so that another seek is always waiting.
+//! Random seeks: threads that each open the file themselves and draw tickets from one pipe, so that
+//! the next seek is always waiting.
 //!
-//! Bonnie forks processes; these are threads, which share nothing but the pipe either. Tickets are
-//! those of Bonnie++ 2.00a: each names the block to seek, drawn beforehand, and whether it is
-//! changed and written back.
+//! Bonnie forks processes; these are threads, but they too share only the pipe. Tickets are those
+//! of Bonnie++ 2.00a: each names a block chosen beforehand, and whether it is changed and written
+//! back.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -20,12 +20,12 @@ use workload::AlignedBuffer;
 
 use super::timed::Timed;
 
-/// One seek in so many writes its block back.
+/// One in this many seeks writes its block back.
 pub(super) const UPDATE_EVERY: u32 = 10;
 /// The last ticket of each thread.
 const END: u64 = u64::MAX;
 
-/// What all threads do, drawn beforehand: blocks at random, every tenth of them to be changed.
+/// The tickets for all threads, drawn beforehand: random blocks, every tenth to be changed.
 pub(super) fn tickets(options: &BonnieOptions, generator: &mut impl Rng) -> Vec<u64> {
     let blocks = options.size_bytes / options.chunk_bytes;
     let ticket = |number: u32| {
@@ -35,15 +35,15 @@ pub(super) fn tickets(options: &BonnieOptions, generator: &mut impl Rng) -> Vec<
     (0..options.seeks).map(ticket).collect()
 }
 
-/// What one thread did: its processor time, and when it began and ended.
+/// What one thread reports: its processor time, and when it started and ended.
 struct Report {
     start_ticks: u64,
     end_ticks: u64,
     processor_ns: u64,
 }
 
-/// Seeks in the file at `path`. The time is that from the first thread's beginning to the last
-/// one's end; `goes_on` ends it early.
+/// Seeks in the file at `path`. The time is from the start of the first thread to the end of the
+/// last. Seeking stops early once `goes_on` returns false.
 pub(super) fn seek(
     path: &Path,
     options: &BonnieOptions,
@@ -52,7 +52,7 @@ pub(super) fn seek(
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> io::Result<Timed> {
     let (out, into) = pipe_with(PipeFlags::CLOEXEC)?;
-    // Everybody waits for a ticket before there is the first one.
+    // All threads wait for a ticket before the first one is written.
     let ready = Barrier::new(options.seekers as usize + 1);
     let ends = std::iter::repeat_n(END, options.seekers as usize);
     let written: Vec<u8> = tickets.iter().copied().chain(ends).flat_map(u64::to_ne_bytes).collect();
@@ -89,8 +89,8 @@ impl Seeker<'_> {
         let processor_before_ns = thread_processor_ns();
         let start_ticks = self.clock.start();
         let mut file = opened;
-        // Tickets are drawn to the last one even where nothing is done with them any more, so that
-        // who writes them never waits for room.
+        // Tickets are drawn to the last one even if they are no longer used, so that their writer
+        // never waits for room in the pipe.
         while ticket != END {
             if let Ok(open) = &mut file
                 && (self.goes_on)()
@@ -129,8 +129,8 @@ impl Seeker<'_> {
     }
 }
 
-/// The next ticket: a pipe gives whole ones, since all are written at once and pages hold a whole
-/// number of them.
+/// The next ticket. The pipe delivers whole ones, since all are written at once and a page holds a
+/// whole number of them.
 fn next(tickets: BorrowedFd<'_>) -> io::Result<u64> {
     let mut ticket = [0; 8];
     let read = rustix::io::retry_on_intr(|| rustix::io::read(tickets, &mut ticket))?;

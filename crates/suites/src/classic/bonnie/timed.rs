@@ -1,10 +1,10 @@
-//! What Bonnie takes the time of.
+//! How Bonnie times things.
 
 use std::io;
 
 use measure::{Clock, SystemClock, thread_processor_ns};
 
-/// What something took.
+/// The time that something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timed {
     pub(super) elapsed_ns: u64,
@@ -27,7 +27,7 @@ pub(super) fn timed<T>(
 }
 
 impl Timed {
-    /// So many units per second, and the processors' share in percent, which exceeds 100 where
+    /// Units per second, and processor time in percent of elapsed time, which exceeds 100 if
     /// several threads are busy.
     pub(super) fn metrics(self, units: u64) -> Vec<f64> {
         let elapsed_ns = self.elapsed_ns.max(1) as f64;

@@ -1,12 +1,12 @@
-//! Which events of a processor count what: encodings from the vendors' lists, by vendor alone.
+//! Which processor events count what: encodings from the vendors' lists, by vendor only.
 //!
-//! Models of one vendor encode the same thing differently, and the same encoding is another thing
-//! on another model. So these are what is tried, in this order; what counts right is taken.
+//! Models of one vendor encode the same event differently, and the same encoding means something
+//! else on another model. So these are candidates, tried in this order until one counts correctly.
 
 use measure::RawEvent;
 use record::ProcessorCount;
 
-/// Events that may count this on processors of this vendor, as `/proc/cpuinfo` calls it.
+/// Events that may count this on processors of this vendor, named as in `/proc/cpuinfo`.
 pub(super) fn candidates(vendor: &str, count: ProcessorCount) -> impl Iterator<Item = RawEvent> {
     let all = match vendor {
         "GenuineIntel" => intel(count),
@@ -17,25 +17,25 @@ pub(super) fn candidates(vendor: &str, count: ProcessorCount) -> impl Iterator<I
     all.iter().map(|&(number, mask)| RawEvent { number, mask })
 }
 
-/// Of <https://github.com/intel/perfmon>.
+/// From <https://github.com/intel/perfmon>.
 fn intel(count: ProcessorCount) -> &'static [(u16, u8)] {
     match count {
-        // L2_LINES_IN.ALL: of Skylake to Ice Lake, of Golden Cove and later, of those before.
+        // L2_LINES_IN.ALL on Skylake to Ice Lake, on Golden Cove and later, and on earlier models.
         ProcessorCount::L2BytesIn => &[(0xf1, 0x1f), (0x25, 0x1f), (0xf1, 0x07)],
-        // L2_LINES_OUT.NON_SILENT of the same (which counts clean lines as well where the L3 cache
-        // takes those); .DEMAND_DIRTY of Haswell and Broadwell, .DIRTY_ALL of those before;
-        // L2_TRANS.L2_WB of both.
+        // L2_LINES_OUT.NON_SILENT on the same (also counts clean lines if the L3 cache takes
+        // those); .DEMAND_DIRTY on Haswell and Broadwell, .DIRTY_ALL on earlier models;
+        // L2_TRANS.L2_WB on both.
         ProcessorCount::L2BytesOut => {
             &[(0xf2, 0x02), (0x26, 0x02), (0xf2, 0x06), (0xf2, 0x0a), (0xf0, 0x40), (0x23, 0x40)]
         }
-        // MEM_INST_RETIRED.SPLIT_LOADS, and .SPLIT_STORES.
+        // MEM_INST_RETIRED.SPLIT_LOADS and .SPLIT_STORES.
         ProcessorCount::MisalignedLoads => &[(0xd0, 0x41)],
         ProcessorCount::MisalignedStores => &[(0xd0, 0x42)],
     }
 }
 
-/// Of the Processor Programming References for families 17h, 19h and 1Ah. None counts what leaves
-/// L2, or stores that cross a line.
+/// From the Processor Programming References for families 17h, 19h and 1Ah. No event there counts
+/// what leaves L2, or stores that cross a line.
 fn amd(count: ProcessorCount) -> &'static [(u16, u8)] {
     match count {
         // l2_fill_rsp_src.all.
@@ -46,7 +46,7 @@ fn amd(count: ProcessorCount) -> &'static [(u16, u8)] {
     }
 }
 
-/// Of the Arm Architecture Reference Manual: `L2D_CACHE_REFILL`, `L2D_CACHE_WB`,
+/// From the Arm Architecture Reference Manual: `L2D_CACHE_REFILL`, `L2D_CACHE_WB`,
 /// `UNALIGNED_LD_SPEC` and `UNALIGNED_ST_SPEC`.
 fn arm(count: ProcessorCount) -> &'static [(u16, u8)] {
     match count {

@@ -1,8 +1,8 @@
-//! What the processor itself counts in a phase: bytes into and out of its L2 cache, and accesses
-//! that are not aligned, which is what the paper on memory-rich environments counted.
+//! Counts by the processor itself during a phase: bytes into and out of its L2 cache, and
+//! misaligned accesses, as in the paper on memory-rich environments.
 //!
-//! No event is trusted by its name. Each is counted first while something is done whose events are
-//! known; what does not agree is not counted at all.
+//! No event is trusted by its name. Each is first counted during work whose events are known; if
+//! the count does not agree, it is not used.
 
 mod events;
 mod trial;
@@ -19,17 +19,17 @@ use thiserror::Error;
 use self::events::candidates;
 use self::trial::EventTrial;
 use super::ClassicError;
-use crate::replicate::failed;
+use crate::failure::failed;
 
-/// A cache of the second level where the machine reports none, in bytes, and its lines.
+/// Size of the second-level cache and its lines, if the machine does not report one.
 const L2_BYTES: usize = 4 << 20;
 const LINE_BYTES: usize = 64;
-/// No such cache is larger.
+/// An upper bound on its size.
 const L2_BYTES_MOST: usize = 64 << 20;
-/// The sizes that lines have.
+/// The sizes that cache lines have.
 const LINES_BYTES: [usize; 4] = [32, 64, 128, 256];
 
-/// Why this machine's processor counts nothing.
+/// Why this machine's processor cannot count anything.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "--counters needs the processor's counters, but {why}: leave it out, or simulate caches with \
@@ -39,15 +39,15 @@ pub struct NoCounters {
     why: String,
 }
 
-/// What this machine's processor counts, tried out once.
+/// What this machine's processor can count, tried once per process.
 ///
 /// # Errors
-/// It counts nothing, or this process may not read it.
+/// If it cannot count anything, or this process may not read its counters.
 pub fn available() -> Result<Vec<ProcessorCount>, NoCounters> {
     Ok(verified()?.iter().map(|(count, _)| *count).collect())
 }
 
-/// Whether this machine's processor counts all of this.
+/// Checks that this machine's processor can count all of this.
 pub(super) fn check(counts: &[ProcessorCount]) -> Result<(), ClassicError> {
     if counts.is_empty() {
         return Ok(());
@@ -63,7 +63,7 @@ pub(super) fn check(counts: &[ProcessorCount]) -> Result<(), ClassicError> {
     }
 }
 
-/// The events that have been tried.
+/// The events that were tried and count correctly.
 fn verified() -> Result<&'static [(ProcessorCount, RawEvent)], NoCounters> {
     static VERIFIED: OnceLock<Result<Vec<(ProcessorCount, RawEvent)>, NoCounters>> =
         OnceLock::new();
@@ -91,7 +91,7 @@ fn find() -> Result<Vec<(ProcessorCount, RawEvent)>, NoCounters> {
         Some((what, found?))
     });
     let mut all: Vec<_> = all.collect();
-    // What is counted together needs so many counters at the same time.
+    // Counting them together takes as many counters at once.
     while let Err(why) = together(&all) {
         all.pop();
         lacking = Some(why.to_string());
@@ -103,13 +103,13 @@ fn find() -> Result<Vec<(ProcessorCount, RawEvent)>, NoCounters> {
     }
 }
 
-/// How often an event comes while `act` is done.
+/// How often an event occurs during `act`.
 fn counted(event: RawEvent, act: impl FnOnce()) -> Result<u64, CountersError> {
     let ((), counts) = ProcessorCounters::open(&[event])?.count(act)?;
     Ok(counts[0])
 }
 
-/// Whether all of them can be counted at the same time.
+/// Checks that all of them can be counted at the same time.
 fn together(all: &[(ProcessorCount, RawEvent)]) -> Result<(), CountersError> {
     let events: Vec<RawEvent> = all.iter().map(|(_, event)| *event).collect();
     if !events.is_empty() {
@@ -118,7 +118,7 @@ fn together(all: &[(ProcessorCount, RawEvent)]) -> Result<(), CountersError> {
     Ok(())
 }
 
-/// The size of the cache of the second level, and of its lines, as far as they can be believed.
+/// The size of the second-level cache and of its lines, as far as the reported values are credible.
 fn second_level(caches: &[Cache]) -> (usize, usize) {
     let found = caches.iter().find(|one| one.level == 2 && one.kind != CacheKind::Instruction);
     let cache_bytes = found.and_then(|one| usize::try_from(one.size_bytes?).ok());
@@ -129,23 +129,23 @@ fn second_level(caches: &[Cache]) -> (usize, usize) {
     )
 }
 
-/// The parameter of cells that holds what is counted.
+/// The cell parameter that says what is counted.
 pub(super) const PARAMETER: &str = "processor_counts";
 
-/// The metrics of a phase in which this is counted.
+/// The metrics of a phase in which these are counted.
 pub(super) fn metrics(counts: &[ProcessorCount]) -> impl Iterator<Item = MetricDefinition> {
     counts.iter().map(|count| count.definition())
 }
 
-/// What is counted in the phases of one execution.
+/// Counts during the phases of one execution.
 pub(super) struct Counting {
     counters: Option<ProcessorCounters>,
-    /// What one event stands for, of each count.
+    /// How much one event of each count stands for.
     units: Vec<u64>,
 }
 
 impl Counting {
-    /// Ready to count this in the calling thread; counting nothing takes no time.
+    /// Prepares to count these in the calling thread. Without any counts, this takes no time.
     pub(super) fn of(counts: &[ProcessorCount]) -> Result<Self, Failure> {
         if counts.is_empty() {
             return Ok(Self { counters: None, units: Vec::new() });
@@ -163,7 +163,7 @@ impl Counting {
         Ok(Self { counters: Some(counters), units: counts.iter().map(unit).collect() })
     }
 
-    /// Does something, and adds what is counted meanwhile to `sums`.
+    /// Runs `act` and adds what is counted meanwhile to `sums`.
     pub(super) fn around<T>(
         &mut self,
         sums: &mut Counted,
@@ -191,7 +191,7 @@ impl Counting {
 pub(super) struct Counted(Vec<u64>);
 
 impl Counted {
-    /// The values of the metrics, of one of so many times.
+    /// The values of the metrics, divided by `times`.
     pub(super) fn values(&self, times: u64) -> impl Iterator<Item = f64> {
         self.0.iter().map(move |sum| *sum as f64 / times.max(1) as f64)
     }

@@ -1,49 +1,50 @@
-//! Whether an event counts what it should: it is counted while something is done that has it often,
-//! and while something is done that has it hardly ever.
+//! Tries whether an event counts what it should: it is counted during work that triggers it often,
+//! and during work that hardly ever does.
 
 use std::hint::black_box;
 
 use record::ProcessorCount;
 
-/// How often each act is counted; the median is what counts.
+/// How often each act is counted; the median is used.
 const TIMES: usize = 3;
-/// What is counted of so many events, when there are many: a cache may keep some of an array that
-/// is a few times larger, and prefetches some that is never used.
+/// The acceptable ratio of counted to actual events when there are many. A cache may keep part of
+/// an array that is several times larger, and may prefetch lines that are never used.
 const MANY: std::ops::RangeInclusive<f64> = 0.8..=1.25;
-/// The most that may be counted when there is none: interrupts use caches, too.
+/// The most that may be counted when there are none, since interrupts use caches too.
 const FEW: f64 = 0.05;
-/// An array is so many times the cache: what is left of it from one walk to the next is little.
+/// The array is this many times as large as the cache, so that little of it survives from one walk
+/// to the next.
 const ARRAY_OVER_CACHE: usize = 8;
-/// Accesses within a few lines.
+/// Number of accesses within a few lines.
 const ACCESSES: usize = 1 << 16;
-/// Bytes of those few lines.
+/// Size of those few lines.
 const FEW_LINES_BYTES: usize = 4096;
 const WORD_BYTES: usize = 8;
 
-/// Something whose events are known.
+/// Work whose events are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// A word of each line of an array is read that is larger than the cache and was read before.
+    /// Reads one word from each line of an array that is larger than the cache and was read before.
     ReadArray,
-    /// The same is written.
+    /// Writes one word to each line of the same array.
     WriteArray,
-    /// A few lines are read, as often.
+    /// Reads a few lines, the same number of times.
     ReadFew,
-    /// Words are read from a few lines.
+    /// Reads words from a few lines.
     Loads(Placed),
-    /// Words are written to a few lines.
+    /// Writes words to a few lines.
     Stores(Placed),
 }
 
-/// Where words lie.
+/// Where words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
     Aligned,
-    /// In two lines each.
+    /// Each across two lines.
     AcrossLines,
 }
 
-/// What is done to try events of a processor.
+/// The memory that acts work on.
 pub(super) struct EventTrial {
     array: Vec<u8>,
     few_lines: Vec<u8>,
@@ -51,7 +52,7 @@ pub(super) struct EventTrial {
 }
 
 impl EventTrial {
-    /// Of a processor with such a cache of the second level.
+    /// For a processor with a second-level cache of this size.
     pub(super) fn new(cache_bytes: usize, line_bytes: usize) -> Self {
         Self {
             array: vec![1; cache_bytes * ARRAY_OVER_CACHE],
@@ -60,8 +61,8 @@ impl EventTrial {
         }
     }
 
-    /// Whether what `count` says agrees with what is done: it does one act and says how often the
-    /// event came, or nothing if it cannot be counted.
+    /// Whether `count` agrees with what is done. It performs one act and returns how often the
+    /// event occurred, or `None` if it cannot be counted.
     pub(super) fn agrees(
         &mut self,
         what: ProcessorCount,
@@ -78,7 +79,7 @@ impl EventTrial {
             }
         };
         let mut share = |act: Act| {
-            // Once before, so that it finds what it left itself.
+            // Done once beforehand, so that it finds caches as it leaves them.
             self.act(act);
             let mut all = [0; TIMES];
             for one in &mut all {
@@ -91,7 +92,7 @@ impl EventTrial {
             && share(never).is_some_and(|share| share <= FEW)
     }
 
-    /// Does it.
+    /// Performs an act.
     pub(super) fn act(&mut self, act: Act) {
         let (in_lines, lines) = ((0, self.line_bytes), self.lines());
         match act {
@@ -106,7 +107,7 @@ impl EventTrial {
         }
     }
 
-    /// Accesses of it.
+    /// The number of accesses in an act.
     fn events(&self, act: Act) -> usize {
         match act {
             Act::ReadArray | Act::WriteArray | Act::ReadFew => self.lines(),
@@ -118,7 +119,7 @@ impl EventTrial {
         self.array.len() / self.line_bytes
     }
 
-    /// Where the first word begins, and how far apart two are.
+    /// Where the first word begins, and the distance to the next.
     fn places(&self, placed: Placed) -> (usize, usize) {
         let to_line = self.few_lines.as_ptr().align_offset(self.line_bytes);
         match placed {
@@ -128,8 +129,8 @@ impl EventTrial {
     }
 }
 
-/// Positions of so many words, that of the first and the step to the next given; after the last
-/// that `bytes` have room for comes the first again.
+/// Positions of `count` words, given the first and the step to the next. After the last one that
+/// fits into `bytes`, they start over.
 fn positions(
     bytes: usize,
     (first, step): (usize, usize),
@@ -160,7 +161,7 @@ mod tests {
 
     const LINE_BYTES: usize = 64;
 
-    /// What a processor would count that is right, of each kind.
+    /// What a correct processor would count for each.
     fn right(what: ProcessorCount, act: Act) -> u64 {
         let lines = (1 << 16) * ARRAY_OVER_CACHE as u64 / LINE_BYTES as u64;
         let is_counted = match what {
@@ -195,7 +196,7 @@ mod tests {
             assert!(agrees(what, |act| Some(right(what, act) * 9 / 10)), "some stays in the cache");
             assert!(!agrees(what, |act| Some(right(what, act) / 2)), "half are of another kind");
         }
-        // Clean lines that leave are no modified ones.
+        // Clean lines that leave the cache are not modified ones.
         let all_that_leave = |act| {
             let is_read = act == Act::ReadArray;
             let as_what =

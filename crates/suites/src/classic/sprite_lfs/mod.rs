@@ -1,14 +1,14 @@
-//! The Sprite LFS large-file benchmark: what became of Figure 9 of Rosenblum & Ousterhout, "The
+//! The Sprite LFS large-file benchmark: a descendant of Figure 9 of Rosenblum & Ousterhout, "The
 //! Design and Implementation of a Log-Structured File System" (SOSP 1991), on small files.
 //!
 //! A file is written sequentially, read sequentially, written randomly, read randomly, and read
-//! sequentially again, in blocks of 4 KiB; writes end with fsync. The paper has no code. Of those
-//! that were written after it, `largefile.c` has each block read and written once, in an order
-//! drawn beforehand, and one file open throughout; `lfs_large.c` (in `HiStar`, from MIT) opens it
-//! for each phase. Both time phases as a whole, and so does this: two readings of the clock around
-//! all operations on a file. Opening it is not timed.
+//! sequentially again, in blocks of 4 KiB; writes end with fsync. The paper includes no code. Of
+//! the programs written after it, `largefile.c` reads and writes each block once, in an order drawn
+//! beforehand, and keeps one file open throughout; `lfs_large.c` (in `HiStar`, from MIT) opens it
+//! for each phase. Both time phases as a whole, and so does this: two clock readings around all
+//! operations on a file. Opening it is not timed.
 //!
-//! Every step of the inquiry in Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
+//! Every step of the investigation by Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
 //! Environments on File System Microbenchmarks" (SPECTS 2003), is an option.
 
 mod passes;
@@ -37,21 +37,24 @@ use self::phases::{BLOCK_BYTES, Kind};
 use super::counted::{self, Counting};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::sequence::{self, Sequence, SequencePhase};
 
-/// The part of what is free that files may take.
+/// The share of free space that files may take.
 const ROOM_SHARE: f64 = 0.9;
-/// The blocks that a file has at least, where its size is placed by the caches.
+/// The fewest blocks in a file whose size is derived from the caches.
 const PLACED_BLOCKS_LEAST: u64 = 4;
-/// What an fsync takes on a slow device, for the estimate, and what a device writes a second.
+/// Duration of an fsync on a slow device, and bytes per second that a device writes, for the
+/// estimate.
 const FSYNC: Duration = Duration::from_millis(10);
 const BYTES_PER_S: u64 = 200 << 20;
 
-/// Files of this size make each working set that is below or beyond a cache of the machine. Files
-/// so small that reading the clock would be much of their time are left out, but for the largest.
+/// File sizes that make up each working set below or beyond one of the machine's caches. Files so
+/// small that reading the clock would be a large part of their time are left out, except the
+/// largest.
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
     let mut all = sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES);
@@ -61,16 +64,16 @@ pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
     all
 }
 
-/// How many phases these options make.
+/// The number of phases with these options.
 #[must_use]
 pub fn phases_of(options: &SpriteLfsOptions) -> u64 {
     phases::of(options).len() as u64
 }
 
-/// The phases as benchmarks, of each size.
+/// The phases as benchmarks, for each size.
 ///
 /// # Errors
-/// What cannot be meant.
+/// Which options make no sense.
 pub(crate) fn benchmarks(run: &SpriteLfsRun) -> Result<Vec<Benchmark>, ClassicError> {
     let all = run.by_size();
     all.iter().try_for_each(check)?;
@@ -81,7 +84,7 @@ pub(crate) fn benchmarks(run: &SpriteLfsRun) -> Result<Vec<Benchmark>, ClassicEr
 /// The phases as part of another suite, under a name that is unique there.
 ///
 /// # Errors
-/// What cannot be meant.
+/// Which options make no sense.
 pub(crate) fn benchmarks_of(
     name: &str,
     options: &SpriteLfsOptions,
@@ -90,7 +93,7 @@ pub(crate) fn benchmarks_of(
     Ok(sequence::benchmarks(SpriteLfs { name: name.to_owned(), options: options.clone() }))
 }
 
-/// Name and title of a phase, with its number where it is repeated.
+/// Name and title of a phase, with its number if it is repeated.
 fn named(kind: Kind, number: Option<u32>) -> (String, String) {
     let (name, title) = kind.names();
     match number {
@@ -110,15 +113,15 @@ fn check(options: &SpriteLfsOptions) -> Result<(), ClassicError> {
     counted::check(&options.processor_counts)
 }
 
-/// Whether a target has room for the files.
+/// Checks that a target has room for the files.
 ///
 /// # Errors
-/// It has not.
+/// If it does not.
 pub(crate) fn check_room(
     options: &SpriteLfsOptions,
     live: &LiveTarget,
 ) -> Result<(), ClassicError> {
-    // Of a target that does not say how much room it has, making the files will tell.
+    // If the target does not report its free space, making the files will show.
     let Ok(space) = live.target.space() else { return Ok(()) };
     let needed_bytes = options.file_bytes as f64 * f64::from(options.files);
     if needed_bytes <= space.free_bytes as f64 * ROOM_SHARE {
@@ -133,7 +136,7 @@ pub(crate) fn check_room(
     })
 }
 
-/// The benchmark with its options.
+/// The benchmark and its options.
 #[derive(Clone, Debug)]
 struct SpriteLfs {
     name: String,
@@ -166,7 +169,7 @@ impl Sequence for SpriteLfs {
     }
 
     fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure> {
-        // Nothing that was written before is to be written meanwhile.
+        // Earlier writes must not be written back meanwhile.
         site.live.target.sync().map_err(|error| failed(&error))?;
         let mut passes = Passes {
             site,
@@ -182,7 +185,7 @@ impl Sequence for SpriteLfs {
             let opened = File::options().read(true).write(true).create_new(true).open(path);
             let file = opened.map_err(|error| failed(&error))?;
             if self.options.first_write == FirstWrite::Random {
-                // Random writes at any byte need not reach the end.
+                // Random writes at any byte may not reach the end.
                 file.set_len(self.options.file_bytes).map_err(|error| failed(&error))?;
             }
             passes.files.push(file);
@@ -196,11 +199,11 @@ impl Sequence for SpriteLfs {
     }
 }
 
-/// Memory of one block.
+/// Size of the buffer for one block.
 const BLOCK: usize = 4096;
 
 impl SpriteLfs {
-    /// Makes files that exist beforehand.
+    /// Fills files that exist beforehand.
     fn fill(&self, site: &Site<'_>, passes: &mut Passes<'_>) -> Result<(), Failure> {
         let block = passes.buffer.bytes_mut();
         for file in &mut passes.files {

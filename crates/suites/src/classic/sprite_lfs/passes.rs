@@ -1,4 +1,4 @@
-//! One phase over the files: what is timed, and what is seen around it.
+//! One phase over the files: what is timed, and what is observed around it.
 
 use std::fs::File;
 use std::hint;
@@ -18,13 +18,14 @@ use workload::AlignedBuffer;
 use super::phases::{BLOCK_BYTES, Kind, offset};
 use crate::classic::around::{Around, Pages};
 use crate::classic::counted::{Counted, Counting};
-use crate::experiment::{Findings, Site};
-use crate::replicate::failed;
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 
-/// Operations between two looks at whether the run is to stop.
+/// Operations between two checks whether the run was told to stop.
 const LOOK_EVERY: usize = 4096;
 
-/// The files of one execution, and what every phase works with.
+/// The files of one execution, and what all phases use.
 pub(super) struct Passes<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) options: &'a SpriteLfsOptions,
@@ -48,9 +49,9 @@ struct Pass<'a> {
 enum Moves<'a> {
     /// Nothing: the next block follows.
     None,
-    /// The calls of a random operation, without their effect.
+    /// The same calls as for a random operation, without their effect.
     Padded,
-    /// A random number is drawn, and the next of these blocks sought.
+    /// Draws a random number and seeks to the next of these blocks.
     Random(&'a [u64], RandomAlignment),
 }
 
@@ -59,7 +60,7 @@ impl Passes<'_> {
         self.options.file_bytes / BLOCK_BYTES
     }
 
-    /// Executes a phase on every file in turn, between marks for whoever traces it.
+    /// Executes a phase on every file in turn, between marks, in case it is traced.
     pub(super) fn phase(&mut self, kind: Kind, place: Place) -> Result<Findings, Failure> {
         let counters = self.site.counters()?;
         let before = Pages::of(&self.files);
@@ -78,8 +79,8 @@ impl Passes<'_> {
         Ok(around.findings(elapsed_ns, metrics, (bytes, operations)))
     }
 
-    /// Executes a phase on every file in turn; the time of those that count, in nanoseconds. What
-    /// the processor counts in these is added to `sums`.
+    /// Executes a phase on every file in turn. Returns the time for those that count, in
+    /// nanoseconds, and adds what the processor counts during them to `sums`.
     fn passes(&mut self, kind: Kind, sums: &mut Counted) -> Result<u64, Failure> {
         let mut elapsed_ns = 0;
         for number in 0..self.files.len() {
@@ -93,7 +94,7 @@ impl Passes<'_> {
         Ok(elapsed_ns)
     }
 
-    /// Executes a phase on one file; its time, in nanoseconds.
+    /// Executes a phase on one file and returns its time in nanoseconds.
     fn pass(&mut self, kind: Kind, number: usize, sums: &mut Counted) -> Result<u64, Failure> {
         self.site.go_on()?;
         let mut order: Vec<u64> = Vec::new();
@@ -123,8 +124,8 @@ impl Passes<'_> {
 }
 
 impl Pass<'_> {
-    /// The time of one pass, in nanoseconds: two readings of the clock around all of its
-    /// operations, and for writes the fsync. `go_on` ends it early.
+    /// The time of one pass, in nanoseconds: two clock readings around all of its operations,
+    /// including the fsync for writes. `go_on` may end it early.
     fn over(
         &self,
         file: &mut File,

@@ -1,4 +1,4 @@
-//! The phases of the benchmark, in the order that its options make.
+//! The benchmark's phases, in the order given by its options.
 
 use record::{FirstWrite, RandomAlignment, SpriteLfsOptions};
 
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Its name, and the same in words.
+    /// Its name, and a title in words.
     pub(super) fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::PreRead => ("pre-read", "sequential read before the first write"),
@@ -49,7 +49,7 @@ impl Kind {
     }
 }
 
-/// The phases in their order, each with its number where it is repeated.
+/// The phases in order, each with its number if it is repeated.
 pub(super) fn of(options: &SpriteLfsOptions) -> Vec<(Kind, Option<u32>)> {
     let [first, second] = match options.first_write {
         FirstWrite::Sequential => [Kind::SequentialWrite, Kind::RandomWrite],
@@ -66,8 +66,8 @@ pub(super) fn of(options: &SpriteLfsOptions) -> Vec<(Kind, Option<u32>)> {
 
 /// Where a random operation on block number `block` of `blocks` begins. `draw` is any number.
 ///
-/// Blocks come each once, so that alignment is all that tells the two apart: at any byte, an
-/// operation begins somewhere within its block, and the last block's before it.
+/// Each block comes up once, so that alignment is the only difference between the two: with byte
+/// alignment, an operation begins somewhere within its block, or before it for the last block.
 pub(super) fn offset(block: u64, blocks: u64, alignment: RandomAlignment, draw: u64) -> u64 {
     let start = block * BLOCK_BYTES;
     let shift = draw % BLOCK_BYTES;

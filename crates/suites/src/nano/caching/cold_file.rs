@@ -1,4 +1,4 @@
-//! A file of which no page is in memory: made, written out, evicted, and proved to be cold.
+//! A cold file, with none of its pages in memory: made, written out, evicted, and proved cold.
 
 use std::fs::File;
 use std::io;
@@ -15,18 +15,18 @@ use targets::cache::residency::{ResidencyError, residency_in};
 use workload::Content;
 
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
-/// Bytes written at a time.
+/// Bytes written by one call.
 const PIECE_BYTES: u64 = 1 << 20;
-/// How long pages that were asked for ahead of a read may take to come, before they are dropped.
+/// How long to wait for pages requested by read-ahead, so that they can be dropped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether files of the target can be cold, and whether the kernel says which of their pages are.
+/// Whether the target's files can be cold, and whether the kernel reports which of their pages are.
 ///
 /// # Errors
-/// Why not, and what would change it.
+/// Why not, and what would change that.
 pub(super) fn check(live: &LiveTarget) -> Result<(), String> {
     if let Some(why) = live.target.why_never_cold() {
         return Err(format!(
@@ -39,12 +39,12 @@ pub(super) fn check(live: &LiveTarget) -> Result<(), String> {
     let always_there = File::open("/proc/self/exe").map_err(|error| error.to_string())?;
     match residency_in(&always_there, 0..1) {
         Err(error @ ResidencyError::NoCachestat) => Err(error.to_string()),
-        // A program of another user's says nothing of files of our own.
+        // An error for another user's program says nothing about our own files.
         _ => Ok(()),
     }
 }
 
-/// A file that is on the device, and of which no page was in memory when it was made.
+/// A file on the device, with no page in memory when it was made.
 #[derive(Debug)]
 pub(super) struct ColdFile {
     path: PathBuf,
@@ -52,10 +52,10 @@ pub(super) struct ColdFile {
 }
 
 impl ColdFile {
-    /// Makes a file of `size_bytes`, which nothing can compress, and evicts it.
+    /// Makes a file of `size_bytes` with incompressible contents, and evicts it.
     ///
     /// # Errors
-    /// When it could not be made, or pages of it stay.
+    /// If it cannot be made, or pages of it stay in memory.
     pub(super) fn make(site: &Site<'_>, name: &str, size_bytes: u64) -> Result<Self, Failure> {
         let path = site.directory.join(name);
         fill(site, &path, size_bytes)?;
@@ -67,7 +67,7 @@ impl ColdFile {
     /// Evicts it again.
     ///
     /// # Errors
-    /// When pages of it stay.
+    /// If pages of it stay in memory.
     pub(super) fn cool(&mut self, site: &Site<'_>) -> Result<(), Failure> {
         let left = cache_state::evict_all(site.live.target.root(), [&self.path], PATIENCE);
         let left = left.map_err(|error| failed(&error))?;
@@ -85,20 +85,20 @@ impl ColdFile {
         Err(Failure::State { why, evidence: Box::new(self.evidence.clone()) })
     }
 
-    /// Reads all of it, and says how many of its pages are in memory then.
+    /// Reads all of it and returns how many of its pages are then in memory.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Any error from the kernel.
     pub(super) fn read_in(&self) -> Result<u64, Failure> {
         let read = cache_state::read_in_all([&self.path]).map_err(|error| failed(&error))?;
         Ok(read.resident_pages)
     }
 
-    /// Opens it, with nothing known of how it will be read: read-ahead begins to learn from the
-    /// first read through this descriptor.
+    /// Opens it with no read history: read-ahead starts to learn from the first read through this
+    /// descriptor.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Any error from the kernel.
     pub(super) fn open(&self) -> Result<File, Failure> {
         open(&self.path).map_err(|error| failed(&error))
     }
@@ -109,8 +109,8 @@ impl ColdFile {
     }
 }
 
-/// Opens for reading and writing, since the kernel tells the pages of others' files to nobody, and
-/// without changing the time of access, which would be written while the file is read.
+/// Opens for reading and writing, since the kernel does not report the pages of others' files, and
+/// without updating the access time, which would be written while the file is read.
 fn open(path: &Path) -> io::Result<File> {
     let how = OFlags::RDWR | OFlags::NOATIME | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, how, Mode::empty())?.into())

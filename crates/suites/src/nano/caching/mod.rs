@@ -1,9 +1,9 @@
-//! Caching: what the page cache takes in, reads ahead, throws out and writes back.
+//! Caching: what the page cache takes in, reads ahead, evicts and writes back.
 //!
 //! "Does the file system pre-fetch entire files, blocks, or large extents? How are elements evicted
-//! from the cache?" (It *IS* Rocket Science, section 2). Both are asked of the pages themselves: a
-//! file that is proved to be cold is read in a known pattern, and after each read, or at stated
-//! moments, the kernel says which of its pages are in memory.
+//! from the cache?" (It *IS* Rocket Science, section 2). The pages themselves answer both
+//! questions: a file proved to be cold is read in a known pattern, and after each read, or at given
+//! moments, the kernel reports which of its pages are in memory.
 
 mod cold_file;
 mod eviction;
@@ -17,7 +17,7 @@ use workload::Operation;
 use super::data;
 use crate::benchmark::Benchmark;
 
-/// What the survey takes: writes to pages that are not resident, and read-ahead in short.
+/// For the survey: writes to pages that are not resident, and a short look at read-ahead.
 pub(crate) fn quick() -> Vec<Benchmark> {
     [data::four(Operation::Write, CacheState::Cold), prefetch::quick()].concat()
 }
@@ -28,7 +28,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
     [parts, write_back::benchmarks()].concat()
 }
 
-/// Runs of resident pages: the first of each, and how many.
+/// Runs of resident pages: the first page of each, and the number of pages.
 fn page_runs(resident: &[bool]) -> Vec<(u64, u64)> {
     let mut page = 0;
     let mut runs = Vec::new();

@@ -1,4 +1,4 @@
-//! Direct reads and writes by how many are in flight, from one thread by io_uring.
+//! Direct reads and writes over the number in flight, by one thread with io_uring.
 
 use workload::{Access, Buffering, IoPath, Operation, UringOptions};
 

@@ -1,4 +1,4 @@
-//! Direct reads and writes by the size of the request, one after the other.
+//! Direct reads and writes over the request size, one after the other.
 
 use workload::{Access, IoPath, Operation};
 

@@ -1,12 +1,12 @@
-//! I/O: the device and the way to it.
+//! I/O: the device and the path to it.
 //!
-//! Requests pass the page cache by (`O_DIRECT`), so that what is timed is the device and the file
-//! system's way to it. The same reads and writes are made on the device itself, at the same places
-//! in the same order; the difference is what the file system costs. Writes on the device write back
-//! what lies there, below file systems of ours that write in place.
+//! Requests bypass the page cache (`O_DIRECT`), so that what is timed is the device and the file
+//! system's path to it. The same reads and writes are also done on the device itself, at the same
+//! locations in the same order; the difference is the cost of the file system. Writes on the device
+//! write back what is already there, below file systems of ours that write in place.
 //!
-//! [`commit`] is about what programs do who cannot lose their data: they write and wait for the
-//! device. [`open_loop`] is about how long operations take that come when they come.
+//! [`commit`] is about programs that cannot afford to lose data: they write and wait for the
+//! device. [`open_loop`] is about how long operations take that arrive on a schedule.
 
 mod by_depth;
 mod by_request;
@@ -21,7 +21,7 @@ use super::data;
 use crate::benchmark::Benchmark;
 use crate::place::Place;
 
-/// What the survey takes: cold reads, and an fsync after each append.
+/// For the survey: cold reads, and an fsync after each append.
 pub(crate) fn quick() -> Vec<Benchmark> {
     let mut all = data::four(Operation::Read, CacheState::Cold);
     all.push(append_fsync());
@@ -47,7 +47,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
     [requests(), commit::curves(), open_loop::curves()].concat()
 }
 
-/// Those that pass the page cache by.
+/// The curves of requests that bypass the page cache.
 fn requests() -> Vec<Benchmark> {
     [by_request::curves(), by_depth::curves()].concat()
 }

@@ -1,4 +1,4 @@
-//! Direct reads and writes, of which curves are made.
+//! Direct reads and writes, from which curves are made.
 
 use record::{CacheState, Dimension};
 use workload::{Access, IoPath, Operation, Workload, WriteMemory};
@@ -8,12 +8,12 @@ use crate::nano::curve::Curve;
 use crate::operations::Layer;
 use crate::place::Place;
 
-/// Direct reads or writes in one order, and the curve that they make.
+/// Direct reads or writes in one order, and the curve that they form.
 #[derive(Clone, Copy)]
 pub(super) struct Requests<'a> {
     pub(super) curve: Curve<'a>,
     pub(super) operation: Operation,
-    /// Random is shuffled: no block is asked for twice, for something below may keep it.
+    /// Random accesses are shuffled: no block is requested twice, since a layer below may cache it.
     pub(super) access: Access,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Request {
     pub(super) io_path: IoPath,
 }
 
-/// The points of a curve on the device, and of the one through the file system that stands on it.
+/// The points of a curve on the device, and of the corresponding one through the file system.
 pub(super) fn pair(
     on_device: Requests<'_>,
     file_system: Curve<'_>,
@@ -41,7 +41,7 @@ pub(super) fn pair(
 }
 
 impl Requests<'_> {
-    /// Its points on a layer; `floor` is the name of the curve below them.
+    /// Its points on one layer; `floor` is the name of the curve below.
     fn points(
         &self,
         layer: Layer,
@@ -56,7 +56,8 @@ impl Requests<'_> {
                 access,
                 request_bytes: bytes,
                 io_path,
-                // As on the device, where each writes back what was read from its own place.
+                // As on the device, where each write has its own memory with what was read from its
+                // location.
                 write_memory: WriteMemory::Own,
                 ..Workload::new(operation)
             };

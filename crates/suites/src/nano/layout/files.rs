@@ -1,4 +1,4 @@
-//! The experiment: files are written in some way, and read cold from beginning to end.
+//! An experiment: files are written in a certain way, then read cold from start to end.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,18 +14,19 @@ use serde_json::{Value, json};
 use targets::cache::cache_state;
 
 use super::written::Written;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::state::{self, Claim};
 
-/// What one call asks for.
+/// Bytes requested by one call.
 const REQUEST_BYTES: usize = 128 << 10;
-/// How long pages that are read ahead may take to come.
+/// How long to wait for pages requested by read-ahead.
 const PATIENCE: Duration = Duration::from_secs(2);
 const MIB: f64 = 1_048_576.0;
 
-/// Files that are written in some way and read cold.
+/// Files that are written in a certain way and read cold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ColdRead {
     /// The size of each.
@@ -36,21 +37,21 @@ pub(super) struct ColdRead {
     pub(super) written: Written,
 }
 
-/// What the reads of one execution took.
+/// The reads of one execution.
 struct Took {
     recorder: Recorder,
     elapsed_ns: u64,
     read_bytes: u64,
 }
 
-/// How files lie on the device.
+/// How files are laid out on the device.
 struct Lie {
     extents_per_file: f64,
     run_bytes: f64,
 }
 
 impl ColdRead {
-    /// Files that are written: whole groups, and at least those that are read.
+    /// Number of files written: whole groups, and at least as many as are read.
     fn files(&self) -> usize {
         self.files_read.next_multiple_of(self.written.together())
     }
@@ -93,14 +94,14 @@ impl ColdRead {
     }
 }
 
-/// How the files lie. Asked after they were read: the answer brings what it is about into memory.
+/// The layout of the files. Only queried after reading, since that brings the extents into memory.
 fn lie(paths: &[PathBuf]) -> Result<Lie, Failure> {
     let (mut count, mut runs, mut placed_bytes) = (0, 0, 0);
     for path in paths {
         let file = File::open(path).map_err(|error| failed(&error))?;
         let file_bytes = file.metadata().map_err(|error| failed(&error))?.len();
         let found = extents(&file).map_err(|error| failed(&error))?;
-        // Some file systems set space aside behind the end of a file that grew.
+        // Some file systems preallocate space beyond the end of a growing file.
         let inside = found.list().iter().filter(|extent| extent.logical_bytes < file_bytes);
         count += inside.clone().count();
         let (file_runs, bytes) = runs_of(inside);
@@ -108,11 +109,11 @@ fn lie(paths: &[PathBuf]) -> Result<Lie, Failure> {
         placed_bytes += bytes;
     }
     let extents_per_file = count as f64 / paths.len().max(1) as f64;
-    // What lies inside the inodes alone lies in no run.
+    // Data stored only in inodes is not part of any run.
     Ok(Lie { extents_per_file, run_bytes: placed_bytes as f64 / runs.max(1) as f64 })
 }
 
-/// In how many runs extents lie that are contiguous on the device, and their bytes.
+/// The number of runs of extents that are contiguous on the device, and their total bytes.
 fn runs_of<'a>(extents: impl Iterator<Item = &'a Extent>) -> (usize, u64) {
     let (mut runs, mut bytes, mut end) = (0, 0, None);
     for extent in extents.filter(|extent| extent.flags.has_place()) {
@@ -137,7 +138,7 @@ impl Experiment for ColdRead {
         let mut parameters = BTreeMap::from([
             ("operation".to_owned(), json!("read")),
             ("access".to_owned(), json!("sequential")),
-            // Attributes and extents stay in memory: what is cold is the data.
+            // Attributes and extents stay in memory; only the data is cold.
             ("cold".to_owned(), json!("data")),
             ("request_bytes".to_owned(), json!(REQUEST_BYTES)),
             ("file_bytes".to_owned(), json!(self.file_bytes)),
@@ -195,7 +196,7 @@ impl Experiment for ColdRead {
         let evidence: CacheEvidence = state::evidence(Some(before), None, &happened);
         let lie = lie(&paths)?;
         let inside_inodes = lie.extents_per_file > 0.0 && lie.run_bytes == 0.0;
-        // What lies inside an inode is read with it, and that stays in memory.
+        // Data stored in an inode is read along with it, and inodes stay in memory.
         let read_bytes = if inside_inodes { 0 } else { took.read_bytes };
         let claim = Claim::cold_reads(read_bytes);
         if let Err(why) = state::verify(claim, &evidence) {

@@ -1,9 +1,9 @@
-//! The experiment: directories are listed and their entries looked at, after the file system was
-//! mounted, so that names and attributes come from the device.
+//! An experiment: directories are listed and their entries looked up after mounting, so that names
+//! and attributes come from the device.
 //!
-//! All names are read first, as `getdents64` gives them; then each entry is looked at (`fstatat`),
-//! in the order of the listing or in that of creation. Where attributes lie in the order of
-//! creation and names in another, as with hashed directories, the two cost differently.
+//! First all names are read, as `getdents64` returns them; then each entry is looked up
+//! (`fstatat`), in listing or creation order. If attributes are stored in creation order and names
+//! in another, as in hashed directories, the two orders differ in cost.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -18,18 +18,19 @@ use rustix::fs::{AtFlags, Dir, statat};
 use serde_json::{Value, json};
 use workload::create_empty_files;
 
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::state::{self, Claim};
 
-/// Entries of small directories together: one alone would be over at once.
+/// Total entries when directories are small; a single one would be done too quickly.
 const ENTRIES_TOGETHER: u64 = 1000;
 
-/// Inodes that others may need meanwhile.
+/// Inodes that others may need in the meantime.
 const SPARE_INODES: u64 = 1000;
 
-/// The order in which entries are looked at.
+/// The order in which entries are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// As the directory lists them.
@@ -38,16 +39,16 @@ pub(super) enum Order {
     Creation,
 }
 
-/// Directories that are listed, and each of whose entries is looked at, with nothing in memory.
+/// Lists directories and looks up each of their entries, with nothing in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ColdListing {
     /// Entries of each directory.
     pub(super) entries: u64,
-    /// The order in which they are looked at.
+    /// The order in which they are looked up.
     pub(super) order: Order,
 }
 
-/// What one execution took.
+/// The times of one execution.
 struct Took {
     recorder: Recorder,
     list_ns: u64,
@@ -67,7 +68,7 @@ impl ColdListing {
         site.directory.join(number.to_string())
     }
 
-    /// Lists a directory and looks at its entries; gives how long the listing alone took.
+    /// Lists a directory and looks up its entries. Returns how long the listing alone took.
     fn list(&self, site: &Site<'_>, number: u64, recorder: &mut Recorder) -> Result<u64, Failure> {
         let clock = site.clock;
         let entries = usize::try_from(self.entries).map_err(|error| failed(&error))?;
@@ -89,7 +90,7 @@ impl ColdListing {
             return Err(Failure::Cell { why });
         }
         if self.order == Order::Creation {
-            // Numbers are part of the names, with leading zeros.
+            // Names contain numbers with leading zeros, so this is creation order.
             names.sort_unstable();
         }
         let again_ticks = clock.start();
@@ -97,7 +98,7 @@ impl ColdListing {
             statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&error))?;
         }
         let end_ticks = clock.end();
-        // Sorting does not count.
+        // Sorting is not counted.
         let sorting_ticks = again_ticks.saturating_sub(listed_ticks);
         recorder.record(start_ticks + sorting_ticks, end_ticks, clock);
         Ok(clock.nanos(listed_ticks.saturating_sub(start_ticks)))
@@ -142,7 +143,7 @@ impl Experiment for ColdListing {
     }
 
     fn estimate(&self) -> Duration {
-        /// Made, looked at and removed.
+        /// To make, look up and remove an entry.
         const ENTRY_S: f64 = 60e-6;
         const AROUND_S: f64 = 0.1;
         Duration::from_secs_f64(AROUND_S + self.all_entries() as f64 * ENTRY_S)
@@ -179,7 +180,7 @@ impl Experiment for ColdListing {
             let path = Self::directory(site, number);
             fs::create_dir(&path).map_err(|error| failed(&error))?;
             create_empty_files(&path, 0..self.entries, site.stop).map_err(|error| {
-                // Stopped, most likely.
+                // Most likely it was told to stop.
                 site.go_on().err().unwrap_or_else(|| failed(&error))
             })?;
         }
@@ -192,7 +193,8 @@ impl Experiment for ColdListing {
         let took = self.list_all(site)?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
         let evidence: CacheEvidence = state::evidence(None, None, &happened);
-        // That something was read shows that not all was in memory; how much is not known before.
+        // Any read from the device shows that not everything was in memory; how much is not known
+        // in advance.
         let claim = Claim::cold_reads(1);
         if let Err(why) = state::verify(claim, &evidence) {
             return Err(Failure::State { why, evidence: Box::new(evidence) });

@@ -1,4 +1,4 @@
-//! Cold listings by the size of the directory.
+//! Cold listings, over the size of the directory.
 
 use record::{CacheState, Dimension};
 
@@ -8,7 +8,7 @@ use crate::nano::curve::Curve;
 
 /// From a handful to more than any file system keeps in one block.
 const ENTRIES: [u64; 5] = [10, 100, 1000, 10_000, 100_000];
-/// Where making the directory takes seconds, it is left out sooner than all the rest.
+/// Directories that take seconds to make are left out before everything else.
 const LONG: u64 = 100_000;
 const RANK_OF_LONG: u32 = 4;
 

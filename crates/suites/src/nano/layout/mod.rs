@@ -1,8 +1,8 @@
-//! On-disk layout: what it costs to read what was written in one way or another.
+//! On-disk layout: what it costs to read files, depending on how they were written.
 //!
-//! Files are read cold, through the page cache and its read-ahead, and how they lie is said beside
-//! the time. Directories are listed on a file system that was just mounted. How a target has aged
-//! is a matter of the target.
+//! Files are read cold, through the page cache and its read-ahead, and their layout is reported
+//! along with the time. Directories are listed on a freshly mounted file system. Ageing is a
+//! property of the target, not of these benchmarks.
 
 mod files;
 mod listing;
@@ -12,7 +12,7 @@ mod written;
 
 use crate::benchmark::Benchmark;
 
-/// What the survey takes: a file written at once, and files written in turn.
+/// For the survey: a file written in one go, and files written in turn.
 pub(crate) fn quick() -> Vec<Benchmark> {
     reads::quick()
 }

@@ -1,4 +1,4 @@
-//! Cold reads by the size of the file and by how it was written.
+//! Cold reads, over the size of the file and over how it was written.
 
 use record::{CacheState, Dimension};
 
@@ -9,11 +9,11 @@ use crate::nano::curve::{Curve, usize_of};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
-/// Files of which pieces are told apart are of this size: many pieces, soon written.
+/// Size of files whose pieces are compared: many pieces, quickly written.
 const FILE_BYTES: u64 = 4 * MIB;
-/// As many of them are read, however many were written together.
+/// How many of them are read, however many were written together.
 const FILES_READ: usize = 4;
-/// What programs that append write at a time.
+/// Bytes that appending programs typically write at a time.
 const PIECE_BYTES: u64 = 16 * KIB;
 
 /// Small forms of two points.
@@ -50,7 +50,7 @@ fn cold(name: &str, title: &str, read: ColdRead) -> Benchmark {
     }
 }
 
-/// Of small files there are many, so that there is enough to time.
+/// Many files if they are small, so that there is enough to time.
 fn by_file_size() -> Vec<Benchmark> {
     let curve = Curve {
         name: "read-by-file-size",

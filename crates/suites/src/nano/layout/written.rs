@@ -1,9 +1,9 @@
-//! Writing files so that they come to lie on the device in one way or another.
+//! Writes files such that they are laid out on the device in a certain way.
 //!
-//! File systems put off the choice of a place until write-back, and so gather what was written in
-//! pieces. Where the pieces are to be seen, write-back of each is begun before the next is written
-//! (`POSIX_FADV_DONTNEED`, mm/fadvise.c: it starts the write-back of the range, in which the place
-//! is chosen, and waits for none).
+//! File systems delay the choice of a location until write-back, and so merge what was written in
+//! pieces. To keep pieces apart, write-back of each is started before the next is written
+//! (`POSIX_FADV_DONTNEED`, mm/fadvise.c: it starts write-back of the range, which chooses the
+//! location, and does not wait).
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -17,33 +17,33 @@ use rustix::fs::{Advice, fadvise};
 use workload::Content;
 
 use crate::experiment::Site;
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// How files are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// Each from its beginning to its end, one after the other.
+    /// Each from start to end, one after another.
     AtOnce,
-    /// So many in turn, a piece of each at a time.
+    /// This many in turn, one piece of each at a time.
     Interleaved { files: usize, piece_bytes: u64, allocation: Allocation },
     /// Each in pieces in random order, allocated one by one.
     Shuffled { piece_bytes: u64 },
 }
 
-/// When a place is chosen for a piece.
+/// When a location is chosen for a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allocation {
     /// Before the next piece is written.
     ByPiece,
-    /// When the file system likes; at the latest when all is written.
+    /// When the file system likes, at the latest when everything has been written.
     Delayed,
 }
 
-/// What is written at a time where pieces are no matter.
+/// Bytes written at a time if pieces do not matter.
 const CHUNK_BYTES: u64 = 1 << 20;
 
 impl Written {
-    /// Its name as a parameter.
+    /// Its name among the parameters.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::AtOnce => "at once",
@@ -53,7 +53,7 @@ impl Written {
         }
     }
 
-    /// Files that are written together.
+    /// Number of files that are written together.
     pub(super) fn together(self) -> usize {
         if let Self::Interleaved { files, .. } = self { files } else { 1 }
     }
@@ -67,7 +67,7 @@ impl Written {
         }
     }
 
-    /// Writes files of `file_bytes`, as many as are given; those written together stand together.
+    /// Writes `file_bytes` to each of the files. Those written together are adjacent in `files`.
     pub(super) fn write(
         self,
         site: &Site<'_>,

@@ -1,9 +1,9 @@
-//! Operations on names that are not in memory: the file system was mounted again, and what is to be
-//! removed was made before that. Only the directories themselves are open.
+//! Operations on names that are not in memory: the file system has been remounted, and what is to
+//! be removed was made before that. Only the directories themselves are open.
 //!
-//! A close is missing: its open has brought into memory all that there is. So are directories of
-//! fewer than 100, which lie so close to the directories themselves that some file systems read
-//! them with those.
+//! There is no close, since its open has already brought everything into memory. Nor are there
+//! directories of fewer than 100 entries, which are so close to the directories themselves that
+//! some file systems read them together.
 
 use record::CacheState;
 use workload::Operation;
@@ -11,7 +11,7 @@ use workload::Operation;
 use super::{Named, SIZES, all, sizes_of};
 use crate::benchmark::Benchmark;
 
-/// Those whose points are left out last.
+/// The operations whose points are left out last.
 const FIRST: [Operation; 5] = [
     Operation::StatPresent,
     Operation::OpenClose,
@@ -20,15 +20,16 @@ const FIRST: [Operation; 5] = [
     Operation::Rename,
 ];
 
-/// By directory size.
+/// Curves over directory size.
 pub(super) fn curves() -> Vec<Benchmark> {
     let is_there = |one: &Named| one.operation != Operation::Close;
     all().filter(is_there).flat_map(of_sizes).collect()
 }
 
 fn of_sizes(named: Named) -> Vec<Benchmark> {
-    // An open reads the first block of the list ahead on some (xfs_dir_open), which is all that a
-    // short list has: longer ones, where the list alone is looked at.
+    // On some file systems, opening a directory reads ahead the first block of its list
+    // (xfs_dir_open), which is all of a short list. So where only the list is looked at, lists are
+    // longer.
     let of_lists = matches!(named.operation, Operation::Readdir | Operation::StatMissing);
     let least = if of_lists { 2 } else { 1 };
     let rank = if FIRST.contains(&named.operation) { 2 } else { 4 };

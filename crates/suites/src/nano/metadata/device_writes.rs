@@ -1,5 +1,5 @@
 //! What the device writes for changes of directories, until it has nothing left to write: from a
-//! file system that was just mounted to one that is unmounted.
+//! freshly mounted file system to an unmounted one.
 
 use record::{CacheState, Dimension};
 use workload::{DirectorySync, Workload};
@@ -9,8 +9,8 @@ use crate::benchmark::Benchmark;
 use crate::operations::Question;
 use crate::place::{Directories, Place};
 
-/// What the device writes for each change, where one sync is shared by many and where each change
-/// is made permanent by itself.
+/// What the device writes for each change, if many share one sync and if each is made durable by
+/// itself.
 pub(super) fn both() -> Vec<Benchmark> {
     let synced = |named: Named, directory_sync| {
         let (suffix, words) = match directory_sync {
@@ -23,7 +23,7 @@ pub(super) fn both() -> Vec<Benchmark> {
             name: format!("{}-{suffix}", named.name),
             title: format!("{}, {words}", named.title),
             exercises: vec![Dimension::Io, Dimension::OnDiskLayout],
-            // To bring in what a change needs by making one would leave more to be written.
+            // Warming up with a change would leave more to be written.
             cache_state: CacheState::Any,
             rank: 1 + named.rank,
             ..Benchmark::of_operations(workload, Place::Directories(set))

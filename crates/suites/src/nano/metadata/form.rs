@@ -1,4 +1,4 @@
-//! The form of directories: how many entries, how deep, under how long names.
+//! The shape of directories: how many entries, how deep, with how long names.
 
 use record::CacheState;
 use workload::Operation;
@@ -8,9 +8,9 @@ use crate::benchmark::Benchmark;
 use crate::nano::curve::{Curve, usize_of};
 use crate::place::Directories;
 
-/// Warm, by one thread.
+/// Warm, with one thread.
 pub(super) fn curves() -> Vec<Benchmark> {
-    // A listing resolves no path, and neither does a close.
+    // Neither a listing nor a close resolves a path.
     let resolves = |one: &Named| !matches!(one.operation, Operation::Readdir | Operation::Close);
     let by_path_depth = all().filter(resolves).flat_map(|named| along(&PATH_DEPTH, named));
     let named = all().filter(|one| one.operation != Operation::Close);
@@ -22,15 +22,15 @@ fn by_directory_size() -> Vec<Benchmark> {
     all().flat_map(|named| sizes_of(named, CacheState::Warm, &SIZES, 0)).collect()
 }
 
-/// What of the form changes along a curve.
+/// What changes along a curve.
 struct Form {
     axis: &'static str,
     unit: &'static str,
-    /// What stands in titles behind the operation.
+    /// What follows the operation in titles.
     how: &'static str,
-    /// Places on the axis, by how late they are left out.
+    /// Values on the axis, with the rank by which they are left out.
     points: &'static [(u64, u32)],
-    /// Added to the rank of all.
+    /// Added to the rank of all points.
     rank: u32,
     set: fn(u64) -> Directories,
 }
@@ -43,7 +43,7 @@ const PATH_DEPTH: Form = Form {
     rank: 1,
     set: |depth| Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) },
 };
-/// From the shortest that 1,000 entries and those that come and go can have.
+/// From the shortest names possible for 1,000 entries and those that are added and removed.
 const NAME_LENGTH: Form = Form {
     axis: "name length",
     unit: "bytes",

@@ -1,9 +1,10 @@
 //! Metadata: operations on names and attributes, in isolation.
 //!
-//! They come in small and in large directories, because directory formats differ most in how they
-//! grow. The curves go through one point (directories of 1,000, names of 12 bytes in an open
-//! directory, warm, one thread) along one axis at a time: directory size, path depth, length of
-//! names. Besides: the same cold, by two processes at once, and what the device writes for changes.
+//! There are small and large directories, because directory formats differ most in how they grow.
+//! The curves all pass through one point (directories of 1,000, names of 12 bytes in an open
+//! directory, warm, one thread), each along one axis: directory size, path depth, or name length.
+//! In addition, there are the same operations cold, by two processes at once, and what the device
+//! writes for changes.
 
 mod cold;
 mod device_writes;
@@ -19,8 +20,8 @@ use super::curve::Curve;
 use crate::benchmark::Benchmark;
 use crate::place::{Directories, Place};
 
-/// What the survey takes: nine operations in directories of 100 and of 10,000, and small files that
-/// are made or read as a whole.
+/// For the survey: nine operations in directories of 100 and of 10,000, and small files that are
+/// written or read whole.
 pub(crate) fn quick() -> Vec<Benchmark> {
     let sizes = [(Place::SmallDirectories, "100"), (Place::LargeDirectory, "10,000")];
     let on_names = sizes.into_iter().flat_map(|(place, entries)| metadata(place, entries));
@@ -53,24 +54,23 @@ fn metadata(place: Place, entries: &str) -> Vec<Benchmark> {
     operations.into_iter().map(benchmark).collect()
 }
 
-/// A name that is missing is looked up once only: the second time, some file systems would answer
-/// from a negative entry in the cache and others not, in a mix that depends on how many operations
-/// there are.
+/// A missing name is looked up only once: the second time, some file systems would answer from a
+/// negative cache entry and others not, in a mix that depends on the number of operations.
 fn access_of_names(operation: Operation) -> Access {
     let is_of_missing = operation == Operation::StatMissing;
     if is_of_missing { Access::Shuffled } else { Access::Uniform }
 }
 
-/// Entries of the directories that curves of other axes have.
+/// Entries per directory on the curves along other axes.
 const ENTRIES: u64 = 1_000;
 
-/// An operation on names, as curves call it.
+/// An operation on names, as named in curves.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     name: &'static str,
     title: &'static str,
     operation: Operation,
-    /// Added to the rank of its points: 0 for those that say most.
+    /// Added to the rank of its points: 0 for the most informative.
     rank: u32,
 }
 
@@ -83,7 +83,7 @@ const STAT_MISSING: Named =
     named("stat-missing", "stat of a missing name", Operation::StatMissing, 1);
 const OPEN_CLOSE: Named = named("open-close", "open and close", Operation::OpenClose, 1);
 const READDIR: Named = named("readdir", "readdir", Operation::Readdir, 0);
-/// What looks and changes nothing.
+/// Operations that change nothing.
 const LOOKING: [Named; 7] = [
     STAT,
     STAT_MISSING,
@@ -96,7 +96,7 @@ const LOOKING: [Named; 7] = [
 const CREATE: Named = named("create", "create", Operation::Create, 0);
 const UNLINK: Named = named("unlink", "unlink", Operation::Unlink, 0);
 const RENAME: Named = named("rename", "rename", Operation::Rename, 1);
-/// What changes directories.
+/// Operations that change directories.
 const CHANGING: [Named; 7] = [
     CREATE,
     UNLINK,
@@ -121,7 +121,7 @@ fn all() -> impl Iterator<Item = Named> {
 fn of(named: Named, set: Directories, cache_state: CacheState) -> Benchmark {
     let operation = named.operation;
     let access = match cache_state {
-        // The second time, the attributes would be in memory.
+        // The second time, its attributes would be in memory.
         CacheState::Cold => Access::Shuffled,
         CacheState::Warm | CacheState::Steady | CacheState::Any => access_of_names(operation),
     };
@@ -136,12 +136,12 @@ fn of(named: Named, set: Directories, cache_state: CacheState) -> Benchmark {
     }
 }
 
-/// Directories of 10 to 1,000,000, by how late they are left out: what is large takes long to make,
-/// the base point and its neighbours say most.
+/// Directories of 10 to 1,000,000 entries, with the rank by which they are left out: large ones
+/// take long to make, and the base point and its neighbours are the most informative.
 const SIZES: [(u64, u32); 6] =
     [(10, 2), (100, 1), (1_000, 0), (10_000, 0), (100_000, 5), (1_000_000, 8)];
 
-/// The curve of an operation by directory size.
+/// The curve of an operation over directory size.
 fn sizes_of(
     named: Named,
     cache_state: CacheState,
@@ -160,7 +160,7 @@ fn sizes_of(
     ranked(&curve, sizes, rank + named.rank, benchmark)
 }
 
-/// The points of a curve, each of its own rank beside that of the curve.
+/// The points of a curve, each with its own rank added to that of the curve.
 fn ranked(
     curve: &Curve<'_>,
     points: &[(u64, u32)],

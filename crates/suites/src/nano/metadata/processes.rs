@@ -1,11 +1,10 @@
 //! One process and two at once, in directories of their own and in one that they share.
 //!
-//! One is what two are set against. All three work on the same directories, and the one process is
-//! forked as the two are. Every operation on names can be shared: two that share a directory look
-//! at any entry of it, which brings them to the same entry now and then; they rename entries of
-//! their own, and make and remove names of their own. A close is shared as far as both hold open
-//! the same entries. How each goes on with more processes, and with threads, is the matter of
-//! [`crate::nano::scaling`].
+//! One is the baseline for two. All three cases work on the same directories, and the one process
+//! is forked just like the two. All operations on names can be shared: two processes in one
+//! directory look up any of its entries, and so now and then the same one; they rename entries of
+//! their own, and make and remove names of their own. A close is shared only in that both have the
+//! same entries open. [`crate::nano::scaling`] is about more processes, and about threads.
 
 use record::{CacheState, Dimension};
 use workload::{Sharing, Workers, Workload};
@@ -42,7 +41,7 @@ impl Beside {
         }
     }
 
-    /// How many they are, and what they share.
+    /// How many processes, and what they share.
     fn threads(self) -> (usize, Sharing) {
         match self {
             Self::Nobody => (1, Sharing::Same),
@@ -52,10 +51,10 @@ impl Beside {
     }
 }
 
-/// Entries of the larger directories, where it says something that they are large.
+/// Entries in the larger directories, for operations where size matters.
 const LARGE: u64 = 10_000;
 
-/// All operations at the point that the curves go through, and some in large directories.
+/// All operations at the point common to the curves, and some in large directories.
 pub(super) fn pairs() -> Vec<Benchmark> {
     let usual = all().flat_map(|named| pair(named, ENTRIES, 4));
     let large = [STAT, READDIR, CREATE, UNLINK].into_iter();
@@ -99,8 +98,8 @@ fn one(named: Named, beside: Beside, entries: u64, rank: u32) -> Benchmark {
     .asked(Question::Throughput)
 }
 
-/// One directory for each. A process adds a quarter at most, so that it runs much longer beside the
-/// other than both take to start, and to a large one a tenth.
+/// A directory for each. A process adds at most a quarter, enough to run beside the other for much
+/// longer than both take to start, and in a large one a tenth.
 fn place(entries: u64) -> Place {
     let additions = if entries == LARGE { entries / 10 } else { entries / 4 };
     Place::Directories(Directories { count: 2, additions, ..Directories::of(entries) })

@@ -1,4 +1,4 @@
-//! Truncation, which concerns a file's blocks and its inode and no names.
+//! Truncation, which involves a file's blocks and inode but no names.
 
 use record::{CacheState, Dimension};
 use workload::{Operation, Workload};
@@ -8,7 +8,7 @@ use crate::benchmark::Benchmark;
 use crate::nano::curve::{Curve, usize_of};
 use crate::place::Place;
 
-/// Truncation to nothing, which gives blocks back.
+/// Truncation to nothing, which frees blocks.
 pub(super) fn curve() -> Vec<Benchmark> {
     let curve = Curve {
         name: "truncate-by-file-size",

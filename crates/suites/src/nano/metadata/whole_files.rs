@@ -1,6 +1,6 @@
-//! Small files, whole: made, written and closed, or opened, read and closed. What programs do with
-//! most of their files, which calls that are measured one by one do not add up to: a file's first
-//! block is found where its name was, and an inode that was just opened is near.
+//! Small files as a whole: made, written and closed, or opened, read and closed. This is what
+//! programs do with most of their files, and more than the sum of calls measured one by one: a
+//! file's first block is found near its name, and an inode just opened is still cached.
 
 use record::{CacheState, Dimension};
 use workload::{Access, Operation, Workload};
@@ -9,11 +9,11 @@ use crate::benchmark::Benchmark;
 use crate::place::{Directories, Place};
 
 const KIB: u64 = 1024;
-/// The size of a file, and how many directories of 100 are full of them: few enough to be made for
-/// every block, and to stay in the memory of a small limit.
+/// The size of a file, and the number of directories of 100 such files: few enough to be made for
+/// every block, and to stay in memory under a low limit.
 const SIZES: [(u64, usize); 2] = [(4 * KIB, 12), (32 * KIB, 4)];
 
-/// What the survey takes.
+/// For the survey.
 pub(super) fn quick() -> Vec<Benchmark> {
     SIZES.into_iter().flat_map(|(file_bytes, count)| both(file_bytes, count)).collect()
 }

@@ -1,5 +1,5 @@
-//! The six tests that Bonnie++ added to Bonnie: empty files are made, looked at and deleted,
-//! directory by directory in the order in which they are listed, and once more at random.
+//! The six tests that Bonnie++ added to Bonnie: empty files are made, looked up and deleted,
+//! directory by directory in listing order, and then again in random order.
 
 mod names;
 mod steps;
@@ -23,20 +23,22 @@ use super::timed::Timed;
 use crate::benchmark::Benchmark;
 use crate::classic::ClassicError;
 use crate::classic::around::Around;
-use crate::experiment::{Findings, Site};
+use crate::experiment::Site;
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 use crate::sequence::{self, Sequence, SequencePhase};
 
 /// The suite's name.
 pub const SUITE: &str = "bonnie-metadata";
 
-/// The part of the free inodes that files may take.
+/// The share of free inodes that files may take.
 const ROOM_SHARE: f64 = 0.9;
-/// What is made, looked at or deleted a second, for the estimate.
+/// Files made, looked up or deleted per second, for the estimate.
 const FILES_PER_S: f64 = 50_000.0;
 
-/// As in "The Effects of Memory-Rich Environments on File System Microbenchmarks", section 7.
+/// The options of "The Effects of Memory-Rich Environments on File System Microbenchmarks", section
+/// 7.
 #[must_use]
 pub fn published() -> BonnieMetadataOptions {
     BonnieMetadataOptions { directories: 1024, files_per_directory: 16 }
@@ -47,10 +49,10 @@ pub(crate) fn benchmarks(options: &BonnieMetadataOptions) -> Vec<Benchmark> {
     sequence::benchmarks(BonnieMetadata { options: options.clone() })
 }
 
-/// Whether a target has room for so many files.
+/// Checks that a target has enough inodes for the files.
 ///
 /// # Errors
-/// It has not.
+/// If it does not.
 pub(crate) fn check_room(
     options: &BonnieMetadataOptions,
     live: &LiveTarget,
@@ -90,7 +92,7 @@ impl Kind {
         Self::DeleteRandom,
     ];
 
-    /// Its name, and the same in words.
+    /// Its name, and a title in words.
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::CreateSequential => ("create-sequential", "create in order, and sync"),
@@ -102,7 +104,7 @@ impl Kind {
         }
     }
 
-    /// What is done to files, and in what order.
+    /// What is done to files, and in which order.
     fn operation(self) -> (&'static str, &'static str) {
         match self {
             Self::CreateSequential => ("create", "sequential"),
@@ -126,7 +128,7 @@ impl Kind {
     }
 }
 
-/// The tests with their options.
+/// The tests and their options.
 #[derive(Clone, Debug)]
 struct BonnieMetadata {
     options: BonnieMetadataOptions,
@@ -150,9 +152,10 @@ impl Sequence for BonnieMetadata {
     }
 
     fn execute(&self, site: &Site<'_>, seed: u64) -> Result<Vec<Findings>, Failure> {
-        // Nothing that was written before is to be written meanwhile.
+        // Earlier writes must not be written back meanwhile.
         site.live.target.sync().map_err(|error| failed(&error))?;
-        // Only a thread of its own may enter directories: the others stay where they are.
+        // Directories are entered in a thread with its own working directory; other threads stay
+        // put.
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let entered = system_calls::unshare_working_directory()
@@ -183,7 +186,7 @@ impl BonnieMetadata {
         let counters = site.counters()?;
         let counted = counters.read().map_err(|error| failed(&error))?;
         let timed = kind.execute(steps);
-        // What was cut short is nothing.
+        // A test that was cut short has no result.
         site.go_on()?;
         let timed = timed.map_err(|error| failed(&error))?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);

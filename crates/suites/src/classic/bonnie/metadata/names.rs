@@ -1,5 +1,5 @@
-//! Names of files as Bonnie++ makes them: a number of ten hexadecimal digits, and up to twelve
-//! random characters, after it for files in sequential order and before it for those in random
+//! File names as Bonnie++ makes them: a number of ten hexadecimal digits and up to twelve random
+//! characters, which come after it for files in sequential order and before it for those in random
 //! order.
 
 use std::ffi::CString;
@@ -7,21 +7,21 @@ use std::ffi::CString;
 use rand::{Rng, RngExt};
 use record::BonnieMetadataOptions;
 
-/// Random characters of a name at most.
+/// The most random characters in a name.
 const RANDOM_MOST: usize = 12;
-/// What they are.
+/// The characters to choose from.
 const CHARACTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The order in which names sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameOrder {
-    /// As the files are made.
+    /// In the order in which files are made.
     Sequential,
-    /// At random.
+    /// In random order.
     Random,
 }
 
-/// The name of a directory; with one directory, files lie beside each other without any.
+/// The names of the directories. If there should be only one, there are none: files are at the top.
 pub(super) fn directories(options: &BonnieMetadataOptions) -> Vec<CString> {
     let name = |number: u32| plain(format!("{number:05}"));
     if options.directories == 1 { Vec::new() } else { (0..options.directories).map(name).collect() }

@@ -1,7 +1,7 @@
 //! What each of the six tests does, call by call as in `bon_file.cpp` of Bonnie++ 2.00a.
 //!
-//! Paths are relative and directories are entered, so this has to run in a thread with a working
-//! directory of its own.
+//! Paths are relative and directories are entered, so this must run in a thread with its own
+//! working directory.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -18,11 +18,11 @@ use super::names::{self, NameOrder};
 use crate::classic::bonnie::timed::{Timed, timed};
 use crate::experiment::Site;
 
-/// Files between two looks at whether the run is to stop.
+/// Files between two checks whether the run was told to stop.
 const LOOK_EVERY: usize = 1024;
-/// Bytes of a C library's buffer of directory entries.
+/// Size of a C library's buffer for directory entries.
 const ENTRIES_BYTES: usize = 32 << 10;
-/// The directory that holds all others.
+/// The directory that contains all others.
 const TOP: &CStr = c"Bonnie";
 const UP: &CStr = c"..";
 
@@ -30,16 +30,16 @@ const UP: &CStr = c"..";
 pub(super) struct Steps<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) options: &'a BonnieMetadataOptions,
-    /// The site's directory, by which its file system is synced.
+    /// The site's directory, used to sync its file system.
     pub(super) directory: File,
     pub(super) generator: Xoshiro256PlusPlus,
     pub(super) directories: Vec<CString>,
-    /// Those that are there.
+    /// The paths of the current files.
     pub(super) files: Vec<CString>,
 }
 
 impl Steps<'_> {
-    /// Makes the directories, and in the time that counts the files and a sync.
+    /// Makes the directories, then times making the files and a sync.
     pub(super) fn create(&mut self, order: NameOrder) -> io::Result<Timed> {
         self.files = names::files(self.options, order, &mut self.generator);
         mkdir(TOP, Mode::RWXU)?;
@@ -58,7 +58,7 @@ impl Steps<'_> {
         Ok(timed)
     }
 
-    /// Looks at all files, directory by directory, in the order in which these list them.
+    /// Looks up all files, directory by directory, in the order in which they are listed.
     pub(super) fn stat_sequential(&self) -> io::Result<Timed> {
         let (found, timed) = timed(self.site.clock, || {
             self.each_directory(|name| stat(name).map(drop), |_| Ok(()))
@@ -78,7 +78,7 @@ impl Steps<'_> {
         Ok(timed)
     }
 
-    /// Looks at all files, in a new random order.
+    /// Looks up all files, in a new random order.
     pub(super) fn stat_random(&mut self) -> io::Result<Timed> {
         self.files.shuffle(&mut self.generator);
         let ((), timed) = timed(self.site.clock, || self.each_file(|path| stat(path).map(drop)))?;
@@ -106,7 +106,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Acts on every file of every directory, and on each directory after it; the number of files.
+    /// Calls `act` on every file of every directory, and `leave` on each directory after its files.
+    /// Returns the number of files.
     fn each_directory(
         &self,
         act: impl Fn(&CStr) -> rustix::io::Result<()>,
@@ -127,14 +128,14 @@ impl Steps<'_> {
         Ok(found)
     }
 
-    /// Takes the last directory away and syncs.
+    /// Removes the top directory and syncs.
     fn end(&self) -> io::Result<()> {
         chdir(UP)?;
         rmdir(TOP)?;
         Ok(syncfs(&self.directory)?)
     }
 
-    /// Whether these were all files.
+    /// Checks that this was the number of files made.
     fn all(&self, found: usize) -> io::Result<()> {
         let made = self.files.len();
         if found == made {
@@ -152,8 +153,8 @@ impl Steps<'_> {
     }
 }
 
-/// Acts on every file of the directory that was entered, as it is listed; how many there were. The
-/// calls are those of `opendir(3)`, which looks at what it has opened, and `readdir(3)`.
+/// Calls `act` on every file of the current directory as it is listed, and returns their number.
+/// Makes the same calls as `opendir(3)`, which stats what it has opened, and `readdir(3)`.
 fn listed(
     entries: &mut [MaybeUninit<u8>],
     act: &impl Fn(&CStr) -> rustix::io::Result<()>,

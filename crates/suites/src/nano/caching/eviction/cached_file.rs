@@ -1,4 +1,4 @@
-//! A cold file whose pages are accessed one by one, with read-ahead switched off.
+//! A cold file whose pages are accessed one by one, with read-ahead off.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,10 +10,10 @@ use targets::cache::residency::ResidencyWatch;
 
 use super::replay::Cached;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::nano::caching::cold_file::ColdFile;
-use crate::replicate::failed;
 
-/// Accesses between two looks at whether the run is to stop.
+/// Accesses between two checks whether the run was told to stop.
 const ACCESSES_PER_STOP: u32 = 1024;
 
 /// A file in the target's own, small page cache.
@@ -26,7 +26,7 @@ pub(super) struct CachedFile<'a> {
 }
 
 impl<'a> CachedFile<'a> {
-    /// Opens a cold file; `POSIX_FADV_RANDOM` has the kernel read what is asked for and no more.
+    /// Opens a cold file. With `POSIX_FADV_RANDOM`, the kernel only reads what is requested.
     pub(super) fn open(site: &'a Site<'a>, cold: &ColdFile) -> Result<Self, Failure> {
         let file = cold.open()?;
         fadvise(&file, 0, None, Advice::Random).map_err(|error| failed(&error))?;

@@ -1,8 +1,8 @@
-//! Eviction: which pages leave a page cache that is too small, and which policy that looks like.
+//! Eviction: which pages leave a page cache that is too small, and which policy that resembles.
 //!
 //! The target's memory limit makes the cache small. Files are read and written page by page in
-//! known traces, without read-ahead (the trace is then what the kernel saw), and at stated moments
-//! the kernel is asked which pages are resident.
+//! known traces, without read-ahead (so that the trace is what the kernel sees), and at given
+//! moments the kernel is asked which pages are resident.
 
 mod cached_file;
 mod policies;
@@ -21,16 +21,17 @@ use crate::experiment::{Experiment, Site};
 use crate::live_target::LiveTarget;
 
 const MIB: u64 = 1 << 20;
-/// Below this, what the program itself takes of the limit is a large part of it.
+/// Below this, the program's own memory is a large part of the limit.
 const LIMIT_MIN_BYTES: u64 = 8 * MIB;
-/// Above this, filling it page by page takes minutes.
+/// Above this, it takes minutes to fill it page by page.
 const LIMIT_MAX_BYTES: u64 = 256 * MIB;
-/// The longest file of a trace, in limits.
+/// Size of the longest file in a trace, in multiples of the limit.
 const LIMITS_PER_FILE: u64 = 4;
-/// The file that shows how much of it stays, in limits: more than one, or all of it would.
+/// Size of the file that shows how much of it stays, in multiples of the limit. With no more than
+/// one, all of it would.
 const LIMITS_TO_FILL: u64 = 2;
 
-/// The scenes, and the whole battery of traces with the policies that explain it.
+/// The scenes, and the full battery of traces with the policies that explain it.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
     let mut all: Vec<Benchmark> = Scene::ALL
         .into_iter()
@@ -52,7 +53,7 @@ fn benchmark(name: &str, title: &str, experiment: impl Experiment + 'static) -> 
     }
 }
 
-/// Whether pages are thrown out here within a reasonable time.
+/// Whether pages are evicted here within reasonable time.
 fn check(live: &LiveTarget) -> Result<(), String> {
     cold_file::check(live)?;
     let file_system = &live.target().facts().file_system;
@@ -79,14 +80,14 @@ fn check(live: &LiveTarget) -> Result<(), String> {
     Ok(())
 }
 
-/// Pages that the limit allows, whatever else takes some of them.
+/// Pages that the limit allows, whatever else may use some of them.
 fn limit_pages(target: &Target) -> u32 {
     let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(LIMIT_MIN_BYTES);
     u32::try_from(limit_bytes / rustix::param::page_size() as u64).unwrap_or(u32::MAX)
 }
 
-/// Pages of a file that stay in memory when more of it than that is read: the kernel, and this
-/// program's own memory, take part of the limit, and nobody says how much.
+/// How many pages of a file stay in memory when more than that is read. The kernel and this
+/// program's own memory take part of the limit, and how much is not reported.
 fn capacity_pages(site: &Site<'_>, cold: &mut ColdFile) -> Result<u32, Failure> {
     let resident = cold.read_in()?;
     cold.cool(site)?;

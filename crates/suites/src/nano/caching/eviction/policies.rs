@@ -1,4 +1,4 @@
-//! The battery of traces, and the reference policies held against what stayed resident.
+//! The battery of traces, and reference policies compared with what stayed resident.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,16 +12,18 @@ use serde_json::{Value, json};
 use super::cached_file::CachedFile;
 use super::replay::Replayed;
 use super::{LIMITS_PER_FILE, capacity_pages, check, limit_pages};
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
-use crate::replicate::failed;
+use crate::nanoseconds::nanos;
 
-/// The share of pages resident that nobody had asked for from which on no verdict is given: they
-/// came in with others, which no policy of single pages explains.
+/// The largest share of never accessed pages that may be resident for a verdict. Such pages came in
+/// along with others, which a policy for single pages cannot explain.
 const UNASKED_MAX: f64 = 0.05;
 
-/// The policy that explains best what stays resident, and how well each of the others does.
+/// Finds the policy that best explains what stays resident, and how well each of the others does.
 #[derive(Debug)]
 pub(super) struct Policies;
 
@@ -67,7 +69,7 @@ impl Experiment for Policies {
         Ok(Findings {
             metrics: values(&fitted),
             bytes: accesses as u64 * page_bytes,
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(elapsed),
             evidence: cold.evidence().clone(),
             observations: vec![Observation::Policies(ranking(&fitted))],
             ..Findings::default()
@@ -75,20 +77,20 @@ impl Experiment for Policies {
     }
 }
 
-/// Replays one trace on an empty cache.
+/// Replays one trace, starting with an empty cache.
 fn replay(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<Observed, Failure> {
     cold.cool(site)?;
     Replayed::of(&trace, &mut CachedFile::open(site, cold)?)?.into_observation(trace)
 }
 
-/// Holds the policies against what was observed. What the kernel and the program take of the limit
-/// may change meanwhile, so the capacity is sought about what it was.
+/// Fits the policies to what was observed. What the kernel and the program use of the limit may
+/// change meanwhile, so the capacity is searched for around its earlier value.
 fn explain(observed: &[Observed], capacity: u32, seed: u64) -> Result<Fit, Failure> {
     let question = Question { seed, ..Question::within(capacity / 2..=capacity * 5 / 4) };
     fit(observed, &question).map_err(|error| failed(&error))
 }
 
-/// `agreement_lru_2` of LRU-2.
+/// For LRU-2, `agreement_lru_2`.
 fn metric_of(policy: Policy) -> String {
     let word = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let name: String = policy.name().to_ascii_lowercase().chars().map(word).collect();
@@ -96,8 +98,8 @@ fn metric_of(policy: Policy) -> String {
     format!("agreement_{}", words.join("_"))
 }
 
-/// The values of the metrics: what the best explains, the agreement of each, and how much of what
-/// nobody had asked for was resident, in percent.
+/// The values of the metrics, in percent: what the best policy explains, the agreement of each, and
+/// the share of never accessed pages that were resident.
 fn values(fitted: &Fit) -> Vec<f64> {
     let agreement = |policy: Policy| {
         let scored = fitted.ranking.iter().find(|scored| scored.policy == policy);
@@ -124,7 +126,7 @@ fn ranking(fitted: &Fit) -> PolicyRanking {
     }
 }
 
-/// What the fit says, in words.
+/// The result of the fit, in words.
 fn sentence(fitted: &Fit) -> String {
     let best = fitted.best().policy;
     if fitted.resident_unaccessed > UNASKED_MAX {

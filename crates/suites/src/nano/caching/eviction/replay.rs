@@ -1,20 +1,20 @@
-//! Replaying a trace, and looking at what is resident at its moments.
+//! Replays a trace and looks at what is resident at its moments.
 
 use replacement::{Observed, Trace};
 use runner::Failure;
 
-use crate::replicate::failed;
+use crate::failure::failed;
 
 /// A cache that a trace is replayed on.
 pub(super) trait Cached {
-    /// Accesses a page; says whether it was resident before.
+    /// Accesses a page and returns whether it was resident before.
     fn access(&mut self, access: replacement::Access) -> Result<bool, Failure>;
 
     /// Whether each of the first `pages` pages is resident.
     fn resident(&mut self, pages: u32) -> Result<Vec<bool>, Failure>;
 }
 
-/// What was seen of a trace.
+/// What was observed during a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Replayed {
     /// Whether each access found its page resident, in order.
@@ -24,7 +24,7 @@ pub(super) struct Replayed {
 }
 
 impl Replayed {
-    /// Replays `trace` on an empty cache.
+    /// Replays `trace`, starting with an empty cache.
     pub(super) fn of(trace: &Trace, cache: &mut impl Cached) -> Result<Self, Failure> {
         let mut hits = Vec::with_capacity(trace.accesses().len());
         let mut resident = Vec::with_capacity(trace.moments().len());
@@ -56,7 +56,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A cache under a known policy.
+    /// A cache with a known policy.
     pub(crate) struct Simulated(Box<dyn Cache>);
 
     impl Simulated {

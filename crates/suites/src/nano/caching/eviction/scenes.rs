@@ -1,4 +1,4 @@
-//! Scenes: single traces that each show one trait of a replacement policy.
+//! Scenes: single traces that each show one property of a replacement policy.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,24 +12,26 @@ use serde_json::{Value, json};
 use super::cached_file::CachedFile;
 use super::replay::Replayed;
 use super::{LIMITS_TO_FILL, capacity_pages, check, limit_pages};
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file::ColdFile;
 use crate::nano::caching::page_runs;
+use crate::nanoseconds::nanos;
 
-/// Runs of resident pages that the record keeps.
+/// Runs of resident pages that the record keeps at most.
 const RUNS_MAX: usize = 512;
 
-/// What is done to a file that does not fit into memory.
+/// What is done to a file that does not fit in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scene {
     /// Every page is read once.
     Scan,
     /// Pages are read in a loop a tenth larger than memory.
     Loop,
-    /// A hot set is read at random while a scan goes by.
+    /// A hot set is read at random while a scan passes through.
     HotSet,
-    /// Every other page is written, the others read; then others are read.
+    /// Every other page is written and the rest are read; then more pages are read.
     DirtyAndClean,
 }
 
@@ -54,7 +56,7 @@ impl Scene {
         }
     }
 
-    /// Its accesses, for a memory of `capacity` pages; the seed draws the random ones.
+    /// Its accesses, for a memory of `capacity` pages; random ones are drawn from the seed.
     fn trace(self, capacity: u32, seed: u64) -> Trace {
         let tenths = |tenths: u32| capacity / 10 * tenths;
         match self {
@@ -77,7 +79,7 @@ impl Scene {
         }
     }
 
-    /// Names of the metrics, each in percent but the first.
+    /// Names of the metrics that are shares, in percent.
     fn shares(self) -> &'static [&'static str] {
         match self {
             Self::Scan => &["newest_share"],
@@ -98,11 +100,12 @@ impl Scene {
         };
         match self {
             Self::Scan => {
-                // Of as many pages as are resident, those read last.
+                // How many of the last pages read are resident, out of as many as are resident in
+                // all.
                 let count = resident.iter().filter(|is_there| **is_there).count();
                 vec![share(&mut resident.iter().rev().take(count).copied())]
             }
-            // The first time around, nothing could be there.
+            // In the first round, nothing could be resident.
             Self::Loop => vec![share(&mut replayed.hits.iter().skip(tenths(11)).copied())],
             Self::HotSet => {
                 let (hot, scanned) = resident.split_at(tenths(4));
@@ -173,7 +176,7 @@ impl Experiment for SceneRun {
         Ok(Findings {
             metrics,
             bytes: trace.accesses().len() as u64 * page_bytes,
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(elapsed),
             evidence,
             observations: vec![Observation::Pages(PageRuns {
                 title: "at the end".to_owned(),

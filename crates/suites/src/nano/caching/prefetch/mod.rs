@@ -1,5 +1,5 @@
-//! Prefetch: which pages come into memory with each read of a cold file, by stride, position and
-//! history of the reads.
+//! Prefetch: which pages come into memory with each read of a cold file, depending on stride,
+//! position and history of the reads.
 
 mod fetches;
 mod names;
@@ -22,16 +22,18 @@ use self::pattern::{Descriptors, Pattern};
 use self::watched_file::WatchedFile;
 use super::cold_file::{self, ColdFile};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::replicate::failed;
+use crate::nanoseconds::nanos;
 use crate::state::{self, Claim};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// What the survey takes: the sequential window, and what the first read of a file brings in.
+/// For the survey: the sequential window, and what the first read of a file brings in.
 pub(super) fn quick() -> Vec<Benchmark> {
     vec![
         benchmark("read-ahead-sequential", "read-ahead, sequential", Pattern::Sequential),
@@ -39,7 +41,7 @@ pub(super) fn quick() -> Vec<Benchmark> {
     ]
 }
 
-/// All other histories, and the curves by stride and by size of a small file.
+/// All other histories, and curves over the stride and over the size of a small file.
 pub(super) fn curves() -> Vec<Benchmark> {
     let mut all = vec![
         benchmark("first-read-middle", "first read, in the middle", Pattern::FirstInMiddle),
@@ -90,7 +92,7 @@ struct ReadAhead {
     pattern: Pattern,
 }
 
-/// What one execution saw.
+/// What was observed in one execution.
 struct Seen {
     fetches: Fetches,
     resident: PageMap,
@@ -138,7 +140,7 @@ impl Experiment for ReadAhead {
         Ok(Findings {
             metrics: self.values(&seen),
             bytes: seen.fetches.reads.len() as u64 * page_bytes,
-            elapsed_ns: u64::try_from(seen.elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(seen.elapsed),
             observations: observations(&seen),
             evidence: seen.evidence,
             ..Findings::default()
@@ -202,7 +204,7 @@ impl ReadAhead {
     }
 }
 
-/// The windows in the order in which they came, and the pages that were there in the end.
+/// The windows in order, and the pages in memory at the end.
 fn observations(seen: &Seen) -> Vec<Observation> {
     let page_bytes = rustix::param::page_size() as f64;
     let point = |read: &fetches::ReadPage| {

@@ -1,9 +1,9 @@
 //! Prefetch of metadata: whether `stat` of one name brings in the attributes of its neighbours.
 //!
-//! Attributes have no pages that the kernel would tell of, so the device is the witness. The
-//! target is mounted again, which leaves nothing of it in memory; the directory is listed, so
-//! that the names themselves are there; then each name is asked for its attributes, and a `stat`
-//! during which the device is not read was answered from what an earlier one brought.
+//! The kernel does not report which attributes are cached, so the device serves as witness. The
+//! target is remounted, which leaves nothing of it in memory; the directory is listed, which brings
+//! in the names; then each name is passed to `stat`. A call during which the device is not read was
+//! answered from what an earlier one brought in.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,17 +21,19 @@ use targets::Location;
 
 use crate::benchmark::Benchmark;
 use crate::counters::Reading;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
+use crate::nanoseconds::nanos;
 
 /// Files in the directory.
 const NAMES: usize = 4096;
-/// How long the device may take to finish what was asked of it ahead.
+/// How long the device may take to finish reading ahead.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_micros(50);
-/// Looks in a row at which the device was idle and had read no more, and the time between two: a
-/// request that is still to be given to the device counts nowhere.
+/// How many times in a row the device must be idle and have read nothing more, and the time between
+/// two looks. A request not yet passed to the device is not counted anywhere.
 const QUIET_LOOKS: u32 = 4;
 const QUIET_PAUSE: Duration = Duration::from_millis(1);
 
@@ -48,33 +50,33 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
     ]
 }
 
-/// The order in which names are asked for.
+/// The order in which names are passed to `stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// That in which their files were made.
+    /// The order in which their files were made.
     Creation,
     Random,
 }
 
-/// `stat` of each name of a directory of which nothing but the names is in memory.
+/// `stat` of each name in a directory of which only the names are in memory.
 #[derive(Debug)]
 struct Attributes {
     order: Order,
 }
 
-/// What the device was read for each `stat`, in bytes, in order.
+/// Bytes read from the device for each `stat`, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Witnessed(Vec<u64>);
 
 impl Witnessed {
-    /// The `stat`s that read the device.
+    /// The `stat` calls that read from the device.
     fn fetches(&self) -> impl Iterator<Item = u64> {
         self.0.iter().copied().filter(|bytes| *bytes > 0)
     }
 
     /// The values of the metrics: names answered per fetch, bytes per fetch, the first fetch, and
-    /// the share of names that were there already. Names before the first fetch came with the
-    /// directory itself.
+    /// the share of names that were already in memory. Names before the first fetch came in with
+    /// the directory itself.
     fn values(&self) -> Vec<f64> {
         let (fetches, bytes) = (self.fetches().count(), self.fetches().sum::<u64>());
         let per_fetch = |value: f64| if fetches == 0 { 0.0 } else { value / fetches as f64 };
@@ -160,7 +162,7 @@ impl Experiment for Attributes {
         let point = |(number, &bytes): (usize, &u64)| (number as f64, bytes as f64);
         Ok(Findings {
             metrics: witnessed.values(),
-            elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: nanos(began.elapsed()),
             observations: vec![Observation::Series(Series {
                 title: "read from the device, by requested name".to_owned(),
                 axis: Quantity::new("names requested", "count"),
@@ -173,7 +175,7 @@ impl Experiment for Attributes {
 }
 
 impl Attributes {
-    /// What the device reads for each name.
+    /// Bytes that the device reads for each name.
     fn witness(&self, site: &Site<'_>, directory: &Path) -> Result<Vec<u64>, Failure> {
         let mut numbers: Vec<usize> = (0..NAMES).collect();
         if self.order == Order::Random {
@@ -208,7 +210,7 @@ fn path(directory: &Path, number: usize) -> PathBuf {
     directory.join(format!("name-{number:04}"))
 }
 
-/// Waits until the device has done what it was asked to: what is read ahead comes later.
+/// Waits until the device has completed all requests, since read-ahead arrives later.
 fn idle(site: &Site<'_>) -> Result<(), Failure> {
     let began = Instant::now();
     loop {
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_fetch_answers_for_the_names_after_it() {
-        // Eight names came with the directory.
+        // Eight names came in with the directory.
         let witnessed = Witnessed([&[0; 8][..], &[8192], &[0; 15], &[4096], &[0; 15]].concat());
         assert_eq!(witnessed.values(), [16.0, 6144.0, 8192.0, 100.0 * 38.0 / 40.0]);
     }

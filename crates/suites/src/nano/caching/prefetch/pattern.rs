@@ -1,4 +1,4 @@
-//! Patterns in which single pages of a cold file are read.
+//! Patterns of single-page reads of a cold file.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
-/// Windows that a sequential read may need to grow and settle, with room to spare.
+/// Windows that a sequential stream may need to grow and settle, with some to spare.
 const WINDOWS: u64 = 8;
-/// The kernel's own setting where none is known: 128 KiB (`VM_READAHEAD_PAGES`).
+/// The kernel's default, used if the setting is unknown: 128 KiB (`VM_READAHEAD_PAGES`).
 const WINDOW_BYTES: u64 = 128 << 10;
-/// Reads of a pattern that jumps, at most.
+/// The most reads in a pattern that jumps.
 const JUMPS_MAX: usize = 64;
 
 /// The order in which pages are read, one page at a time.
@@ -27,25 +27,25 @@ pub(super) enum Pattern {
         /// Its size.
         bytes: u64,
     },
-    /// Each page after the one before it.
+    /// Page by page from the start.
     Sequential,
-    /// Each page before the one after it, from the end.
+    /// Page by page from the end.
     Backward,
-    /// One page of every so many bytes.
+    /// One page per stride.
     Strided {
-        /// From the start of one page that is read to the start of the next.
+        /// From the start of one page read to the start of the next.
         bytes: u64,
     },
-    /// Two sequential streams, from the start and from the middle, in turn.
+    /// Two sequential streams in turn, from the start and from the middle.
     TwoStreams(Descriptors),
     /// Pages in random order, each once.
     Random,
 }
 
-/// How two streams share what the kernel learns: it learns by open file description.
+/// How two streams share the kernel's read history, which is kept per open file description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Descriptors {
-    /// Both read through one.
+    /// Both read through the same one.
     Shared,
     /// Each has its own.
     Own,
@@ -59,7 +59,7 @@ pub(super) struct OneRead {
 }
 
 impl Pattern {
-    /// The size of the file it is read in, where the kernel reads ahead by so much at most.
+    /// The size of the file to read, given the maximum that the kernel reads ahead.
     pub(super) fn file_bytes(self, read_ahead_bytes: Option<u64>) -> u64 {
         let window_bytes = read_ahead_bytes.unwrap_or(WINDOW_BYTES);
         let to_settle = (WINDOWS * window_bytes).clamp(MIB, 64 * MIB);
@@ -77,9 +77,9 @@ impl Pattern {
         if self == Self::TwoStreams(Descriptors::Own) { 2 } else { 1 }
     }
 
-    /// Fetches in a row that bring the same, for the window to have settled and the pattern to
-    /// end; none where it goes through a stated number of reads. A window that grows may bring
-    /// the same two or three times, in each stream.
+    /// How many consecutive fetches must bring in the same amount for the window to have settled
+    /// and the pattern to end; `None` if it has a fixed number of reads. A growing window may
+    /// repeat a size two or three times in each stream.
     pub(super) fn fetches_to_settle(self) -> Option<usize> {
         match self {
             Self::Sequential => Some(4),
@@ -93,7 +93,7 @@ impl Pattern {
         }
     }
 
-    /// Its reads in a file of `pages`, in order; the seed draws the random ones.
+    /// Its reads in a file of `pages` pages, in order; random ones are drawn from the seed.
     pub(super) fn places(self, pages: u64, seed: u64) -> Vec<OneRead> {
         let page_bytes = rustix::param::page_size() as u64;
         let by_one = |page| OneRead { descriptor: 0, page };

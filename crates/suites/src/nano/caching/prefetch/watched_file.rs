@@ -1,8 +1,9 @@
-//! A cold file that is read page by page, and looked at after each read.
+//! A cold file that is read page by page, with a look at its pages after each read.
 //!
-//! Linux puts the pages of a window into the page cache within the read that starts it, and their
-//! content comes later: `cachestat` counts them at once, `mincore` when they are read. So what a
-//! read has started is known when it returns, and everything has come when both count the same.
+//! Linux adds the pages of a window to the page cache during the read that starts it, and their
+//! contents arrive later: `cachestat` counts them at once, `mincore` once they have been read. So
+//! what a read has started is known when it returns, and everything has arrived when both counts
+//! agree.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -15,12 +16,12 @@ use targets::cache::residency::{PageMap, ResidencyWatch, residency_in};
 use super::fetches::{ColdPages, ReadPage};
 use super::pattern::OneRead;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::nano::caching::cold_file::ColdFile;
-use crate::replicate::failed;
 
-/// How long a window may take to come: a throttled device is slow.
+/// How long a window may take to arrive, since a throttled device is slow.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks at pages that are to come: about what a fast device takes.
+/// Time between two looks at pages still to arrive: about what a fast device takes.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// A cold file under observation.
@@ -46,7 +47,7 @@ impl<'a> WatchedFile<'a> {
         Ok(Self { site, descriptors: opened, watch, seen, buffer })
     }
 
-    /// Pages of the file.
+    /// Number of pages in the file.
     pub(super) fn pages(&self) -> u64 {
         self.seen.covered().end
     }
@@ -56,13 +57,13 @@ impl<'a> WatchedFile<'a> {
         &self.seen
     }
 
-    /// Pages in the page cache, those whose content is still to come among them.
+    /// Number of pages in the page cache, including those whose contents are still to arrive.
     fn in_cache(&self) -> Result<u64, Failure> {
         let counted = residency_in(&self.descriptors[0], 0..u64::MAX);
         Ok(counted.map_err(|error| failed(&error))?.resident_pages)
     }
 
-    /// Waits until the content of every page in the cache has come.
+    /// Waits until the contents of every page in the cache have arrived.
     fn everything_has_come(&mut self) -> Result<PageMap, Failure> {
         let began = Instant::now();
         loop {

@@ -1,35 +1,35 @@
-//! The course of a warm-up: every read in a histogram and in a slice of time, and now and then a
-//! look at how much is resident.
+//! The course of a warm-up: every read goes into a histogram and a slice of time, with an
+//! occasional look at how much is resident.
 
 use measure::{Clock, Recorder};
 use runner::Failure;
 
-/// The least width of a slice of time, and the time between two looks at what is resident: a look
-/// takes some 100 microseconds, so it takes little of it.
+/// The least width of a time slice, and the time between two looks at what is resident. A look
+/// takes some 100 microseconds, a small part of that.
 const SLICE_NS: u64 = 4_000_000;
-/// Once everything is resident, it goes on for this share of the time that took: enough to see
-/// that it is steady.
+/// Once everything is resident, reading goes on for this share of the time that took: enough to
+/// show that it is steady.
 const AFTERWARDS: f64 = 0.5;
-/// But so many slices at least.
+/// But for at least this many slices.
 const SLICES_AFTERWARDS: u64 = 8;
-/// Random reads find the last page after `pages * (ln pages + 0.6)` of them on average, and hardly
+/// Random reads reach the last page after `pages * (ln pages + 0.6)` reads on average, and hardly
 /// ever need three times as many (the coupon collector's problem).
 const READS_PER_EXPECTED: f64 = 3.0;
-/// Looks that are kept for the record.
+/// Looks that the record keeps at most.
 const LOOKS_MAX: usize = 128;
 
 /// What is read, in which order, and how much of it is resident.
 pub(super) trait Reads {
-    /// Pages of the file.
+    /// Number of pages in the file.
     fn pages(&self) -> u64;
 
-    /// The page to read next: chosen outside of what is timed.
+    /// Chooses the page to read next; not timed.
     fn choose(&mut self) -> u64;
 
     /// Reads a page.
     fn read(&mut self, page: u64) -> Result<(), Failure>;
 
-    /// How many pages are resident; ends the replicate if the run is to stop.
+    /// How many pages are resident. Ends the replicate if the run was told to stop.
     fn resident_pages(&mut self) -> Result<u64, Failure>;
 }
 
@@ -38,9 +38,9 @@ pub(super) trait Reads {
 pub(super) struct Look {
     /// When it began, since the first read.
     pub(super) at_ticks: u64,
-    /// How long it took; no read was done meanwhile.
+    /// How long it took, during which nothing was read.
     pub(super) took_ticks: u64,
-    /// What it saw.
+    /// How many pages were resident.
     pub(super) resident_pages: u64,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Reads until everything is resident and that has shown.
+    /// Reads until everything is resident, and on until the effect has shown.
     pub(super) fn of(clock: &impl Clock, reads: &mut impl Reads) -> Result<Self, Failure> {
         let pages = reads.pages();
         let origin_ticks = clock.start();
@@ -90,7 +90,7 @@ impl Course {
         }
     }
 
-    /// As many looks as are kept, at even distances.
+    /// The looks that are kept, evenly spaced.
     pub(super) fn looks_thinned(&self) -> impl Iterator<Item = &Look> {
         self.looks.iter().step_by(self.looks.len().div_ceil(LOOKS_MAX).max(1))
     }
@@ -102,7 +102,7 @@ fn has_shown(resident_ticks: u64, at_ticks: u64, recorder: &Recorder) -> bool {
     since as f64 >= AFTERWARDS * resident_ticks as f64 && since >= slices
 }
 
-/// Refuses to go on where pages leave again as fast as others come.
+/// Gives up if pages leave again as fast as others come in.
 fn check_progress(pages: u64, resident_pages: u64, reads: u64) -> Result<(), Failure> {
     let pages_f = pages as f64;
     let expected = pages_f * (pages_f.max(1.0).ln() + 0.6);
@@ -124,13 +124,13 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A file whose cold pages take 100 microseconds to read, and whose warm ones take one.
+    /// A file whose cold pages take 100 microseconds to read, and warm ones one.
     pub(crate) struct Simulated {
         pub(crate) clock: ManualClock,
         pages: u64,
         state: u64,
         resident: BTreeSet<u64>,
-        /// Pages that memory has room for.
+        /// Pages that fit in memory.
         room: usize,
     }
 
@@ -147,7 +147,7 @@ pub(super) mod tests {
         }
 
         fn choose(&mut self) -> u64 {
-            // Knuth's MMIX generator: any will do.
+            // Knuth's MMIX generator; any would do.
             self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (self.state >> 33) % self.pages
         }
@@ -174,7 +174,7 @@ pub(super) mod tests {
         let total = course.recorder.operations();
         let slices: u64 = course.recorder.timeline().slices().map(|slice| slice.count()).sum();
         assert_eq!(slices, total);
-        // Bucket by bucket: each value of the histogram lies in the octave of its slice.
+        // Bucket by bucket: each value in the histogram is within its slice's octave.
         let mut octaves = [0; 64];
         for slice in course.recorder.timeline().slices() {
             for (sum, count) in octaves.iter_mut().zip(slice.counts) {
@@ -186,7 +186,7 @@ pub(super) mod tests {
         let seen: Vec<u64> = course.looks.iter().map(|look| look.resident_pages).collect();
         assert!(seen.is_sorted(), "{seen:?}");
         assert_eq!(seen.last(), Some(&4096));
-        // 4096 cold reads and the looks come before; half of that time after.
+        // 4096 cold reads and the looks come first, then half of that time.
         let until_ms = course.resident_ticks as f64 / 1e6;
         assert!((430.0..520.0).contains(&until_ms), "{until_ms}");
         let share = course.elapsed_ticks as f64 / course.resident_ticks as f64;

@@ -1,8 +1,8 @@
 //! Where in a warm-up the steady state begins.
 //!
-//! The throughput of each slice of time is cut where its mean or variance changes, and the segments
-//! are held against the last one (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold",
-//! OOPSLA 2017, section 4, as in `stats::changepoint`).
+//! The series of throughputs, one per time slice, is split where its mean or variance changes, and
+//! the segments are compared with the last one (Barrett et al., "Virtual Machine Warmup Blows Hot
+//! and Cold", OOPSLA 2017, section 4, as in `stats::changepoint`).
 
 use measure::Clock;
 use record::Warning;
@@ -12,24 +12,24 @@ use stats::steady_state::{Rule, steady_state};
 
 use super::course::Course;
 
-/// Throughputs within this share of the last segment's are the same: what a virtual machine's
+/// Throughputs within this share of the last segment's count as equal: what a virtual machine's
 /// neighbours do to reads from memory is not warm-up.
 const TOLERANCE: f64 = 0.1;
-/// The share of the time, at its end, that must be steady: less than what follows the last cold
+/// The share of the time, at the end, that must be steady. Less than what follows the last cold
 /// read, which is a third.
 const STEADY_SHARE: f64 = 0.2;
 
 /// The steady state of a warm-up.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Judged {
-    /// Beginnings of slices, in nanoseconds since the first read, and reads per second in each.
+    /// The start of each slice, in nanoseconds since the first read, and its reads per second.
     pub(super) throughput: Vec<(f64, f64)>,
-    /// When the steady state begins; where there is none, the whole time.
+    /// When the steady state begins; the whole time if there is none.
     pub(super) time_until_steady_ns: f64,
-    /// Reads per second before and after.
+    /// Reads per second before and after that.
     pub(super) throughput_before: f64,
     pub(super) throughput_steady: f64,
-    /// What its end was like, where that is no steady state.
+    /// A warning that describes the end, if it is not steady.
     pub(super) unsteady: Option<Warning>,
 }
 
@@ -52,7 +52,7 @@ impl Judged {
     }
 }
 
-/// Index of the first slice of the steady state.
+/// Index of the first slice in the steady state.
 fn steady_from(rates: &[f64]) -> Option<usize> {
     let found = pelt(rates, pelt::Options::default()).ok()?;
     let options = warmup::Options {
@@ -63,7 +63,7 @@ fn steady_from(rates: &[f64]) -> Option<usize> {
     classify(&found, options).ok()?.steady_from
 }
 
-/// How the end of the series spread and drifted.
+/// How much the end of the series spread and drifted.
 fn unsteady(rates: &[f64]) -> Option<Warning> {
     let rounds = Rule::default().rounds;
     let last = &rates[rates.len().saturating_sub(rounds)..];
@@ -75,7 +75,7 @@ fn unsteady(rates: &[f64]) -> Option<Warning> {
 /// A slice of time and the reads that ended in it.
 struct Slice {
     start_ns: f64,
-    /// Its width without the looks at what is resident.
+    /// Its width, less the looks at what is resident.
     reading_ns: f64,
     reads: u64,
 }
@@ -92,7 +92,7 @@ fn mean_rate(slices: &[Slice]) -> Option<f64> {
     (reading_ns > 0.0).then(|| reads as f64 / reading_ns * 1e9)
 }
 
-/// All slices but the last, which the end cut short.
+/// All slices except the last, which is cut short.
 fn slices(course: &Course, clock: &impl Clock) -> Vec<Slice> {
     let timeline = course.recorder.timeline();
     let width_ticks = timeline.slice_ticks();
@@ -127,7 +127,7 @@ mod tests {
         let resident_ns = course.resident_ticks as f64;
         let share = judged.time_until_steady_ns / resident_ns;
         assert!((0.85..1.1).contains(&share), "steady at {share} of the time until resident");
-        // A read of a resident page takes 1,000 ns and two readings of the clock.
+        // A read of a resident page takes 1,000 ns and two clock readings.
         assert!((0.85e6..1.0e6).contains(&judged.throughput_steady), "{judged:?}");
         assert!(judged.throughput_before < judged.throughput_steady / 4.0, "{judged:?}");
         let rates: Vec<f64> = judged.throughput.iter().map(|(_, rate)| *rate).collect();

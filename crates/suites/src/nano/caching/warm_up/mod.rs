@@ -1,8 +1,8 @@
 //! Warm-up: random reads of a cold file until all of it is in memory, and on until that shows.
 //!
-//! What Figure 2 of It *IS* Rocket Science shows for three file systems: the whole curve, from the
-//! first read to steady state. A benchmark that reports one throughput of it reports an accident
-//! of its length.
+//! This is what Figure 2 of It *IS* Rocket Science shows for three file systems: the whole curve,
+//! from the first read to the steady state. A benchmark that reports a single throughput for it
+//! reports an accident of its own length.
 
 mod course;
 mod judged;
@@ -27,17 +27,18 @@ use self::course::{Course, Reads};
 use self::judged::Judged;
 use super::cold_file::{self, ColdFile};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::replicate::failed;
 use crate::state::{self, Claim};
 
 const MIB: u64 = 1 << 20;
-/// What a cold read of one page takes on a fast device, for the estimate.
+/// Duration of a cold read of one page on a fast device, for the estimate.
 const COLD_READ: Duration = Duration::from_micros(150);
 
-/// Its curve: how long the warm-up takes by the size of what is to be warm.
+/// How long the warm-up takes, as a curve over the size of the working set.
 pub(super) fn curves() -> Vec<Benchmark> {
     let curve = Curve {
         name: "warm-up-by-working-set",
@@ -98,7 +99,7 @@ impl Experiment for WarmUp {
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         cold_file::check(live)?;
         let limit = live.target.facts().conditions.limits.memory_bytes;
-        // Part of the limit is taken by other things than the file.
+        // Part of the limit is used by things other than the file.
         if limit.is_some_and(|limit| limit / 2 < self.working_set_bytes) {
             return Err(format!(
                 "its memory cannot hold the working set; give memory={} or more",
@@ -172,7 +173,7 @@ fn findings(
     }
 }
 
-/// Reads of single pages, each as likely as the others.
+/// Reads of single pages, all equally likely.
 struct RandomReads<'a> {
     site: &'a Site<'a>,
     file: File,

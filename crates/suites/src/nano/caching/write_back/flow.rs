@@ -1,51 +1,51 @@
-//! What samples of dirty data over time say of write-back.
+//! What samples of dirty data over time say about write-back.
 
-/// Samples that the record keeps.
+/// Samples that the record keeps at most.
 const SAMPLES_MAX: usize = 128;
 
-/// What was dirty at a moment.
+/// How much was dirty at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
     /// Since the beginning.
     pub(super) at_ns: u64,
-    /// How long the counting took; nothing was written meanwhile.
+    /// How long counting took, during which nothing was written.
     pub(super) took_ns: u64,
-    /// Bytes that the writer had written.
+    /// Bytes written so far by the writer.
     pub(super) written_bytes: u64,
     /// Bytes changed and not yet sent to the device.
     pub(super) dirty_bytes: u64,
-    /// Bytes on their way.
+    /// Bytes under write-back.
     pub(super) on_its_way_bytes: u64,
 }
 
 impl Sample {
-    /// Whether nothing is left to be written.
+    /// Whether nothing remains to be written.
     pub(super) fn is_clean(&self) -> bool {
         self.dirty_bytes == 0 && self.on_its_way_bytes == 0
     }
 
-    /// Whether data has left, or is leaving. The end of the file may be a part of a page.
+    /// Whether data has left or is leaving. The file may end in part of a page.
     fn is_leaving(&self) -> bool {
         self.on_its_way_bytes > 0 || self.dirty_bytes < self.written_bytes
     }
 }
 
-/// Writes that ran into the limit, in numbers.
+/// Figures for writes that ran into the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Flow {
-    /// Bytes per second until data was first seen to leave.
+    /// Bytes per second until data was first seen leaving.
     pub(super) before_bytes_per_s: f64,
     /// Bytes per second over the second half of what was written.
     pub(super) after_bytes_per_s: f64,
-    /// Bytes that were held when data was first seen to leave, or just before, whichever are more;
-    /// what was written, if none did.
+    /// Bytes dirty or under write-back when data was first seen leaving, or in the sample before,
+    /// whichever is more; all that was written, if it never left.
     pub(super) threshold_bytes: u64,
-    /// Most bytes that were dirty or on their way at once.
+    /// The most bytes that were dirty or under write-back at once.
     pub(super) held_bytes_max: u64,
 }
 
 impl Flow {
-    /// What `samples` say, which begin with one of nothing written.
+    /// Derives the figures from `samples`, the first of which is taken before anything is written.
     pub(super) fn of(samples: &[Sample]) -> Self {
         let last = samples.last().copied().unwrap_or_default();
         let first_leaving = samples.iter().position(Sample::is_leaving);
@@ -62,7 +62,8 @@ impl Flow {
     }
 }
 
-/// Bytes per second from one sample to another, the counting of each but the last left out.
+/// Bytes per second from one sample to another, not counting the time for taking those before the
+/// last.
 fn rate_per_s(samples: &[Sample], from: usize, to: usize) -> f64 {
     let (Some(first), Some(last)) = (samples.get(from), samples.get(to)) else { return 0.0 };
     let counting_ns: u64 = samples[from..to].iter().map(|sample| sample.took_ns).sum();
@@ -71,7 +72,7 @@ fn rate_per_s(samples: &[Sample], from: usize, to: usize) -> f64 {
     if elapsed_ns == 0 { 0.0 } else { bytes as f64 / elapsed_ns as f64 * 1e9 }
 }
 
-/// As many samples as are kept, at even distances, and the last.
+/// The samples that are kept: evenly spaced, and the last.
 pub(super) fn thinned(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
     let step = samples.len().div_ceil(SAMPLES_MAX).max(1);
     let is_kept = move |index: usize| index.is_multiple_of(step) || index + 1 == samples.len();
@@ -84,8 +85,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A writer of 1 MiB per millisecond until 40 MiB are dirty; then the device's 1 MiB per
-    /// 10 ms is all that it gets. Counting takes half a millisecond.
+    /// A writer that writes 1 MiB per millisecond until 40 MiB are dirty, and then only as fast as
+    /// the device, 1 MiB per 10 ms. Counting takes half a millisecond.
     fn samples() -> Vec<Sample> {
         let (mut at_ns, mut written) = (0, 0);
         let mut all = vec![Sample { took_ns: 500_000, ..Sample::default() }];

@@ -1,4 +1,4 @@
-//! Data that is written once and left alone: when it leaves, and when all of it is on the device.
+//! Data written once and left alone: when it starts to leave, and when all of it is on the device.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,30 +13,32 @@ use workload::Content;
 
 use super::Written;
 use super::flow::Sample;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file;
-use crate::replicate::failed;
+use crate::nanoseconds::nanos;
 
-/// What is written: little enough to stay below every limit.
+/// Bytes written: little enough to stay below every limit.
 const BYTES: u64 = 4 << 20;
-/// Under a smaller memory limit, data may have to leave for want of room.
+/// With a lower memory limit, data may be forced out.
 const LIMIT_MIN_BYTES: u64 = 64 << 20;
-/// Between two looks.
+/// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The longest that is waited for by the kernel's settings.
+/// The longest time to wait, as required by the kernel's settings.
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// A file written in one go.
 #[derive(Debug)]
 pub(super) struct LeftAlone;
 
-/// When data that is left alone must have left.
+/// When data left alone must have left.
 #[derive(Clone, Copy, Debug)]
 struct Due {
-    /// It is old enough (`vm.dirty_expire_centisecs`).
+    /// The age at which it is written (`vm.dirty_expire_centisecs`).
     expired: Duration,
-    /// A flusher wakes (`vm.dirty_writeback_centisecs`).
+    /// How often a flusher wakes up (`vm.dirty_writeback_centisecs`).
     interval: Duration,
 }
 
@@ -63,8 +65,8 @@ impl Due {
     }
 }
 
-/// Data that leaves before it is old was asked for: by the file system itself, or by a `sync` of
-/// somebody else's, which takes all file systems of the machine along.
+/// A warning if data left before it was old. Then it was asked for, by the file system itself or by
+/// another process's `sync`, which covers all file systems of the machine.
 fn early(began_ns: u64, expired: Duration) -> Option<Warning> {
     let began = Duration::from_nanos(began_ns);
     (began < expired).then(|| Warning::BackgroundWork {
@@ -121,8 +123,8 @@ impl Experiment for LeftAlone {
         Content::new(site.seed, 0).fill(&mut content, 0);
         written.file.write_all_at(&content, 0).map_err(|error| failed(&error))?;
         let last = written.sample(BYTES)?;
-        // Writing it, and whatever goes before that in the file system, takes time as well.
-        let patience_ns = u64::try_from((2 * due.written()).as_nanos()).unwrap_or(u64::MAX);
+        // Writing it takes time too, as does whatever the file system does before that.
+        let patience_ns = nanos(2 * due.written());
         let [began, clean] = wait(site, &mut written, patience_ns)?;
         let since_ns = |sample: Sample| sample.at_ns.saturating_sub(last.at_ns);
         let warnings = early(since_ns(began), due.expired).into_iter().collect();
@@ -139,7 +141,7 @@ impl Experiment for LeftAlone {
     }
 }
 
-/// The moments at which data was first seen to leave and at which none was left.
+/// The samples at which data was first seen leaving, and at which none was left.
 fn wait(site: &Site<'_>, written: &mut Written, patience_ns: u64) -> Result<[Sample; 2], Failure> {
     let mut began = None;
     loop {

@@ -1,9 +1,9 @@
-//! Write-back: when dirty data leaves the page cache, and what that does to those who write.
+//! Write-back: when dirty data leaves the page cache, and what that does to writers.
 //!
 //! The kernel writes back for two reasons (mm/page-writeback.c): there is too much dirty data, or
-//! it is too old. The first is seen by writing on and on until the limit in force makes the writer
-//! wait, the second by writing once and leaving the data alone. The kernel's settings are read and
-//! never changed: they are everybody's.
+//! it is too old. To see the first, a file is written until the limit in force makes the writer
+//! wait; to see the second, data is written once and left alone. The kernel's settings are read but
+//! never changed, since everyone shares them.
 
 mod flow;
 mod left_alone;
@@ -22,7 +22,8 @@ use self::left_alone::LeftAlone;
 use self::steady::Steady;
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
-use crate::replicate::failed;
+use crate::failure::failed;
+use crate::nanoseconds::nanos;
 
 /// Steady writes, and data left alone, which takes longest and is the first to be left out.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
@@ -44,7 +45,7 @@ fn benchmark(name: &str, title: &str, experiment: impl Experiment + 'static) -> 
     }
 }
 
-/// A file that is written while its dirty pages are counted.
+/// A file being written while its dirty pages are counted.
 struct Written {
     path: PathBuf,
     file: File,
@@ -54,7 +55,7 @@ struct Written {
 
 impl Written {
     fn make(site: &Site<'_>) -> Result<Self, Failure> {
-        // Nothing of an earlier phase is to be written meanwhile.
+        // Earlier writes must not be written back meanwhile.
         site.live.target().sync().map_err(|error| failed(&error))?;
         let path = site.directory.join("written");
         let how = File::options().read(true).write(true).create_new(true).open(&path);
@@ -62,7 +63,7 @@ impl Written {
         Ok(Self { path, file, began: Instant::now(), samples: Vec::new() })
     }
 
-    /// Counts what is dirty and what is on its way, after `written_bytes` were written.
+    /// Counts what is dirty and what is under write-back, after `written_bytes` have been written.
     fn sample(&mut self, written_bytes: u64) -> Result<Sample, Failure> {
         let page_bytes = rustix::param::page_size() as u64;
         let at_ns = nanos_since(self.began);
@@ -72,7 +73,7 @@ impl Written {
             at_ns,
             took_ns: nanos_since(self.began).saturating_sub(at_ns),
             written_bytes,
-            // A page on its way that was changed again counts as both.
+            // A page changed again during its write-back counts as both.
             dirty_bytes: bytes(seen.dirty_pages),
             on_its_way_bytes: bytes(seen.writeback_pages),
         };
@@ -80,7 +81,7 @@ impl Written {
         Ok(sample)
     }
 
-    /// Dirty data, and data on its way, over time.
+    /// Dirty data and data under write-back, over time.
     fn observations(&self) -> Vec<Observation> {
         let series = |title: &str, name: &str, value: fn(&Sample) -> u64| {
             Observation::Series(Series {
@@ -101,12 +102,12 @@ impl Written {
         ]
     }
 
-    /// Takes the file away, and what of it is dirty.
+    /// Removes the file, including its dirty data.
     fn remove(self) -> Result<(), Failure> {
         std::fs::remove_file(&self.path).map_err(|error| failed(&error))
     }
 }
 
 fn nanos_since(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    nanos(began.elapsed())
 }

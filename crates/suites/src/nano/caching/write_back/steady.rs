@@ -1,9 +1,9 @@
 //! Steady writes until the limit on dirty data makes the writer wait.
 //!
-//! Which limit that is depends on the conditions. In a memory control group of version 1 it is the
-//! group's memory, since that version has no dirty limits of its own and reclaim has to wait for
-//! write-back (mm/vmscan.c); in version 2 it is the group's share of the machine's limits; without
-//! a group it is the machine's.
+//! Which limit that is depends on the conditions. In a version 1 memory control group it is the
+//! group's memory, since that version has no dirty limits of its own and reclaim must wait for
+//! write-back (mm/vmscan.c). In version 2 it is the group's share of the machine's limits, and
+//! without a group it is the machine's limit.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
@@ -18,28 +18,30 @@ use workload::Content;
 
 use super::Written;
 use super::flow::Flow;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::caching::cold_file;
-use crate::replicate::failed;
 
 const MIB: u64 = 1 << 20;
-/// Bytes of one write.
+/// Size of one write.
 const REQUEST_BYTES: usize = 64 << 10;
-/// What is written, in units of the limit: the limit, and three times that for what follows.
+/// How much is written, in multiples of the limit: once to reach it, and three times that for what
+/// follows.
 const LIMITS_WRITTEN: u64 = 4;
 /// The most that is written in one replicate.
 const WRITTEN_BYTES_MAX: u64 = 512 * MIB;
-/// Samples of one replicate, about.
+/// Approximate number of samples in a replicate.
 const SAMPLES: u64 = 256;
-/// The width of a slice of the timeline, at first.
+/// The initial width of a slice of the timeline.
 const SLICE_NS: u64 = 1_000_000;
 
 /// Sequential writes of a new file, past the limit.
 #[derive(Debug)]
 pub(super) struct Steady;
 
-/// The bytes at which writers must wait, by the conditions of the target.
+/// The number of dirty bytes at which writers must wait, under the target's conditions.
 fn limit_bytes(live: &LiveTarget) -> Result<u64, String> {
     if let Some(bytes) = live.target().facts().conditions.limits.memory_bytes {
         return Ok(bytes);
@@ -123,7 +125,7 @@ impl Experiment for Steady {
     }
 }
 
-/// Writes `total_bytes`, and counts what is dirty now and then.
+/// Writes `total_bytes`, and counts now and then what is dirty.
 fn write(site: &Site<'_>, written: &mut Written, total_bytes: u64) -> Result<Recorder, Failure> {
     let clock = site.clock;
     let mut buffer = vec![0; REQUEST_BYTES];

@@ -1,14 +1,14 @@
-//! One `fsync` over much dirty data: of the same file, or of another one.
+//! One `fsync` with much dirty data, in the same file or in another one.
 //!
-//! The dirty data is made by writes that are not timed; then one `fsync` is. Of the same file, it
-//! has to write all of it: the data is written over blocks that are there, so that what is timed
-//! is the way to the device and not the search for free blocks.
+//! The dirty data comes from untimed writes, followed by one `fsync` that is timed. For the same
+//! file, it must write all of the data, which overwrites existing blocks, so that what is timed is
+//! the path to the device and not the search for free blocks.
 //!
-//! Of another file, nothing that the caller asked for has to be written but 4 KiB of its own. What
-//! it takes beyond that is what a file system makes the innocent pay: ext3, and ext4 without
-//! delayed allocation, write all data of new blocks before they commit the journal that says where
-//! they are (`data=ordered`); with delayed allocation, blocks without a place are in no journal
-//! yet. So the neighbour's data is new, not written over.
+//! If the data is in another file, only 4 KiB of the caller's own have to be written. Any time
+//! beyond that is what a file system makes the innocent pay: ext3, and ext4 without delayed
+//! allocation, write all data in new blocks before they commit the journal that says where the
+//! blocks are (`data=ordered`); with delayed allocation, blocks without a location are not in any
+//! journal yet. So the neighbour's data is new rather than overwritten.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,23 +29,24 @@ use super::{
 };
 use crate::benchmark::Benchmark;
 use crate::counters::{Happened, Reading};
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::replicate::failed;
 
-/// Bytes that are dirty when the sync begins.
+/// Dirty bytes when the sync begins.
 const DIRTY_BYTES: [u64; 5] = [0, 64 * KIB, MIB, 16 * MIB, 64 * MIB];
-/// Syncs of a replicate: fewer of large ones, which take longer and vary less.
+/// Bounds on the number of syncs in a replicate: fewer large ones, which take longer and vary less.
 const SYNCS_MAX: u64 = 16;
 const SYNCS_MIN: u64 = 2;
-/// What all syncs of a replicate make dirty together, within these bounds.
+/// Bytes made dirty for all syncs of a replicate together, within these bounds.
 const ALL_SYNCS_BYTES: u64 = 64 * MIB;
-/// The share of the data that has to be dirty still when the sync begins, in percent: the kernel
-/// may have begun to write a few pages.
+/// The percentage of the data that must still be dirty when the sync begins; the kernel may already
+/// have started to write a few pages.
 const STILL_DIRTY_PERCENT: u64 = 95;
 
-/// By dirty data, the file's own and another one's.
+/// Over the amount of dirty data, in the same file and in another one.
 pub(super) fn curves() -> Vec<Benchmark> {
     let curve = |name, title, whose: Whose, rank| {
         let curve = Curve { name, title, axis: "dirty data", unit: "bytes" };
@@ -72,20 +73,20 @@ pub(super) fn curves() -> Vec<Benchmark> {
 /// Which file the dirty data belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// The one that is synced.
+    /// The file that is synced.
     Own,
     /// A new file beside it.
     Another,
 }
 
-/// Syncs over dirty data.
+/// Syncs while there is dirty data.
 #[derive(Debug)]
 struct FsyncDirty {
     dirty_bytes: u64,
     whose: Whose,
 }
 
-/// The file that is synced, and what was seen of its syncs.
+/// What was observed of the syncs of one file.
 struct Synced<'a> {
     site: &'a Site<'a>,
     recorder: Recorder,
@@ -98,7 +99,7 @@ impl FsyncDirty {
         (ALL_SYNCS_BYTES / self.dirty_bytes.max(1)).clamp(SYNCS_MIN, SYNCS_MAX)
     }
 
-    /// The file's own bytes are written over and synced.
+    /// Overwrites and syncs the file itself.
     fn own(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
         let path = synced.site.directory.join("file");
         let file = made_full(synced.site, &path, self.dirty_bytes.max(COMMIT_BYTES as u64))?;
@@ -112,7 +113,7 @@ impl FsyncDirty {
         Ok(())
     }
 
-    /// A new file is written beside the one that is synced.
+    /// Writes a new file next to the one that is synced.
     fn another(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
         let site = synced.site;
         let path = site.directory.join("file");
@@ -122,7 +123,7 @@ impl FsyncDirty {
         for sync in 0..self.syncs() {
             let neighbour = site.directory.join(format!("neighbour-{sync}"));
             settle(site)?;
-            // It stays open: ext4 gives blocks to some files when they are closed.
+            // Kept open, since ext4 allocates blocks for some files when they are closed.
             let beside = self.neighbour(&neighbour, site.seed.wrapping_add(sync))?;
             log.write().map_err(|error| failed(&error))?;
             self.look(synced, &beside)?;
@@ -140,7 +141,7 @@ impl FsyncDirty {
         Ok(file)
     }
 
-    /// Counts what is dirty, where this kernel does.
+    /// Counts what is dirty, if this kernel reports it.
     fn look(&self, synced: &mut Synced<'_>, file: &File) -> Result<(), Failure> {
         let seen = cache_state::residency(file).map_err(|error| failed(&error))?;
         let evidence = CacheEvidence {
@@ -167,7 +168,7 @@ impl FsyncDirty {
 }
 
 impl Synced<'_> {
-    /// Times one sync, and sees what the device does for it.
+    /// Times one sync, and records what the device does for it.
     fn time(&mut self, sync: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
         let (clock, counters) = (self.site.clock, self.site.counters()?);
         let before: Reading = counters.read().map_err(|error| failed(&error))?;
@@ -216,7 +217,7 @@ impl Experiment for FsyncDirty {
     }
 
     fn estimate(&self) -> Duration {
-        /// Of a fast device; what is dirty is made, and written.
+        /// Typical of a fast device; dirty data is made and then written.
         const BYTES_PER_S: u64 = 400 * MIB;
         let written_bytes = (self.syncs() + 1) * self.dirty_bytes;
         Duration::from_millis(10 + 1000 * written_bytes / BYTES_PER_S)

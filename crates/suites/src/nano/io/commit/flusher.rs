@@ -1,4 +1,4 @@
-//! Somebody who writes much and syncs, again and again, until told that it is over.
+//! A flusher: writes much and syncs, repeatedly, until told to stop.
 
 use std::fs::File;
 use std::io;
@@ -12,19 +12,19 @@ use workload::Content;
 
 use super::MIB;
 use crate::experiment::Site;
-use crate::replicate::failed;
+use crate::failure::failed;
 
-/// What is written before each sync, and how large the file becomes before it begins again: new
-/// blocks each time.
+/// Bytes written before each sync, and the file size at which it starts over, always with new
+/// blocks.
 pub(super) const FLUSHED_BYTES: u64 = 16 * MIB;
 const FILE_BYTES_MAX: u64 = 64 * MIB;
-/// What it takes of a file system at most: blocks that were freed come back with the next commit of
-/// the whole file system only, until when btrfs keeps them beside those that took their place.
+/// The most space that it takes. Freed blocks only come back with the next commit of the whole file
+/// system; until then, btrfs keeps them in addition to those that replaced them.
 pub(super) const ROOM_BYTES: u64 = 4 * FILE_BYTES_MAX;
 /// How long the first sync may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the flusher and the one beside it tell each other.
+/// State shared by the flusher and the work beside it.
 #[derive(Debug, Default)]
 struct Flusher {
     is_over: AtomicBool,
@@ -33,7 +33,7 @@ struct Flusher {
     has_failed: AtomicBool,
 }
 
-/// Ends the flusher, whatever becomes of the one beside it.
+/// Stops the flusher when dropped, whatever happens to the work beside it.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -42,8 +42,8 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Does something beside a flusher that has begun; gives besides how many bytes per second that
-/// wrote meanwhile.
+/// Runs `act` beside a flusher that is under way, and also returns how many bytes per second the
+/// flusher wrote meanwhile.
 pub(super) fn beside<T>(
     site: &Site<'_>,
     act: impl FnOnce() -> Result<T, Failure>,
@@ -98,7 +98,7 @@ impl Flusher {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Waits until it has synced once: what it costs at first is not what is asked for.
+    /// Waits until it has synced once, since the initial cost is not the question.
     fn has_begun(&self, site: &Site<'_>) -> Result<(), Failure> {
         let began = Instant::now();
         while self.syncs.load(Ordering::Relaxed) == 0 && !self.has_failed.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! A file to which small records are committed, one after the other.
+//! A file to which small records are committed, one after another.
 
 use std::fs::File;
 use std::io;
@@ -10,31 +10,31 @@ use workload::Content;
 /// What makes a write durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::nano::io) enum Durably {
-    /// `fsync` after it.
+    /// A following `fsync`.
     Fsync,
-    /// `fdatasync` after it.
+    /// A following `fdatasync`.
     Fdatasync,
-    /// The write itself, through a descriptor opened with `O_DSYNC`. To the kernel that is the same
-    /// as `RWF_DSYNC` on each write (`iocb_is_dsync`), and for buffered writes an `fdatasync` of
-    /// the bytes written (`generic_write_sync`).
+    /// The write itself, through a descriptor opened with `O_DSYNC`. To the kernel this is the same
+    /// as `RWF_DSYNC` on each write (`iocb_is_dsync`), and for buffered writes, the same as an
+    /// `fdatasync` of the bytes written (`generic_write_sync`).
     Dsync,
 }
 
-/// Which bytes of a file a log writes, in order; from the end on to the beginning.
+/// Which bytes of a file a log writes, in order, starting over at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::nano::io) struct LogExtent {
-    /// Where they begin.
+    /// Where it begins.
     pub(in crate::nano::io) start: u64,
-    /// How many there are.
+    /// Its length.
     pub(in crate::nano::io) bytes: u64,
 }
 
 impl LogExtent {
-    /// All that a file can hold: writes go to the end of a file that was empty, and on from there.
+    /// The whole file: each write appends to a file that was empty at first.
     pub(in crate::nano::io) const AT_THE_END: Self = Self { start: 0, bytes: u64::MAX };
 }
 
-/// Such a file, or a part of one.
+/// A log in a file, or in a part of one.
 #[derive(Debug)]
 pub(in crate::nano::io) struct Log {
     file: File,
@@ -45,15 +45,15 @@ pub(in crate::nano::io) struct Log {
 }
 
 impl Log {
-    /// A log of records of `record_bytes` that nothing can compress, in a file that is there.
+    /// Opens a log of incompressible records of `record_bytes` in an existing file.
     pub(in crate::nano::io) fn open(
         path: &Path,
         durably: Durably,
         part: LogExtent,
         (record_bytes, seed): (usize, u64),
     ) -> io::Result<Self> {
-        // Not the flag of rustix, whose `DSYNC` is the kernel's `O_SYNC` (1.1.6, `linux_raw`): that
-        // makes times of change durable too.
+        // Not the flag from rustix, whose `DSYNC` is the kernel's `O_SYNC` (1.1.6, `linux_raw`),
+        // which makes timestamps durable too.
         let flags = match durably {
             Durably::Dsync => libc::O_DSYNC,
             Durably::Fsync | Durably::Fdatasync => 0,
@@ -64,7 +64,7 @@ impl Log {
         Ok(Self { file, durably, part, next: part.start, record })
     }
 
-    /// A log in a file that is made, and begins empty.
+    /// Makes a log in a new, empty file.
     pub(in crate::nano::io) fn create(
         path: &Path,
         durably: Durably,
@@ -74,7 +74,7 @@ impl Log {
         Self::open(path, durably, LogExtent::AT_THE_END, record)
     }
 
-    /// Writes the next record, and returns when it is durable: what is to be timed.
+    /// Writes the next record and returns when it is durable; this is what is timed.
     pub(in crate::nano::io) fn commit(&mut self) -> io::Result<()> {
         self.file.write_all_at(&self.record, self.next)?;
         self.step();
@@ -85,14 +85,14 @@ impl Log {
         }
     }
 
-    /// Writes the next record, and no more.
+    /// Writes the next record without making it durable.
     pub(in crate::nano::io) fn write(&mut self) -> io::Result<()> {
         self.file.write_all_at(&self.record, self.next)?;
         self.step();
         Ok(())
     }
 
-    /// Makes durable what was written.
+    /// Makes everything written durable.
     pub(in crate::nano::io) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
@@ -134,8 +134,7 @@ mod tests {
         std::fs::remove_file(&path).expect("it is there");
     }
 
-    /// A library's constant once asked for more than was meant, which only the device's flushes
-    /// told.
+    /// A library's constant once did more than it said, which only showed in the device's flushes.
     #[test]
     fn writes_are_synchronous_as_far_as_data_goes_and_no_further() {
         let path = path("flags");

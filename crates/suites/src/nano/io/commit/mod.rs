@@ -1,18 +1,17 @@
-//! Durability as programs use it: data is written, and the program waits until it is on the
-//! device.
+//! Durability as programs use it: they write data and wait until it is on the device.
 //!
 //! - [`together`]: threads that commit at the same time, each to a file of its own or all to one
 //!   log, and how many of them share a flush of the device.
-//! - [`synchronous`]: writes through a descriptor opened with `O_DSYNC`, beside `fdatasync` after
-//!   each write.
-//! - [`dirty`]: one `fsync` over much dirty data, of the same file or of another one.
-//! - [`victim`]: somebody who commits or reads a little while another writes much and syncs.
+//! - [`synchronous`]: writes through a descriptor opened with `O_DSYNC`, compared with `fdatasync`
+//!   after each write.
+//! - [`dirty`]: one `fsync` with much dirty data, in the same file or in another one.
+//! - [`victim`]: someone who commits or reads a little while someone else writes much and syncs.
 //!
-//! What is timed ends when the kernel says that the data is durable: no figure here leaves the sync
-//! out. Whether the device itself keeps that promise is not tested.
+//! Timing ends when the kernel says that the data is durable: no figure here leaves the sync out.
+//! Whether the device itself keeps that promise is not tested.
 //!
-//! Each replicate does a number of operations that is declared here, whatever the budget, since
-//! commits depend on those before them: journals fill up, logs wrap around.
+//! The number of operations in a replicate is declared here and does not depend on the budget,
+//! since commits depend on those before them: journals fill up, logs wrap around.
 
 mod dirty;
 mod flusher;
@@ -34,14 +33,14 @@ pub(super) use self::log::{Durably, Log};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
-/// Bytes of one small commit.
+/// Size of one small commit.
 const COMMIT_BYTES: usize = 4 << 10;
-/// Width of a slice of timelines, at first.
+/// The initial width of a slice of a timeline.
 const SLICE_NS: u64 = 1_000_000;
 
 /// All of them.
@@ -49,16 +48,16 @@ pub(super) fn curves() -> Vec<Benchmark> {
     [together::curves(), synchronous::benchmarks(), dirty::curves(), victim::curves()].concat()
 }
 
-/// Whether there is a device that something can be made durable on, and room for `bytes`.
+/// Whether there is a device to make things durable on, and room for `bytes`.
 ///
 /// # Errors
-/// Why not, and what would change it.
+/// Why not, and what would change that.
 pub(super) fn check(live: &LiveTarget, bytes: u64) -> Result<(), String> {
     if !live.target().supports_cold() {
         return Err("it has no device that fsync could write to; give a file system on one".into());
     }
     let space = live.target().space().map_err(|error| error.to_string())?;
-    // Half of what is free: full file systems are another subject.
+    // Half of the free space, since full file systems are another subject.
     if space.free_bytes / 2 < bytes {
         let (wanted_mib, more) = (2 * bytes / MIB, space.enlarged_by());
         return Err(format!("it needs {wanted_mib} MiB of free space; give {more}"));
@@ -66,12 +65,12 @@ pub(super) fn check(live: &LiveTarget, bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether its memory limit leaves room for so many dirty bytes.
+/// Whether the memory limit leaves room for `dirty_bytes`.
 ///
 /// # Errors
-/// Why not, and what would change it.
+/// Why not, and what would change that.
 fn check_memory(live: &LiveTarget, dirty_bytes: u64) -> Result<(), String> {
-    /// Dirty data may be so small a part of a limit without being written for want of room.
+    /// Dirty data is not forced out if it is at most this fraction of the limit, as a divisor.
     const SHARE: u64 = 4;
     let limit = live.target().facts().conditions.limits.memory_bytes;
     if limit.is_some_and(|limit| limit / SHARE < dirty_bytes) {
@@ -84,7 +83,7 @@ fn check_memory(live: &LiveTarget, dirty_bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Metrics of what the device did, per operation; `prefix` tells those of several parts apart.
+/// Metrics of what the device did per operation; `prefix` distinguishes those of several parts.
 fn device_metrics(prefix: &str) -> [MetricDefinition; 3] {
     let prefixed = |name: &str, unit: &str| {
         MetricDefinition::new(&format!("{prefix}{name}"), unit, Better::Lower)
@@ -97,15 +96,15 @@ fn device_metrics(prefix: &str) -> [MetricDefinition; 3] {
     ]
 }
 
-/// The values of [`device_metrics`]. Of a device that others use too nothing is known, and before
-/// Linux 5.5 no number of flushes: these metrics stand last, and have no values then.
+/// The values of [`device_metrics`]. If others use the device too, none are known, and before Linux
+/// 5.5 the number of flushes is not. So these metrics come last, where values may be missing.
 fn device_values(happened: &Happened, operations: u64) -> Vec<f64> {
     let counted = [happened.device_writes, happened.device_written_bytes, happened.device_flushes];
     let per_operation = |count: u64| count as f64 / operations.max(1) as f64;
     counted.into_iter().map_while(|count| count.map(per_operation)).collect()
 }
 
-/// Makes a file of `bytes`, written in full and on the device when it returns.
+/// Makes a file of `bytes` that is fully written and on the device when this returns.
 fn made_full(site: &Site<'_>, path: &Path, bytes: u64) -> Result<File, Failure> {
     let made = File::options().read(true).write(true).create_new(true).open(path);
     let file = made.map_err(|error| failed(&error))?;
@@ -115,7 +114,7 @@ fn made_full(site: &Site<'_>, path: &Path, bytes: u64) -> Result<File, Failure> 
     Ok(file)
 }
 
-/// Writes the first `bytes` of a file, from its beginning, 1 MiB at a time.
+/// Writes the first `bytes` of a file, in order, 1 MiB at a time.
 fn overwrite(file: &File, bytes: u64, seed: u64) -> io::Result<()> {
     let mut piece = vec![0; usize::try_from(bytes.min(MIB)).map_err(io::Error::other)?];
     Content::new(seed, 0).fill(&mut piece, 0);
@@ -128,7 +127,7 @@ fn overwrite(file: &File, bytes: u64, seed: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what earlier phases have left dirty.
+/// Writes back what earlier phases left dirty.
 pub(super) fn settle(site: &Site<'_>) -> Result<(), Failure> {
     site.live.target().sync().map_err(|error| failed(&error))
 }

@@ -1,9 +1,9 @@
-//! Writes of 4 KiB that are durable when they return (`O_DSYNC`), beside `fdatasync` after each
-//! write: one call against two, for the same promise.
+//! Writes of 4 KiB that are durable when they return (`O_DSYNC`), compared with `fdatasync` after
+//! each write: one call instead of two, for the same promise.
 //!
-//! Both are done in one replicate, in turns of a few dozen, so that what drifts hits both, and
-//! their ratio is that of neighbours. They write over blocks that were written before, where no
-//! metadata but times has to follow, or append, where the size and the block's place must.
+//! A replicate does both, in turns of a few dozen, so that any drift affects both and their ratio
+//! compares neighbours. They either overwrite existing blocks, when no metadata but timestamps has
+//! to follow, or append, when the size and the block's location must.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,19 +17,20 @@ use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::replicate::failed;
 
-/// Turns of each kind, and writes of a turn: short enough that drift does not come between two of
-/// them, long enough that the first write after the other kind is one of many.
+/// Turns of each kind, and writes per turn: few enough that there is no drift between two turns,
+/// and enough that the first write after a turn of the other kind is one of many.
 const TURNS: u64 = 4;
 const WRITES_PER_TURN: u64 = 32;
 const WRITES: u64 = TURNS * WRITES_PER_TURN;
-/// Bytes of the file that is written over: as much as all writes of one kind.
+/// Size of the file that is overwritten: as much as all writes of one kind.
 const FILE_BYTES: u64 = WRITES * 4 * KIB;
 
-/// On blocks that are there, and at the end.
+/// On existing blocks, and at the end.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
     let benchmark = |name: &str, title: &str, place: WrittenAt| Benchmark {
         dimension: Dimension::Io,
@@ -48,12 +49,12 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
     ]
 }
 
-/// Where is written.
+/// Where the writes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WrittenAt {
-    /// Over blocks that were written before.
+    /// Over existing blocks.
     There,
-    /// At the end of a file that grows.
+    /// At the end of a growing file.
     AtTheEnd,
 }
 
@@ -63,7 +64,7 @@ struct Synchronous {
     place: WrittenAt,
 }
 
-/// What was seen of one kind.
+/// What was observed of one kind.
 struct OneKind {
     log: Log,
     recorder: Recorder,
@@ -152,7 +153,7 @@ impl Experiment for Synchronous {
         let mut fdatasync = self.kind(site, Durably::Fdatasync, "fdatasync")?;
         settle(site)?;
         for turn in 0..TURNS {
-            // Neither kind is always the first.
+            // The two kinds alternate in going first.
             if turn.wrapping_add(site.seed).is_multiple_of(2) {
                 dsync.turn(site)?;
                 fdatasync.turn(site)?;
@@ -164,8 +165,8 @@ impl Experiment for Synchronous {
         let times = [dsync.recorder.mean_ns(), fdatasync.recorder.mean_ns()];
         let mut metrics = vec![times[0], times[1], times[0] / times[1].max(1.0)];
         let of_device = [&dsync, &fdatasync].map(|kind| device_values(&kind.happened, WRITES));
-        // Values stand at the places of their metrics: those of the second kind follow all of the
-        // first's.
+        // Values are matched to metrics by position: those of the second kind follow all of the
+        // first kind's.
         if of_device[0].len() == device_metrics("").len() {
             metrics.extend(of_device.concat());
         }

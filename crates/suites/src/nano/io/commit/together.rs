@@ -1,11 +1,11 @@
 //! Threads that commit together.
 //!
-//! A commit waits and does not compute, so more threads than processors are of use: while the
-//! device flushes for one, the others can add their records to what is flushed next (group
-//! commit). How many do is what the device shows: its flushes per commit.
+//! A commit waits rather than computes, so it makes sense to have more threads than processors:
+//! while the device flushes for one, the others can add their records to the next flush (group
+//! commit). How many do so shows in the device's flushes per commit.
 //!
-//! All threads do the same number of commits; the clock runs from their common start to the last
-//! commit of the last thread, and the device is read at both moments.
+//! All threads do the same number of commits. The clock runs from their common start to the last
+//! commit of the last thread, and the device's counters are read at both moments.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,22 +22,23 @@ use serde_json::{Value, json};
 use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::{Curve, usize_of};
-use crate::replicate::failed;
 
-/// Commits of each thread: enough that the first, which find an empty journal, are few of them,
-/// and few enough that one thread on a slow device is done within seconds.
+/// Commits per thread: enough that the first, which find an empty journal, are a small share, and
+/// few enough that one thread on a slow device is done within seconds.
 const COMMITS_PER_THREAD: u64 = 96;
-/// Threads: also more than a small machine has processors.
+/// Numbers of threads, up to more than a small machine has processors.
 const THREADS: [u64; 6] = [1, 2, 4, 8, 16, 32];
-/// Bytes of the log that belong to each thread: all of its commits go to places of their own.
+/// Bytes of the log that belong to each thread, so that each commit has a place of its own.
 const PART_BYTES: u64 = COMMITS_PER_THREAD * 4 * KIB;
-/// What a commit takes on a fast device, for the estimate.
+/// Duration of a commit on a fast device, for the estimate.
 const COMMIT: Duration = Duration::from_micros(500);
 
-/// By threads, on files of their own and in one log.
+/// Over the number of threads, with a file for each and with one log.
 pub(super) fn curves() -> Vec<Benchmark> {
     [
         curve(
@@ -66,13 +67,13 @@ fn curve(name: &str, title: &str, files: Files) -> Vec<Benchmark> {
     })
 }
 
-/// What is committed to.
+/// What threads commit to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Files {
     /// Each thread appends to a file of its own, with `fsync`.
     Own,
-    /// All write to one file that was written in full before, as databases lay out their logs, each
-    /// thread in a part of its own, with `fdatasync`.
+    /// All write to one file that was fully written beforehand, as databases lay out their logs,
+    /// each thread to its own part, with `fdatasync`.
     Log,
 }
 
@@ -88,7 +89,7 @@ impl Together {
         self.threads as u64 * COMMITS_PER_THREAD
     }
 
-    /// The log of each thread, of which nothing is still to be written.
+    /// The log of each thread, with nothing left to be written back.
     fn logs(&self, site: &Site<'_>) -> Result<Vec<Log>, Failure> {
         let shared = site.directory.join("log");
         if self.files == Files::Log {
@@ -128,7 +129,7 @@ impl Experiment for Together {
             Files::Own => ("append+fsync", "own"),
             Files::Log => ("write+fdatasync", "same"),
         };
-        // Not `threads`, which would be taken for threads that want a processor each.
+        // Not named `threads`, which would imply threads that need a processor each.
         BTreeMap::from([
             ("operation".to_owned(), json!(operation)),
             ("request_bytes".to_owned(), json!(COMMIT_BYTES)),
@@ -139,7 +140,7 @@ impl Experiment for Together {
     }
 
     fn estimate(&self) -> Duration {
-        /// So many more threads make it take twice as long, if most of them share flushes.
+        /// This many more threads double the time, if most of them share flushes.
         const THREADS_PER_TIME: f64 = 8.0;
         let commits = u32::try_from(COMMITS_PER_THREAD).unwrap_or(u32::MAX);
         let alone = COMMIT * commits;
@@ -180,14 +181,14 @@ struct Committed {
     elapsed_ns: u64,
 }
 
-/// What one thread did, and the readings before its first commit and after its last.
+/// What one thread did, with clock readings before its first commit and after its last.
 struct Share {
     recorder: Recorder,
     start_ticks: u64,
     end_ticks: u64,
 }
 
-/// Commits to each log from a thread of its own, [`COMMITS_PER_THREAD`] times unless stopped.
+/// Commits [`COMMITS_PER_THREAD`] times to each log, unless stopped, each from a thread of its own.
 fn committed<C: Clock>(logs: Vec<Log>, clock: &C, stop: &AtomicBool) -> io::Result<Committed> {
     let barrier = Barrier::new(logs.len());
     let origin_ticks = clock.ticks();

@@ -1,14 +1,14 @@
-//! Somebody who does a little, beside somebody who writes much and syncs.
+//! A victim that does a little, beside a flusher that writes much and syncs.
 //!
-//! The victim commits 4 KiB, or reads 4 KiB from memory, at a modest, steady rate, and each
-//! operation is timed from the moment at which it was to begin, so that those that wait behind a
-//! slow one count. The flusher writes new data to another file of the same file system and syncs
-//! it, again and again, from a thread of its own. What they meet in is the file system, its
-//! journal, the device, and the processors.
+//! The victim commits 4 KiB, or reads 4 KiB from memory, at a modest, steady rate. Each operation
+//! is timed from the moment at which it was due, so that waiting behind a slow one counts. The
+//! flusher repeatedly writes new data to another file of the same file system and syncs it, from a
+//! thread of its own. They contend for the file system, its journal, the device, and the
+//! processors.
 //!
-//! A curve over the number of flushers has the victim alone at 0. Where there is a flusher, the
-//! same replicate has the victim alone as well, before or after, so that the slow-down is that of
-//! two neighbouring halves of a second.
+//! The curve over the number of flushers has the victim alone at 0. With a flusher, the same
+//! replicate also measures the victim alone, before or after, so that the slow-down compares two
+//! adjacent halves of a second.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,22 +22,23 @@ use super::flusher::{self, FLUSHED_BYTES, ROOM_BYTES};
 use super::{check, check_memory, settle};
 use crate::benchmark::Benchmark;
 use crate::counters::Happened;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
 use crate::nano::io::open_loop::{self, Kind, REQUEST_BYTES, Work};
 use crate::place::Place;
-use crate::replicate::failed;
 
-/// How long the victim is measured alone, and beside the flusher.
+/// How long the victim is measured alone, and how long beside the flusher.
 const PART: Duration = Duration::from_millis(500);
 /// Commits per second: one per 20 ms, so that even beside a flusher one is usually done before the
-/// next is due. Of so few in a replicate, high percentiles come from all blocks together.
+/// next is due. With so few in a replicate, high percentiles come from all blocks together.
 const COMMITS_PER_S: u64 = 50;
 /// Reads per second.
 const READS_PER_S: u64 = 1000;
 
-/// By flushers: none, and one.
+/// With no flusher, and with one.
 pub(super) fn curves() -> Vec<Benchmark> {
     let curve = |name, title, kind: Kind, rate_per_s: u64| {
         let curve = Curve { name, title, axis: "flushers", unit: "count" };
@@ -71,12 +72,12 @@ pub(super) fn curves() -> Vec<Benchmark> {
 struct Victim {
     kind: Kind,
     rate_per_s: u64,
-    /// 0, or 1.
+    /// 0 or 1.
     flushers: u64,
 }
 
-/// What was measured: the victim alone and, where it has one, beside a flusher, with what that
-/// wrote per second.
+/// What was measured: the victim alone and, if there is a flusher, beside it, with the flusher's
+/// bytes per second.
 struct Parts {
     alone: OnSchedule,
     beside: Option<(OnSchedule, f64)>,
@@ -87,14 +88,14 @@ impl Victim {
         self.rate_per_s * u64::try_from(PART.as_millis()).unwrap_or(0) / 1000
     }
 
-    /// The victim for half a second, on a schedule of even gaps.
+    /// Measures the victim for half a second, on an evenly spaced schedule.
     fn part(&self, site: &Site<'_>, work: &mut Work) -> Result<OnSchedule, Failure> {
         let rate_per_s = self.rate_per_s as f64;
         let schedule = Schedule::new(rate_per_s, self.operations(), Spacing::Constant, site.seed);
         open_loop::on_schedule(site, work, &schedule)
     }
 
-    /// All that is measured; neither part is always the first.
+    /// Measures all parts, with either of the two first.
     fn parts(&self, site: &Site<'_>, work: &mut Work) -> Result<Parts, Failure> {
         if self.flushers == 0 {
             return Ok(Parts { alone: self.part(site, work)?, beside: None });
@@ -116,7 +117,7 @@ impl Parts {
         self.alone.latency.operations() + beside
     }
 
-    /// The values of [`Experiment::metrics`], and the part that they are about.
+    /// The values of [`Experiment::metrics`], and the part that they describe.
     fn judged(self, operations: u64) -> (Vec<f64>, OnSchedule) {
         let alone_ns = self.alone.latency.mean_ns();
         let Some((beside, flushed_bytes_per_s)) = self.beside else {
@@ -162,13 +163,13 @@ impl Experiment for Victim {
     }
 
     fn estimate(&self) -> Duration {
-        // Beside a flusher twice, and what that has to begin with.
+        // With a flusher, two parts and the time for the flusher to get going.
         if self.flushers > 0 { PART.mul_f64(2.5) } else { PART.mul_f64(1.1) }
     }
 
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
         self.kind.check(live, 2 * self.operations())?;
-        // Reads from a file system without a device meet nobody there.
+        // Reads from a file system without a device would not meet the flusher there.
         check(live, ROOM_BYTES)?;
         check_memory(live, FLUSHED_BYTES)
     }
@@ -179,8 +180,8 @@ impl Experiment for Victim {
         let before = counters.read().map_err(|error| failed(&error))?;
         let parts = self.parts(site, &mut work)?;
         let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
-        // A flusher has the device read what it must know of free space; that the pages are still
-        // there proves that the victim's were not.
+        // A flusher makes the device read what it needs to know about free space. That the victim's
+        // pages are still in memory proves that those reads were not the victim's.
         let of_victim = Happened { device_read_bytes: None, caller_read_bytes: None, ..happened };
         let evidence = work.proved(&of_victim, parts.operations())?;
         let (metrics, part) = parts.judged(self.operations());

@@ -1,10 +1,10 @@
-//! What is said of operations on a schedule.
+//! The figures for operations on a schedule.
 
 use record::{Better, MetricDefinition, StandardMetric};
 use workload::OnSchedule;
 
-/// Percentiles, each with the least number of operations that it needs for a two-sided interval at
-/// 95 %: below, the largest of all would be passed off as one. Exact order statistics, as in Hahn &
+/// Percentiles, each with the fewest operations needed for a two-sided interval at 95 %; with
+/// fewer, the maximum would be passed off as a percentile. Exact order statistics, as in Hahn &
 /// Meeker, "Statistical Intervals", section 5.2.
 const PERCENTILES: [(&str, f64, u64); 3] =
     [("latency_p50", 0.5, 6), ("latency_p99", 0.99, 299), ("latency_p999", 0.999, 2995)];
@@ -14,7 +14,7 @@ fn supported(operations: u64) -> impl Iterator<Item = (&'static str, f64)> {
     PERCENTILES.into_iter().filter(is_supported).map(|(name, quantile, _)| (name, quantile))
 }
 
-/// Metrics of so many operations, the primary one first.
+/// The metrics for this many operations, the primary one first.
 pub(in crate::nano::io) fn metrics(operations: u64) -> Vec<MetricDefinition> {
     let time = |name: &str| MetricDefinition::new(name, "ns", Better::Lower);
     let mut all = vec![StandardMetric::LATENCY.definition()];

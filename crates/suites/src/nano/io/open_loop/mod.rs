@@ -1,11 +1,11 @@
-//! Open loops: operations that are to begin on a schedule, each timed from the moment at which it
-//! was to begin (see [`workload::run_on_schedule`]).
+//! Open loops: operations that begin on a schedule, each timed from the moment at which it was due
+//! (see [`workload::run_on_schedule`]).
 //!
-//! A closed loop asks how fast it can go; an open one, how long somebody waits who comes when he
-//! comes, so many of them a second. Near the most that a target can do, the two differ by orders of
-//! magnitude. Where more is offered than that, the line grows for as long as the replicate lasts:
-//! the rate that was achieved and the share that began late say so, and the latency then says
-//! nothing but how long that was.
+//! A closed loop measures how fast it can go; an open one, how long a request waits if requests
+//! arrive independently, so many per second. Near the most that a target can do, the two differ by
+//! orders of magnitude. If more than that is offered, the queue grows for as long as the replicate
+//! lasts: the achieved rate and the share that began late show it, and the latency then only says
+//! how long that was.
 //!
 //! The rates are declared here, or one is given with `--rate`.
 
@@ -24,23 +24,24 @@ use workload::{ExactSleeps, OnSchedule, Schedule, SleepThenSpin, run_on_schedule
 pub(super) use self::figures::{metrics, values};
 pub(super) use self::work::{Kind, REQUEST_BYTES, Work};
 use crate::benchmark::Benchmark;
-use crate::experiment::{Experiment, Findings, Site};
+use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
+use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
 use crate::place::Place;
-use crate::replicate::failed;
 
-/// Rates where none is given, in operations per second: what a device does with ease, what takes a
-/// good part of one, and what is more commits than most can do.
+/// Default rates, in operations per second: one that a device handles with ease, one that uses a
+/// good part of it, and one that is more commits than most can do.
 const RATES_PER_S: [u64; 3] = [100, 1000, 4000];
-/// What a replicate lasts where its rate is reached, within the bounds that follow.
+/// Duration of a replicate that reaches its rate, within the bounds below.
 const LASTS_S: f64 = 0.75;
-/// Operations of a replicate: with fewer, a mean is that of one burst; with so many, the 99.9th
-/// percentile is supported, and a rate that cannot be reached still comes to an end.
+/// Bounds on the operations of a replicate. With fewer, the mean would be that of a single burst;
+/// the maximum supports the 99.9th percentile, and still ends if the rate cannot be reached.
 const OPERATIONS_MIN: u64 = 100;
 const OPERATIONS_MAX: u64 = 4000;
 
-/// The curves, by name, title and what is done.
+/// The curves: name, title and kind of operation.
 const FAMILIES: [(&str, &str, Kind); 3] = [
     ("open-loop-warm-read", "random read 4 KiB, warm, on a schedule", Kind::WarmRead),
     ("open-loop-direct-read", "random read 4 KiB, direct, on a schedule", Kind::DirectRead),
@@ -49,17 +50,17 @@ const FAMILIES: [(&str, &str, Kind); 3] = [
 
 /// At the declared rates.
 pub(super) fn curves() -> Vec<Benchmark> {
-    /// They take long, and come after all that takes less.
+    /// They take long, and so are left out before anything shorter.
     const RANK: u32 = 6;
     points(&RATES_PER_S, Spacing::Poisson, RANK)
 }
 
-/// At the rate that was asked for, which no budget leaves out.
+/// At the requested rate; never left out for lack of budget.
 pub(crate) fn benchmarks_at(load: &OfferedLoad) -> Vec<Benchmark> {
     points(&[load.rate_per_s], load.spacing, 0)
 }
 
-/// Whether it is one of these.
+/// Whether a benchmark is one of these.
 pub(crate) fn is_open_loop(benchmark: &Benchmark) -> bool {
     let curve = benchmark.curve.as_ref().map(|point| point.curve.as_str());
     FAMILIES.iter().any(|(name, ..)| Some(*name) == curve)
@@ -94,7 +95,7 @@ struct OpenLoop {
     spacing: Spacing,
 }
 
-/// Does operations of one kind on a schedule.
+/// Executes operations of one kind on a schedule.
 pub(super) fn on_schedule(
     site: &Site<'_>,
     work: &mut Work,

@@ -1,4 +1,5 @@
-//! What is done at each moment of a schedule: a read from memory, a read from the device, a commit.
+//! What is done at each moment of a schedule: a read from memory, a read from the device, or a
+//! commit.
 
 use std::fs::File;
 use std::io;
@@ -16,24 +17,24 @@ use workload::{IoPath, Operation, Role, Workload};
 
 use crate::counters::Happened;
 use crate::experiment::Site;
+use crate::failure::failed;
 use crate::live_target::LiveTarget;
 use crate::nano::io::commit::{self, Durably, Log};
 use crate::operations::{Layer, Length, Operations, Pages, Question};
 use crate::place::Place;
-use crate::replicate::failed;
 use crate::state::{self, Claim, Warming};
 
-/// Bytes of each operation.
+/// Size of each operation.
 pub(in crate::nano::io) const REQUEST_BYTES: usize = 4 << 10;
 
-/// What is done.
+/// The kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::nano::io) enum Kind {
-    /// A random block of the data file, which is in memory.
+    /// Reads a random block of the data file, which is in memory.
     WarmRead,
-    /// A random block of the data file past the page cache, none twice before each came once.
+    /// Reads a random block of the data file past the page cache, each once before any repeats.
     DirectRead,
-    /// A block at the end of a new file, and `fsync`.
+    /// Appends a block to a new file, then `fsync`.
     Commit,
 }
 
@@ -70,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// Whether so many can be done on a target.
+    /// Whether this many can be done on a target.
     pub(in crate::nano::io) fn check(
         self,
         live: &LiveTarget,
@@ -84,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Why blocks of its files cannot be read past the page cache, if they cannot.
+/// Why blocks of the target's files cannot be read past the page cache, if they cannot.
 fn without_direct_reads(live: &LiveTarget) -> Option<String> {
     let read = Operations {
         workload: Workload { io_path: IoPath::PsyncDirect, ..Workload::new(Operation::Read) },
@@ -97,26 +98,26 @@ fn without_direct_reads(live: &LiveTarget) -> Option<String> {
     live.trial().refuses(&read).map(|(_, why)| why)
 }
 
-/// What it is done with.
+/// The files that operations work on.
 pub(in crate::nano::io) enum Work {
-    /// Of [`Kind::Commit`].
+    /// For [`Kind::Commit`].
     Commits(Log),
-    /// Of the others.
+    /// For the other kinds.
     Reads(Reads),
 }
 
-/// Blocks of the data file that are read in an order of their own.
+/// Blocks of the data file, read in a random order.
 pub(in crate::nano::io) struct Reads {
     kind: Kind,
     path: PathBuf,
     file: File,
-    /// Numbers of blocks, in the order in which they are read.
+    /// Block numbers, in the order in which they are read.
     order: Vec<u64>,
     buffer: Vec<u8>,
     before: Residency,
 }
 
-/// Reads after which the order of warm ones begins again.
+/// Warm reads after which their order repeats.
 const WARM_ORDER: usize = 4096;
 
 impl Reads {
@@ -132,7 +133,7 @@ impl Reads {
             Kind::DirectRead => OFlags::DIRECT,
             Kind::WarmRead | Kind::Commit => OFlags::empty(),
         };
-        // Times of access would be written while it is read.
+        // Access times would be written while the file is read.
         let how = OFlags::RDONLY | OFlags::NOATIME | OFlags::CLOEXEC | direct;
         let file: File = rustix::fs::open(&path, how, Mode::empty())
             .map_err(|error| failed(&io::Error::from(error)))?
@@ -143,7 +144,7 @@ impl Reads {
             path,
             file,
             order: order(kind, blocks, site.seed),
-            // Direct reads want it aligned.
+            // Twice the size, since direct reads need an aligned part of it.
             buffer: vec![0; 2 * REQUEST_BYTES],
             before: made.unwrap_or_default(),
         })
@@ -157,7 +158,7 @@ impl Reads {
     }
 }
 
-/// Numbers of blocks in random order.
+/// Block numbers in random order.
 fn order(kind: Kind, blocks: u64, seed: u64) -> Vec<u64> {
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     match kind {
@@ -173,7 +174,7 @@ fn order(kind: Kind, blocks: u64, seed: u64) -> Vec<u64> {
 }
 
 impl Work {
-    /// Makes what it needs, with nothing of earlier phases still to be written.
+    /// Makes what it needs, and leaves nothing from earlier phases to be written back.
     pub(in crate::nano::io) fn make(kind: Kind, site: &Site<'_>) -> Result<Self, Failure> {
         let made = match kind {
             Kind::Commit => {
@@ -187,7 +188,7 @@ impl Work {
         Ok(made)
     }
 
-    /// The operation of this number, counted from 0: what is timed.
+    /// Executes operation `number`, counted from 0; this is what is timed.
     pub(in crate::nano::io) fn act(&mut self, number: u64) -> io::Result<()> {
         match self {
             Self::Commits(log) => log.commit(),
@@ -195,10 +196,11 @@ impl Work {
         }
     }
 
-    /// What proves the state in which so many operations were done, during which `happened` did.
+    /// The evidence for the cache state during `operations` operations, given what `happened`
+    /// meanwhile.
     ///
     /// # Errors
-    /// When it was another state.
+    /// If the state was a different one.
     pub(in crate::nano::io) fn proved(
         &self,
         happened: &Happened,

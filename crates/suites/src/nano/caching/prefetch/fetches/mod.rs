@@ -1,11 +1,11 @@
-//! What came into memory with each read, and what that says of read-ahead.
+//! Which pages came into memory with each read, and what that says about read-ahead.
 //!
-//! A *fetch* is a read with which pages came into memory, the one that was asked for among them or
-//! not: Linux starts the next window while the last one is being read (mm/readahead.c). What a
-//! fetch brought beyond the page that was asked for is its *window*. The words for how good
-//! that is are those of prefetching in processors (Srinath et al., "Feedback Directed Prefetching",
-//! HPCA 2007, section 2): *coverage* is the share of reads that found their page in memory; what
-//! was fetched and never asked for is the complement of *accuracy*.
+//! A *fetch* is a read during which pages came into memory, whether the requested one was among
+//! them or not: Linux starts the next window while the previous one is being read (mm/readahead.c).
+//! The pages that a fetch brought in besides the requested one are its *window*. How good that is,
+//! is described in the terms of processor prefetching (Srinath et al., "Feedback Directed
+//! Prefetching", HPCA 2007, section 2): *coverage* is the share of reads that found their page in
+//! memory; what was fetched but never requested is the complement of *accuracy*.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,19 +14,19 @@ use runner::Failure;
 
 use super::pattern::{OneRead, Pattern};
 
-/// Fetches of which the window at the end is the median.
+/// The final window is the median over this many fetches.
 const LAST: usize = 4;
 
-/// A cold file that is read page by page.
+/// A cold file read page by page.
 pub(super) trait ColdPages {
-    /// Reads one page, and says what came with it once everything has come.
+    /// Reads one page and returns what came in with it, once all of it has arrived.
     fn read(&mut self, place: OneRead) -> Result<ReadPage, Failure>;
 }
 
 /// One read of one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadPage {
-    /// The page that was asked for.
+    /// The requested page.
     pub(super) page: u64,
     /// Whether it was in memory before.
     pub(super) was_resident: bool,
@@ -35,18 +35,18 @@ pub(super) struct ReadPage {
 }
 
 impl ReadPage {
-    /// Pages that came.
+    /// Number of pages that came in.
     pub(super) fn came_pages(&self) -> u64 {
         self.came.iter().map(|run| run.end - run.start).sum()
     }
 
-    /// Pages that came unasked.
+    /// Number of pages that came in without being requested.
     pub(super) fn window_pages(&self) -> u64 {
         let asked = self.came.iter().any(|run| run.contains(&self.page));
         self.came_pages() - u64::from(asked)
     }
 
-    /// Pages that came from before the page that was asked for.
+    /// Number of pages that came in from before the requested one.
     pub(super) fn behind_pages(&self) -> u64 {
         let before = |run: &Range<u64>| run.end.min(self.page).saturating_sub(run.start);
         self.came.iter().map(before).sum()
@@ -60,8 +60,8 @@ pub(super) struct Fetches {
 }
 
 impl Fetches {
-    /// Reads `places` in order: all of them, or until the window has settled where the pattern
-    /// asks for that.
+    /// Reads `places` in order: all of them, or until the window has settled if the pattern ends
+    /// then.
     pub(super) fn of(
         pages: &mut impl ColdPages,
         places: &[OneRead],
@@ -83,12 +83,12 @@ impl Fetches {
         self.fetches().map(ReadPage::window_pages).collect()
     }
 
-    /// The reads with which something came.
+    /// The reads during which something came in.
     pub(super) fn fetches(&self) -> impl DoubleEndedIterator<Item = &ReadPage> {
         self.reads.iter().filter(|read| !read.came.is_empty())
     }
 
-    /// The window at the end, in pages: the (lower) median of the last fetches.
+    /// The final window in pages: the (lower) median of the last fetches.
     pub(super) fn window_pages(&self) -> u64 {
         let mut last: Vec<u64> =
             self.fetches().rev().take(LAST).map(ReadPage::window_pages).collect();
@@ -96,7 +96,7 @@ impl Fetches {
         last.get(last.len().saturating_sub(1) / 2).copied().unwrap_or(0)
     }
 
-    /// Fetches before the first of those that end the pattern with one and the same window.
+    /// Number of fetches before those at the end that all have the same window.
     pub(super) fn fetches_until_settled(&self) -> usize {
         let windows = self.windows();
         let Some(last) = windows.last() else { return 0 };
@@ -104,7 +104,7 @@ impl Fetches {
         windows.len() - same
     }
 
-    /// Pages that came, all together.
+    /// Total number of pages that came in.
     pub(super) fn came_pages(&self) -> u64 {
         self.reads.iter().map(ReadPage::came_pages).sum()
     }
@@ -115,7 +115,7 @@ impl Fetches {
         percent(found as u64, self.reads.len() as u64)
     }
 
-    /// The share of the pages that came and were never asked for, in percent; 0 if none came.
+    /// The share of pages that came in but were never requested, in percent; 0 if none came in.
     pub(super) fn unused_percent(&self) -> f64 {
         let asked: BTreeSet<u64> = self.reads.iter().map(|read| read.page).collect();
         let came = self.came_pages();

@@ -1,17 +1,19 @@
-//! A simulated read-ahead stands for the kernel: what is known of it must be found.
+//! Tests with a simulated read-ahead in place of the kernel, whose known properties must be found.
 
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::nano::caching::prefetch::pattern::Descriptors;
 
-/// Read-ahead after mm/readahead.c: a first window of four pages, doubled until it is as large as
-/// it may be, the next one started at the first page of the last; with a state per descriptor.
+/// Read-ahead modelled on mm/readahead.c, with a state per descriptor: the first window has four
+/// pages, each next one twice as many up to the maximum, and it starts when the first page of the
+/// previous one is read.
 struct Simulated {
     pages: u64,
     window_max: u64,
     resident: BTreeSet<u64>,
-    /// Per descriptor: the page that starts the next window, where that begins, and its length.
+    /// For each descriptor, the page that triggers the next window, where that begins, and its
+    /// length.
     states: [State; 2],
 }
 
@@ -76,7 +78,7 @@ fn a_window_grows_and_the_pattern_ends_when_it_has_settled() {
     assert_eq!(fetches.windows(), [3, 8, 16, 32, 32, 32, 32]);
     assert_eq!(fetches.fetches_until_settled(), 3);
     assert_eq!(fetches.reads.last().map(|read| read.page), Some(4 + 8 + 16 + 32 + 32));
-    // All but the first read found their page, and hardly anything came that was not read.
+    // All reads but the first found their page, and hardly anything came in that was not read.
     let reads = fetches.reads.len() as f64;
     assert!((fetches.coverage_percent() - 100.0 * (reads - 1.0) / reads).abs() < 1e-9);
     let came = fetches.came_pages() as f64;

@@ -1,18 +1,19 @@
-//! Operations that go on until they are in a steady state, before those that are measured.
+//! Executes operations until they reach a steady state, before the measured ones.
 
 use record::Warning;
 use runner::Failure;
 use stats::steady_state::{Detector, Rule};
 use workload::{FileSet, Workload};
 
-use crate::replicate::{Execution, failed};
+use super::Execution;
+use crate::failure::failed;
 
-/// Rounds after which it is measured all the same, with a warning: what the SNIA allows.
+/// Rounds after which it is measured anyway, with a warning: the number that the SNIA allows.
 const ROUNDS_MAX: u64 = 25;
 
-/// Does rounds of the operations, a fifth of a replicate each so that a window of them is as long
-/// as what follows, until their rates neither spread nor drift by the rule of the SNIA. A warning
-/// where they go on doing so.
+/// Executes rounds of the operations until their rates neither spread nor drift, by the SNIA's
+/// rule. A round is a fifth of a replicate, so that a window of rounds is as long as what follows.
+/// Returns a warning if the rates never settle.
 pub(crate) fn until_steady(
     of: &Execution<'_>,
     file_set: &FileSet,

@@ -1,11 +1,12 @@
-//! One execution of a cell: the cache state made and proved, the operations, the proof, the
-//! restoration.
+//! One execution of a cell: makes and proves the cache state, executes the operations, proves the
+//! state again, and restores everything.
+
+mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use measure::{MonotonicClock, SystemClock};
 use record::{CacheState, Neighbours, Spent, Warning};
@@ -18,28 +19,31 @@ use workload::{
 };
 
 use crate::counters::{Counters, Happened, Reading};
+use crate::device_writes;
+use crate::failure::failed;
 use crate::in_one_piece::Pieces;
 use crate::live_target::LiveTarget;
-use crate::need::{overlap_percent, processors};
+use crate::nanoseconds::nanos;
+use crate::need::overlap_percent;
 use crate::neighbours::{Look, Measuring};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
 use crate::place::Place;
-use crate::settle;
+use crate::processors::processors;
 use crate::state::{self, Claim, Moved, Warming};
 use crate::trial::prepare_below;
-use crate::written::{self, Written};
+use crate::written::Written;
 
-/// One of so many operations that make inodes is rehearsed in addition.
+/// One in this many operations that make inodes is rehearsed in addition.
 const REHEARSED_SHARE: u64 = 8;
 
-/// What is to be executed, and with what.
+/// What to execute, and with what.
 #[derive(Debug)]
 pub(crate) struct Execution<'a> {
     pub(crate) of: &'a Operations,
     pub(crate) cache_state: CacheState,
     pub(crate) workload: &'a Workload,
-    /// Whether it is to count, and not just a first look.
+    /// Whether it counts, or is only a pilot.
     pub(crate) counts: bool,
     pub(crate) seed: u64,
     pub(crate) clock: &'a SystemClock,
@@ -54,16 +58,16 @@ struct Seen {
     neighbours: Neighbours,
     before: Option<Residency>,
     after: Option<Residency>,
-    /// Processor time of everything but the threads that operate, per operation.
+    /// Processor time per operation of everything but the operating threads.
     other_time_ns: Option<f64>,
     written: Option<Written>,
     restless: Option<Warning>,
-    /// Pages by the order of their folio, where that was looked at.
+    /// Pages by the order of their folio, if that was looked up.
     folio_pages: Option<BTreeMap<u32, u64>>,
 }
 
 impl Execution<'_> {
-    /// Executes it on `live`, which is left as it was found.
+    /// Executes it on `live`, which is left as it was.
     pub(crate) fn observe(&self, live: &mut LiveTarget) -> Result<Observed, Failure> {
         let began = Instant::now();
         let seen = self.within_conditions(live)?;
@@ -72,13 +76,14 @@ impl Execution<'_> {
         }
         let mut evidence = state::evidence(seen.before, seen.after, &seen.happened);
         evidence.folio_pages = seen.folio_pages.clone();
-        // What the process reads besides, its own program say, no operation asked for.
+        // Anything else that the process reads, such as its own binary, was not read by an
+        // operation.
         let own_bytes = seen.outcome.read_bytes.unwrap_or(u64::MAX);
         evidence.caller_read_bytes = evidence.caller_read_bytes.map(|bytes| bytes.min(own_bytes));
         evidence.start_read_bytes = seen.outcome.start_read_bytes.filter(|&bytes| bytes > 0);
         if let Err(why) = state::verify(self.claim(&seen.outcome), &evidence) {
             live.cooled.insert(self.of.place);
-            // What was thrown out has come back in other ways than it was read in.
+            // Pages that were dropped have come back in other ways than they were read in at first.
             live.read_in.clear();
             Self::empty_memory(live)?;
             return Err(Failure::State { why, evidence: Box::new(evidence) });
@@ -110,8 +115,9 @@ impl Execution<'_> {
         })
     }
 
-    /// Under a limit of memory, what others left there may be in the way, and what is only looked
-    /// up where it is kept is not brought in again: mounted again, the file system begins anew.
+    /// Remounts a target with a memory limit. Leftovers of others may take up its memory, and what
+    /// is looked up without being brought in would stay cold: after remounting, the file system
+    /// starts afresh.
     fn empty_memory(live: &mut LiveTarget) -> Result<(), Failure> {
         if is_limited(&live.target) && live.is_scratch() && live.target.supports_cold() {
             live.remount().map_err(|error| failed(&error))?;
@@ -119,7 +125,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// What was moved has to do with the device.
+    /// What the operations should have moved to and from the device.
     fn claim(&self, outcome: &Outcome) -> Claim {
         let moved = Moved {
             bytes: outcome.bytes,
@@ -140,11 +146,12 @@ impl Execution<'_> {
         }
     }
 
-    /// Everything that is charged to the target's limits.
+    /// Does everything that is charged to the target's limits.
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
         let began = Instant::now();
         let is_of_device = self.of.question == Question::DeviceWrites;
-        let idle = is_of_device.then(|| written::idle_unmount(live, self.of.place)).transpose()?;
+        let idle =
+            is_of_device.then(|| device_writes::idle_unmount(live, self.of.place)).transpose()?;
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
             (live.file_sets.get(&self.of.place).cloned(), live.counters.clone())
@@ -160,9 +167,9 @@ impl Execution<'_> {
         let touched = session.touched().to_vec();
         self.warm_names(&live.target, &mut live.cooled, &file_set)?;
         self.gather((&mut live.pieces, &mut live.read_in), &touched)?;
-        // Nothing of an earlier phase, or of the preparation, is to be written while it runs.
+        // Nothing left over from an earlier phase or from preparation may be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
-        // What is in an arena has no pages of its own that could be counted, and is nowhere else.
+        // What is in an arena has no pages of its own to count, and exists nowhere else.
         let has_pages = self.of.moves_data_in_place() && live.target.library().is_none();
         let files = if has_pages { touched } else { Vec::new() };
         let before = self.make_state(&live.target, &mut live.read_in, &files)?;
@@ -179,7 +186,7 @@ impl Execution<'_> {
             Some(idle) => {
                 let sync_ns = Self::sync_ns(live)?;
                 entered.leave().map_err(|error| failed(&error))?;
-                let device = written::until_unmounted(live, &before_run)?.without(idle);
+                let device = device_writes::until_unmounted(live, &before_run)?.without(idle);
                 let entered = live.target.enter().map_err(|error| failed(&error))?;
                 (Some(Written::new(&outcome, sync_ns, device)), entered)
             }
@@ -190,7 +197,7 @@ impl Execution<'_> {
         let undoing = Instant::now();
         let other_time_ns = self.other_time_ns(live, &look, &outcome)?;
         session.restore().map_err(|error| self.engine_failure(&error))?;
-        // What this one made dirty is not to be written while another target is measured.
+        // Its dirty pages must not be written back while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
         let start_ns = outcome.course.whole_start().busy_ns;
@@ -217,7 +224,8 @@ impl Execution<'_> {
         })
     }
 
-    /// Has files whose clean pages will be written to lie in one piece, whatever was done to them.
+    /// Brings files whose clean pages will be written back into one piece, whatever was done to
+    /// them.
     fn gather(
         &self,
         (pieces, read_in): (&mut Pieces, &mut BTreeSet<PathBuf>),
@@ -231,7 +239,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Brings names into memory that are to be there and may not be.
+    /// Brings names into memory that should be there but may not be.
     fn warm_names(
         &self,
         target: &Target,
@@ -240,8 +248,8 @@ impl Execution<'_> {
     ) -> Result<(), Failure> {
         let wants_names =
             self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
-        // Under a limit of memory, whatever was done since may have cooled them; and pages of small
-        // files go one by one where memory is short.
+        // With a memory limit, whatever happened since may have evicted them; and pages of small
+        // files are evicted one by one when memory is short.
         let may_be_cold = is_limited(target) || self.of.workload.operation.moves_whole_files();
         if wants_names && (cooled.remove(&self.of.place) || may_be_cold) {
             state::warm_file_set(target, file_set).map_err(|error| failed(&error))?;
@@ -249,15 +257,15 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// In what folios warm files have come in: looked at once per file, for it takes as long as
-    /// reading them in.
+    /// The folio sizes in which warm files came in. Looked up once per file, since it takes as long
+    /// as reading them.
     fn folio_pages(
         &self,
         target: &Target,
         known: &mut BTreeSet<PathBuf>,
         files: &[PathBuf],
     ) -> Option<BTreeMap<u32, u64>> {
-        // What only rehearses is not recorded.
+        // A pilot does not record it.
         if !self.counts || self.cache_state != CacheState::Warm || !target.supports_cold() {
             return None;
         }
@@ -268,7 +276,7 @@ impl Execution<'_> {
         }
         let mut pages = BTreeMap::new();
         for file in new {
-            // Who may not ask goes without.
+            // Without permission, nothing is recorded.
             for (order, count) in folio_orders(file).ok()?.pages_by_order {
                 *pages.entry(order).or_default() += count;
             }
@@ -276,7 +284,7 @@ impl Execution<'_> {
         Some(pages)
     }
 
-    /// The cache state, and which files are in it as they were read in.
+    /// Makes the cache state, and keeps track of which files are still as they were read in.
     fn make_state(
         &self,
         target: &Target,
@@ -302,9 +310,9 @@ impl Execution<'_> {
         Ok(made)
     }
 
-    /// Mounts the file system again where names are to be cold, or where its device is to have
-    /// nothing left to write. What operations are to remove is made before, so that it is as cold,
-    /// or as much written, as the rest.
+    /// Remounts the file system if names are to be cold or its device must have nothing left to
+    /// write. What operations will remove is made before that, so that it is as cold, or as fully
+    /// written, as the rest.
     fn mounted_again(&self, live: &mut LiveTarget) -> Result<Option<ClosedSession>, Failure> {
         let is_to_be_quiet = self.of.question == Question::DeviceWrites;
         if !self.of.is_of_names_cold(self.cache_state) && !is_to_be_quiet {
@@ -334,14 +342,15 @@ impl Execution<'_> {
         }
     }
 
-    /// Does what changes directories once, and undoes it: only then is in memory what the file
-    /// system needs for it (bitmaps, tables of inodes, free space), which no count of pages shows.
-    /// One thread does what all will do: of several, the first to be done ends the others, who on
-    /// a busy machine have then rehearsed little. What makes inodes is done more often than it will
-    /// be: where two threads race, ext4 takes inodes a little further on than before, and reads the
-    /// block of its table in which another has just taken one.
+    /// Does changes of directories once and undoes them: only then does memory hold what the file
+    /// system needs for them (bitmaps, inode tables, free space), which no page count shows. One
+    /// thread does what all of them will do: with several, the first to finish ends the others,
+    /// which on a busy machine have rehearsed little by then. Operations that make inodes are
+    /// rehearsed a few more times than needed: when two threads race, ext4 gets a little further
+    /// through its inodes than before, and reads a block of its table in which another thread has
+    /// just taken one.
     fn rehearse(&self, file_set: &FileSet) -> Result<(), Failure> {
-        // What is to be removed has been made just before, which brings in the same.
+        // What will be removed has just been made, which brings in the same.
         let operation = self.workload.operation;
         let changes = operation.changes_directories() && !operation.removes_names();
         if !changes || self.cache_state != CacheState::Warm {
@@ -368,7 +377,7 @@ impl Execution<'_> {
             .map_err(|error| self.engine_failure(&error))
     }
 
-    /// Runs the session with the clock's own type, so that its readings are compiled in.
+    /// Runs the session and reads the counters immediately before and after.
     fn run(
         &self,
         session: &mut Session,
@@ -380,7 +389,8 @@ impl Execution<'_> {
         Ok((outcome, after.since(&before), before))
     }
 
-    /// The operations of a session, by the run's clock.
+    /// Runs a session with the run's clock, by its concrete type, so that clock readings are
+    /// inlined.
     pub(crate) fn timed(&self, session: &mut Session) -> Result<Outcome, Failure> {
         let outcome = match self.clock {
             SystemClock::Tsc(clock) => session.run(clock, self.stop),
@@ -389,16 +399,16 @@ impl Execution<'_> {
         outcome.map_err(|error| self.engine_failure(&error))
     }
 
-    /// How long a sync of the target takes now.
+    /// How long a sync of the target takes at this point.
     fn sync_ns(live: &LiveTarget) -> Result<f64, Failure> {
         let began = Instant::now();
         live.target.sync().map_err(|error| failed(&error))?;
         Ok(began.elapsed().as_nanos() as f64)
     }
 
-    /// Processor time that workers of the kernel, and servers of file systems, used until what the
-    /// operating threads changed was written, per operation of theirs: file systems move work off
-    /// the caller. What programs of others use meanwhile is not in it.
+    /// Processor time per operation that kernel workers and file system servers used until all
+    /// changes of the operating threads were written back: file systems move work away from the
+    /// caller. Does not include what other programs use meanwhile.
     fn other_time_ns(
         &self,
         live: &LiveTarget,
@@ -431,12 +441,7 @@ impl Execution<'_> {
     }
 }
 
-/// A time in nanoseconds.
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// The threads that did the operations.
+/// The threads that executed the operations.
 pub(crate) fn measuring(outcome: &Outcome) -> Measuring {
     Measuring {
         threads: outcome.threads.len(),
@@ -446,12 +451,7 @@ pub(crate) fn measuring(outcome: &Outcome) -> Measuring {
     }
 }
 
-/// Whether the target's memory has a limit.
+/// Whether the target has a memory limit.
 fn is_limited(target: &Target) -> bool {
     target.facts().conditions.limits.memory_bytes.is_some()
-}
-
-/// A cell that cannot be measured, for this reason.
-pub(crate) fn failed(error: &dyn Display) -> Failure {
-    Failure::Cell { why: error.to_string() }
 }
