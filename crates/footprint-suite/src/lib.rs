@@ -7,6 +7,7 @@
 
 mod as_run;
 mod cells;
+mod error;
 mod measured;
 mod metrics;
 mod phases;
@@ -18,10 +19,11 @@ mod trace;
 pub use as_run::{TargetFootprints, manifest, write};
 pub use cells::{SUITE, TracingPlan};
 use cells::{cells, lines};
+pub use error::{ProgramRefusal, TracingError};
 use measured::{Measured, measure};
 use metrics::definitions;
 pub use phases::{PhasesPlan, PhasesTraced, SEED};
-pub use program::{Program, ProgramRefusal, ProgramTraced};
+pub use program::{Program, ProgramTraced};
 pub use several::{OfTarget, trace_name};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
-pub use trace::{TargetTraced, Tracer, TracingError};
+pub use trace::{TargetTraced, Tracer};

@@ -10,12 +10,9 @@ use footprint::description::{Description, Subject};
 use footprint_symbols::SymbolsError;
 use footprint_trace::attachments;
 use footprint_trace::reader::Ending;
-use thiserror::Error;
 
-use crate::trace::TracingError;
+use crate::error::{EMULATOR, ProgramRefusal, TracingError};
 
-/// The emulator of processes.
-const EMULATOR: &str = "qemu-x86_64";
 /// `e_machine` of x86-64 in an ELF file's header.
 const X86_64: [u8; 2] = [62, 0];
 
@@ -24,31 +21,6 @@ const X86_64: [u8; 2] = [62, 0];
 pub struct Program {
     file: PathBuf,
     arguments: Vec<OsString>,
-}
-
-/// Why a program cannot be traced.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ProgramRefusal {
-    /// It is not there.
-    #[error("no executable program `{0}` found: give its path")]
-    Missing(String),
-    /// It is a script, or of another architecture.
-    #[error("{} is not an x86-64 program: for a script, trace its interpreter, as in /bin/sh FILE",
-        .0.display())]
-    Foreign(PathBuf),
-    /// The emulator is missing.
-    #[error("{EMULATOR}, which runs the program to trace, is not installed: apt install qemu-user")]
-    NoEmulator,
-    /// The emulator was built without plugins.
-    #[error(
-        "this {EMULATOR} does not support plugins (Debian 13's does not): install one that was \
-             built with --enable-plugins, such as Debian 12's"
-    )]
-    NoPlugins,
-    /// The path of the plugin or the trace has a comma, which ends a value in QEMU's options.
-    #[error("QEMU cannot use a path with a comma: {}", .0.display())]
-    Comma(PathBuf),
 }
 
 /// A program that was traced.

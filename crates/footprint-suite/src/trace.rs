@@ -8,18 +8,14 @@ use std::sync::atomic::AtomicBool;
 
 use footprint::description::{Description, Identity, Named, Repetitions, Subject};
 use footprint_guest::{Failed, Job, JobOutcome, TracedCall, inside};
-use footprint_study::StudyError;
-use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::Touched;
-use footprint_trace::TraceError;
 use footprint_trace::attachments;
 use footprint_trace::reader::{Cut, TraceReader};
-use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
-use record::RecordError;
-use thiserror::Error;
+use lab::{Boot, BootError, Image, Kernel, Plugin};
 
-use crate::{GuestTarget, ProgramRefusal, TracingPlan};
+use crate::error::TracingError;
+use crate::{GuestTarget, TracingPlan};
 
 /// Bytes that a trace never exceeds: a thousand times what one of the suite has.
 const LIMIT_BYTES: u64 = 4 << 30;
@@ -38,59 +34,6 @@ pub struct Tracer {
     pub library: PathBuf,
     /// Set by a signal's handler to end a guest early.
     pub stop: Arc<AtomicBool>,
-}
-
-/// Why a target could not be traced.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum TracingError {
-    /// The guest did not come to its end.
-    #[error(transparent)]
-    Boot(#[from] BootError),
-    /// The lab cannot be used.
-    #[error(transparent)]
-    Lab(#[from] LabError),
-    /// The trace is damaged.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// Its addresses could not be named.
-    #[error(transparent)]
-    Symbols(#[from] SymbolsError),
-    /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// What the guest handed back is not what this program's guests do.
-    #[error("the guest's account of its job is damaged: {0}")]
-    Outcome(#[source] serde_json::Error),
-    /// The trace cannot be studied.
-    #[error(transparent)]
-    Study(#[from] StudyError),
-    /// The guest's run cannot be read.
-    #[error("the guest's run: {0}")]
-    Run(#[from] RecordError),
-    /// The program cannot be traced.
-    #[error(transparent)]
-    Program(#[from] ProgramRefusal),
-    /// The trace lacks its end: it has reached its limit, or the disk is full.
-    #[error("{} is incomplete: {}", path.display(),
-        .cut.map_or_else(|| "it stops early; is the disk full?".to_owned(), |cut| cut.to_string()))]
-    Cut {
-        /// The trace, which is kept as far as it goes.
-        path: PathBuf,
-        /// Why, if it says so.
-        cut: Option<Cut>,
-    },
-    /// The guest could not make the target.
-    #[error("{0}")]
-    Target(String),
-    /// None of the operations means anything on the target.
-    #[error("{0}: ask for other operations with --op")]
-    NoOperation(String),
 }
 
 /// A target that was traced.

@@ -6,9 +6,9 @@ use std::path::Path;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Better, Busy, CacheState, Cell, CellFailed, ClockRecord, Dimension, Document, End,
-    EndReason, Figure, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Neighbours,
-    Pilot, Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    Better, Busy, CacheState, Cell, CellFailed, ClockRecord, Dimension, Document, End, EndReason,
+    Figure, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Neighbours, Pilot,
+    Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
     StandardMetric, TargetRecord, Tool,
 };
 use serde_json::{Value, json};

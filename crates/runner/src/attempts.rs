@@ -8,9 +8,7 @@ use crate::busy::{Next, Patience, in_the_way};
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
 use crate::journal::Place;
-
-/// Number of attempts at a cell in one block before it goes without a value there.
-pub const ATTEMPTS: u32 = 3;
+use crate::plan::ATTEMPTS;
 
 /// A cell's turn, as its conductor takes it.
 pub(crate) trait Turn {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use record::{Busy, Waited};
 
-use crate::attempts::ATTEMPTS;
 use crate::context::{OnBusy, RunContext};
 use crate::executor::Measured;
 use crate::observer::Event;
+use crate::plan::ATTEMPTS;
 
 /// Share of the budget that a run spends waiting for others at most, all waits together.
 const WAITS_SHARE: f64 = 0.25;

@@ -7,11 +7,10 @@ use std::time::Duration;
 use record::{EndReason, LeftOut, Line};
 use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 
-use crate::attempts::ATTEMPTS;
 use crate::economy::Widths;
 use crate::observer::Width;
 use crate::pace::Pace;
-use crate::plan::Plan;
+use crate::plan::{ATTEMPTS, Plan};
 use crate::sizing::Size;
 
 /// The state of a run, derived from its journal.

@@ -32,7 +32,6 @@ mod resume;
 mod search;
 mod sizing;
 
-pub use attempts::ATTEMPTS;
 pub use conduct::conduct;
 pub use context::{OnBusy, RunContext};
 pub use error::RunError;
@@ -44,6 +43,6 @@ pub use opening::{
     HELD_FOR_RUN, RUNS, clock_record, directory_of_runs, machine, manifest, recorded_scratch,
     run_directory, run_record,
 };
-pub use plan::{Plan, Stopwatch};
+pub use plan::{ATTEMPTS, Plan, Stopwatch};
 pub use resume::{ResumeError, check_cells, check_resumable};
 pub use search::{Prober, SearchCourse, Served, conduct_searches};

@@ -8,6 +8,9 @@ use rand::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Cell, Manifest, Order};
 
+/// Number of attempts at a cell in one block before it goes without a value there.
+pub const ATTEMPTS: u32 = 3;
+
 /// What limits a run and what makes it repeatable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {

@@ -13,7 +13,7 @@ use record::{
     Block, Busy, CacheEvidence, End, EndReason, LeftOut, Line, Pilot, Planned, RunDirectory, Start,
 };
 
-use crate::attempts::{self, ATTEMPTS, Outcome, Turn};
+use crate::attempts::{self, Outcome, Turn};
 use crate::busy::Patience;
 use crate::context::RunContext;
 use crate::economy::{self, Costs, Group};
@@ -22,7 +22,7 @@ use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
 use crate::journal::{self, Place};
 use crate::ledger::Ledger;
 use crate::observer::Event;
-use crate::plan::Plan;
+use crate::plan::{ATTEMPTS, Plan};
 use crate::sizing::Size;
 
 /// Number of successive blocks after which every interval must be narrow enough. One would do for a

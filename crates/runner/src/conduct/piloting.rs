@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use record::EndReason;
 
 use super::{Conductor, Step, state_not_reached};
-use crate::attempts::ATTEMPTS;
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, PilotMeasure};
+use crate::plan::ATTEMPTS;
 use crate::sizing;
 
 impl<E: Executor> Conductor<'_, '_, E> {
