@@ -17,8 +17,8 @@ mod cliff;
 mod custom;
 mod directory;
 mod document;
+mod doubt;
 mod error;
-mod guests;
 mod held;
 mod histogram_log;
 mod interval;
@@ -34,6 +34,7 @@ mod observation;
 mod plain;
 mod plausible;
 mod probe;
+mod run_kind;
 mod schema;
 mod simulated;
 pub mod traffic;
@@ -58,6 +59,7 @@ pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, Figure, FitParameter,
     MetricReport, Percentile, PercentileOf, RatioReport, Spending, WarningReport, WorkingSet,
 };
+pub use doubt::{Doubt, DoubtRow, Weight};
 pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;
 pub use interval::IntervalReport;
@@ -78,6 +80,7 @@ pub use neighbours::{Busy, Neighbours};
 pub use observation::{Observation, PageRuns, PolicyFit, PolicyRanking, Quantity, Series};
 pub use plausible::BLOCKS_MAX;
 pub use probe::{ProbeEvidence, Waits};
+pub use run_kind::RunKind;
 pub use schema::SCHEMA_VERSION;
 pub use simulated::{CachesOrigin, Replacement, SimulatedCache, SimulatedCaches};
 pub use verdict::Verdict;

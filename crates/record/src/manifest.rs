@@ -10,6 +10,7 @@ use crate::classic::ClassicOptions;
 use crate::custom::{CustomWorkload, ReplicateLength};
 use crate::machine::Machine;
 use crate::metric::MetricDefinition;
+use crate::run_kind::RunKind;
 use crate::simulated::SimulatedCaches;
 
 /// Everything known about a run before its first replicate.
@@ -61,6 +62,9 @@ pub struct RunRecord {
     pub started: String,
     /// The suite that was run.
     pub suite: String,
+    /// What kind of run it is; for a run that predates this field, as its command and suite say.
+    #[serde(default)]
+    pub kind: RunKind,
     /// Seed of all random choices: order of cells, offsets, names and content.
     pub seed: u64,
     /// Time allowed for measuring, in seconds.
@@ -100,6 +104,21 @@ pub struct RunRecord {
     /// The order of cells within a block.
     #[serde(default)]
     pub order: Order,
+}
+
+impl RunRecord {
+    /// Whether the run can be resumed after it was interrupted.
+    #[must_use]
+    pub fn can_be_resumed(&self) -> bool {
+        self.kind.can_be_resumed()
+    }
+
+    /// Whether its benchmarks ran in guests and their figures are counts, so that warnings about
+    /// the timing on this machine do not apply.
+    #[must_use]
+    pub fn is_of_guests(&self) -> bool {
+        !self.kind.is_timed_here()
+    }
 }
 
 /// The order in which the cells of a block are measured.

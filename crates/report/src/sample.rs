@@ -8,7 +8,7 @@ use record::machine::Machine;
 use record::{
     Better, Busy, CacheState, Cell, CellFailed, ClockRecord, Dimension, Document, End, EndReason,
     Figure, IntervalReport, LatencySummary, Line, Manifest, MetricReport, Neighbours, Pilot,
-    Planned, References, Replicate, Run, RunDirectory, RunRecord, SCHEMA_VERSION, Skipped,
+    Planned, References, Replicate, Run, RunDirectory, RunKind, RunRecord, SCHEMA_VERSION, Skipped,
     StandardMetric, TargetRecord, Tool,
 };
 use serde_json::{Value, json};
@@ -359,6 +359,7 @@ fn run_record() -> RunRecord {
         arguments: vec!["fsprism".to_owned(), "survey".to_owned()],
         started: "2026-11-20T08:23:05Z".to_owned(),
         suite: "survey".to_owned(),
+        kind: RunKind::Timed,
         seed: 42,
         budget_s: 60.0,
         precision_percent: 2.0,

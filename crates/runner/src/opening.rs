@@ -11,8 +11,8 @@ use machine::describe;
 use measure::ClockReport;
 use record::machine::Machine;
 use record::{
-    ClockRecord, GroupDirectory, Manifest, Order, RecordError, ReservedDirectory, RunRecord,
-    SCHEMA_VERSION, Tool,
+    ClockRecord, GroupDirectory, Manifest, Order, RecordError, ReservedDirectory, RunKind,
+    RunRecord, SCHEMA_VERSION, Tool,
 };
 
 /// Directory for runs that are not given one, relative to the current directory.
@@ -29,6 +29,7 @@ pub fn run_record(command: &str, suite: &str, seed: Option<u64>) -> RunRecord {
         arguments: std::env::args().collect(),
         started: humantime::format_rfc3339_seconds(now).to_string(),
         suite: suite.to_owned(),
+        kind: RunKind::Timed,
         seed: seed.unwrap_or(since_epoch.as_secs() ^ u64::from(since_epoch.subsec_nanos())),
         budget_s: 0.0,
         precision_percent: 0.0,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use record::RunRecord;
+use record::{RunKind, RunRecord};
 
 use crate::arguments::format::OutputOptions;
 use crate::arguments::making::SCRATCH;
@@ -34,9 +34,15 @@ pub(crate) struct InGuests {
 
 impl InGuests {
     /// The record of a run that begins now.
-    pub(crate) fn record(&self, command: &str, suite: &str, seed: Option<u64>) -> RunRecord {
+    pub(crate) fn record(
+        &self,
+        (command, suite): (&str, &str),
+        kind: RunKind,
+        seed: Option<u64>,
+    ) -> RunRecord {
         let usual = Measuring::default();
         RunRecord {
+            kind,
             budget_s: usual.budget().as_secs_f64(),
             precision_percent: usual.precision,
             confidence_level: self.confidence,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use measure::SystemClock;
-use record::{Axis, EndReason, Manifest, RunDirectory, RunRecord};
+use record::{Axis, EndReason, Manifest, RunDirectory, RunKind, RunRecord};
 use runner::{RunContext, RunError, conduct_searches};
 use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted};
 
@@ -125,6 +125,7 @@ fn search(
 /// What is known of the run once its searches are planned.
 fn run_record(options: &CliffOptions, plans: &[Planned], run: RunRecord) -> RunRecord {
     RunRecord {
+        kind: RunKind::Searched,
         seed: plans.first().map_or(run.seed, |plan| plan.search.seed),
         budget_s: options.budget.as_secs_f64(),
         precision_percent: options.width,

@@ -97,14 +97,6 @@ impl Session {
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
         let (directory, Run { manifest, lines, .. }) = RunDirectory::resume(path).blame_input()?;
-        if lines.iter().any(|line| matches!(line, record::Line::Search(_))) {
-            let refusal = anyhow::anyhow!(
-                "{} is a search for cliffs, which cannot be resumed: `fsprism report` shows what \
-                 it found; begin a new one with `fsprism cliff`",
-                path.display()
-            );
-            return Err(refusal).blame_input();
-        }
         let ledger = Ledger::replay(&lines);
         let suite = match &manifest.run.offered_load {
             Some(load) => suite.offering(load),

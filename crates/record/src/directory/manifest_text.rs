@@ -3,7 +3,7 @@
 
 use std::io;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{MANIFEST, not_a_run};
 use crate::bounded;
@@ -12,6 +12,7 @@ use crate::held::Held;
 use crate::manifest::Manifest;
 use crate::plain::make_plain;
 use crate::plausible;
+use crate::run_kind::RunKind;
 use crate::schema::SCHEMA_VERSION;
 
 /// Maximum size of a manifest in bytes. Those of the longest runs are a hundredth of that.
@@ -72,9 +73,18 @@ pub(super) fn read(held: &Held) -> Result<Manifest, RecordError> {
         return Err(RecordError::Implausible { path, why });
     }
     make_plain(&mut value);
+    note_kind(&mut value);
     let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(&error))?;
     plausible::manifest(&manifest).map_err(|why| RecordError::Implausible { path, why })?;
     Ok(manifest)
+}
+
+/// Adds the kind of a run that predates the field.
+fn note_kind(manifest: &mut Value) {
+    let Some(run) = manifest.get_mut("run").and_then(Value::as_object_mut) else { return };
+    let text = |name| run.get(name).and_then(Value::as_str).unwrap_or_default();
+    let kind = RunKind::of_old(text("command"), text("suite"));
+    run.entry("kind").or_insert_with(|| json!(kind));
 }
 
 #[cfg(test)]
@@ -111,5 +121,10 @@ mod tests {
     fn a_manifest_of_before_there_were_checksums_is_read() {
         let text = serde_json::to_string(&manifest()).expect("it has text keys only");
         assert_eq!(read_of(&text).expect("it is whole").manifest, manifest());
+        let (kind, of_guests) = ("\"kind\":\"timed\",", "\"suite\":\"fscache\"");
+        let suite = format!("\"suite\":\"{}\"", manifest().run.suite);
+        let older = text.replacen(kind, "", 1).replacen(&suite, of_guests, 1);
+        assert_eq!(older.len() + kind.len() + suite.len(), text.len() + of_guests.len());
+        assert_eq!(read_of(&older).expect("it is whole").manifest.run.kind, RunKind::Networked);
     }
 }

@@ -9,6 +9,7 @@ use crate::cliff::CellAdded;
 use crate::journal::{CellFailed, Start};
 use crate::machine::Machine;
 use crate::manifest::{ClockRecord, Dimension, RunRecord, Tool};
+use crate::run_kind::RunKind;
 
 pub(crate) fn manifest() -> Manifest {
     Manifest {
@@ -19,6 +20,7 @@ pub(crate) fn manifest() -> Manifest {
             arguments: vec!["fsprism".to_owned(), "survey".to_owned()],
             started: "2026-01-01T00:00:00Z".to_owned(),
             suite: "survey".to_owned(),
+            kind: RunKind::Timed,
             seed: 7,
             budget_s: 60.0,
             precision_percent: 2.0,

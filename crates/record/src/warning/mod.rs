@@ -241,48 +241,6 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// Where the danger is described: a paper with its section, or fsprism's own document.
-    #[must_use]
-    pub fn source(&self) -> &'static str {
-        match self {
-            Self::WarmUpInside { .. } => "It IS Rocket Science, section 3.1 (Figure 2)",
-            Self::FragileZone { .. } | Self::NoSteadyState { .. } => {
-                "It IS Rocket Science, section 3.1"
-            }
-            Self::FreshFileSystem | Self::CacheStateNotAsAsked { .. } => {
-                "It IS Rocket Science, section 2"
-            }
-            Self::DependsOnVolumeSize { .. } => "fsprism, docs/volume-size.md",
-            Self::CacheBenchmark { .. } => "File Systems Performance Analysis, section 1.1",
-            Self::DirtyCarried { .. } => "Memory-rich microbenchmarks, section 4",
-            Self::UnalignedRandomAccess { .. } => "Memory-rich microbenchmarks, section 5",
-            Self::CallOverheadDominates { .. } => "Memory-rich microbenchmarks, section 8",
-            Self::TooFewReplicates { .. } => "Le Boudec, Performance Evaluation, section 2.2",
-            Self::Stalls { .. }
-            | Self::MeanAboveMedian { .. }
-            | Self::SpeedUpBeyondThreads { .. }
-            | Self::ClockOverhead { .. }
-            | Self::CpuStolen { .. }
-            | Self::CpuThrottled { .. }
-            | Self::BusyMachine { .. }
-            | Self::BackgroundWork { .. }
-            | Self::MoreConcurrencyThanCores { .. }
-            | Self::TimedInBatches { .. }
-            | Self::LoopBuffered
-            | Self::SparseImage
-            | Self::HiddenBelow { .. }
-            | Self::ClockDrift { .. }
-            | Self::DependentBlocks { .. }
-            | Self::DependentRatios { .. }
-            | Self::FarOutliers { .. }
-            | Self::Trend { .. }
-            | Self::HistogramLost { .. }
-            | Self::JournalDamaged { .. } => "fsprism, ARCHITECTURE.md",
-        }
-    }
-}
-
-impl Warning {
     /// How much replicates spread within a fragile zone and beside it, as the end of a sentence;
     /// empty where it is not known, or the warning is another.
     #[must_use]
@@ -303,21 +261,6 @@ impl Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn warnings_of_our_own_name_a_document_that_users_have() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
-        for warning in [
-            Warning::SparseImage,
-            Warning::LoopBuffered,
-            Warning::HiddenBelow { hypervisor: "KVM".to_owned() },
-            Warning::HistogramLost { why: "no log".to_owned() },
-            Warning::DependsOnVolumeSize { volume_bytes: 2 << 30, stands_from_bytes: 64 << 30 },
-        ] {
-            let document = warning.source().strip_prefix("fsprism, ").expect("one of our own");
-            assert!(std::path::Path::new(root).join(document).is_file(), "{document}");
-        }
-    }
 
     #[test]
     fn new_warnings_say_what_they_mean() {

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use measure::Histogram;
 use record::machine::Machine;
 use record::{
-    Axis, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest, Run, RunRecord,
-    SCHEMA_VERSION, Spent, StandardMetric, Tool,
+    Axis, CacheState, ClockRecord, Compared, Dimension, LatencySummary, Manifest, Run, RunKind,
+    RunRecord, SCHEMA_VERSION, Spent, StandardMetric, Tool,
 };
 
 use stats::cliff::Cliff;
@@ -163,6 +163,7 @@ fn manifest() -> Manifest {
             arguments: Vec::new(),
             started: "2026-01-01T00:00:00Z".to_owned(),
             suite: "cliff/working-set".to_owned(),
+            kind: RunKind::Timed,
             seed: 7,
             budget_s: 60.0,
             precision_percent: 2.0,

@@ -12,8 +12,8 @@ use measure::Histogram;
 use record::machine::Machine;
 use record::{
     Busy, CacheEvidence, CacheState, Cell, ClockRecord, CourseRecord, Dimension, LatencySummary,
-    Manifest, Neighbours, Order, RunRecord, SCHEMA_VERSION, Spent, StandardMetric, TimelineRecord,
-    Tool,
+    Manifest, Neighbours, Order, RunKind, RunRecord, SCHEMA_VERSION, Spent, StandardMetric,
+    TimelineRecord, Tool,
 };
 use runner::{
     Event, Executor, Failure, Measured, Observer, OnBusy, PilotMeasure, Plan, Request, Stopwatch,
@@ -246,6 +246,7 @@ pub(crate) fn manifest(plan: &Plan) -> Manifest {
             arguments: Vec::new(),
             started: "2026-01-01T00:00:00Z".to_owned(),
             suite: "survey".to_owned(),
+            kind: RunKind::Timed,
             seed: plan.seed,
             budget_s: plan.budget.as_secs_f64(),
             precision_percent: plan.precision * 100.0,

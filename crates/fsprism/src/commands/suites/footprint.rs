@@ -7,7 +7,9 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use footprint_guest::TracedCall;
 use footprint_study::recorded;
 use footprint_suite::{GuestTarget, SUITE, TargetFootprints};
-use record::{CachesOrigin, Dimension, EndReason, RunDirectory, RunRecord, SimulatedCaches};
+use record::{
+    CachesOrigin, Dimension, EndReason, RunDirectory, RunKind, RunRecord, SimulatedCaches,
+};
 
 use crate::arguments::footprint::FootprintOptions;
 use crate::arguments::footprint_values::CacheGiven;
@@ -79,7 +81,7 @@ pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<
     let mut run = RunRecord {
         blocks: Some(plan.repetitions),
         simulated_caches: recorded_caches(given, caches.as_ref()),
-        ..how.record(command, SUITE, how.seed)
+        ..how.record((command, SUITE), RunKind::Traced, how.seed)
     };
     if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;

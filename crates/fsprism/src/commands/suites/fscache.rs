@@ -1,7 +1,6 @@
 //! `fsprism run fscache`: a network file system in every state of its caches, measured in a rig of
 //! guests.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -14,7 +13,9 @@ use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
 use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, Recorded, SUITE};
-use record::{Dimension, EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunRecord};
+use record::{
+    Dimension, EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunKind, RunRecord,
+};
 
 use crate::arguments::format::Format;
 use crate::arguments::help;
@@ -181,18 +182,6 @@ pub(super) fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<
     output::print_path(directory.path(), &form)
 }
 
-/// A run of guests that are gone cannot be resumed.
-pub(crate) fn refuse_to_resume(path: &Path) -> anyhow::Result<()> {
-    // What cannot be read is refused by who would resume it.
-    if Run::read(path).is_ok_and(|run| run.manifest.run.suite == SUITE) {
-        let path = path.display();
-        let why =
-            anyhow::anyhow!("{path} is a run of {SUITE}, which cannot be resumed: run it anew");
-        return Err(why).blame_input();
-    }
-    Ok(())
-}
-
 fn plan(options: &FscacheOptions, seed: u64) -> anyhow::Result<Plan> {
     let arguments = &options.network;
     let plan = Plan {
@@ -285,5 +274,6 @@ fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
 /// The record of a run that begins now.
 pub(super) fn run_record(command: &str, options: &FscacheOptions) -> RunRecord {
     let seed = options.guests.seed.or(Some(SEED));
-    RunRecord { blocks: Some(runs(options)), ..options.guests.record(command, SUITE, seed) }
+    let record = options.guests.record((command, SUITE), RunKind::Networked, seed);
+    RunRecord { blocks: Some(runs(options)), ..record }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use record::{ClassicOptions, EndReason, ReplicateLength, Run, RunDirectory};
+use record::{ClassicOptions, EndReason, ReplicateLength, Run, RunDirectory, RunKind};
 use runner::{Ledger, RunError};
 use suites::{OwnOptions, Suite};
 
@@ -13,7 +13,7 @@ use crate::arguments::help;
 use crate::arguments::measuring::{FileSize, Lasting, Measuring, Offered};
 use crate::commands::several_runs;
 use crate::commands::suites::traffic::Traffic;
-use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, dry_run, fscache};
+use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, dry_run};
 use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::targets::Choice;
@@ -170,7 +170,7 @@ pub(crate) struct Asked {
 
 /// Continues a run that was interrupted, or is given more time.
 pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done> {
-    fscache::refuse_to_resume(path)?;
+    refuse_other_kinds(path)?;
     let form = loads::form(measuring)?;
     if measuring.budget.is_none() && has_ended(path)? {
         output::say(&format!("{}: nothing is left to measure", path.display()));
@@ -187,6 +187,24 @@ pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done>
     let stop = Arc::new(AtomicBool::new(false));
     let (directory, ended) = Session::resume((path, suite), measuring, &stop)?.measure(&stop);
     print(&directory, ended, (&form, None))
+}
+
+/// Only what is timed can be resumed: the state of a search and of guests is gone.
+fn refuse_other_kinds(path: &Path) -> anyhow::Result<()> {
+    // What cannot be read is refused by whoever would resume it.
+    let Ok(Run { manifest, .. }) = Run::read(path) else { return Ok(()) };
+    let (path, suite) = (path.display(), &manifest.run.suite);
+    let refusal = match manifest.run.kind {
+        RunKind::Timed => return Ok(()),
+        RunKind::Searched => anyhow::anyhow!(
+            "{path} is a search for cliffs, which cannot be resumed: `fsprism report` shows what \
+             it found; begin a new one with `fsprism cliff`"
+        ),
+        RunKind::Traced | RunKind::Networked | RunKind::Traffic => {
+            anyhow::anyhow!("{path} is a run of {suite}, which cannot be resumed: run it anew")
+        }
+    };
+    Err(refusal).blame_input()
 }
 
 fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::Result<Done> {

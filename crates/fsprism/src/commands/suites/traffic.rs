@@ -7,8 +7,8 @@ use std::time::Instant;
 use ::caches::Hierarchy;
 use footprint_suite::{GuestTarget, PhasesPlan, PhasesTraced, SEED};
 use record::{
-    EndReason, Manifest, RunDirectory, RunRecord, SimulatedCaches, Skipped, SpriteLfsOptions,
-    SpriteLfsRun, TargetRecord, traffic,
+    EndReason, Manifest, RunDirectory, RunKind, RunRecord, SimulatedCaches, Skipped,
+    SpriteLfsOptions, SpriteLfsRun, TargetRecord, traffic,
 };
 use runner::Journal;
 use suites::classic::sprite_lfs;
@@ -157,6 +157,7 @@ impl Traffic {
     ) -> Manifest {
         let run = RunRecord {
             suite: traffic::SUITE.to_owned(),
+            kind: RunKind::Traffic,
             seed: SEED,
             blocks: Some(EXECUTIONS),
             guest_kernel: Some(self.guests.kernel().release.clone()),
