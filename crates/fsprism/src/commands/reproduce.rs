@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::report::Source;
+use ::report::AnalysedRun;
 use ::reproduce::densefs::{self, Part};
 use ::reproduce::{bonnie_anova, fscache, memory_rich, rocket_science};
 use anyhow::Context;
@@ -253,7 +253,7 @@ impl MeasuredRun {
     /// Writes its page, if it was made now, and says where it is.
     fn end(&self) -> Done {
         if let Some(directory) = &self.directory {
-            page::write_into(directory, &Source::new(&self.run, &self.path));
+            page::write_into(directory, &AnalysedRun::new(&self.run, &self.path));
         }
         output::say(&self.name());
         if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }
@@ -382,7 +382,7 @@ fn fscache(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
     if let Some(directory) = &directory {
-        page::write_into(directory, &Source::new(&run, &path));
+        page::write_into(directory, &AnalysedRun::new(&run, &path));
     }
     output::say(&name);
     Ok(done)
