@@ -3,7 +3,7 @@
 use record::{CellReport, Document, MetricReport, ProcessorCount};
 use textual::{Columns, paragraph};
 
-use crate::terminal::units::{self, Wording};
+use crate::units::{self, Wording};
 
 /// What the processor counted in each phase of a run; nothing if it was not asked to.
 #[must_use]

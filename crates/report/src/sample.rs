@@ -259,7 +259,7 @@ impl Sample {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("run");
         let run = self.write(&path);
-        crate::Source::under(&run, &path, loads).document
+        crate::AnalysedRun::under(&run, &path, loads).document
     }
 
     /// Writes the run directory, with all its histograms.

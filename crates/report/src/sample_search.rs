@@ -150,7 +150,7 @@ pub(crate) fn document_again(sample: &Sample, path: &Path) -> Document {
             std::fs::OpenOptions::new().append(true).open(path.join("cells.jsonl")).unwrap();
         std::io::Write::write_all(&mut journal, text.as_bytes()).unwrap();
     }
-    crate::Source::new(&record::Run::read(path).unwrap(), path).document
+    crate::AnalysedRun::new(&record::Run::read(path).unwrap(), path).document
 }
 
 /// All that was measured, in order.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::report::Source;
+use ::report::AnalysedRun;
 use ::report::check::check as look;
 use record::Run;
 use textual::plain_path;
@@ -18,7 +18,7 @@ pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Done> {
     let path = named.first().map_or(Path::new("."), |path| path.as_path());
     let run = Run::read(path).blame_input()?;
     output::say_left_out(&run);
-    let source = Source::new(&run, path);
+    let source = AnalysedRun::new(&run, path);
     let document = look(&source, &plain_path(path)).blame_input()?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &document, || document.text(width))

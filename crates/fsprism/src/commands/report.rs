@@ -1,6 +1,6 @@
 //! `fsprism report`: the report of runs, written again.
 
-use ::report::Source;
+use ::report::AnalysedRun;
 use record::Run;
 
 use crate::arguments::format::Format;
@@ -28,7 +28,7 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
     let loads = loads::named(&options.loads)?;
     loads::check_known(&loads, &runs)?;
     let form = Form { format: Format::Html, is_full: options.full, loads };
-    let sources: Vec<Source<'_>> =
+    let sources: Vec<AnalysedRun<'_>> =
         paths.iter().zip(&runs).map(|(path, run)| form.source(run, path)).collect();
     match (format, sources.as_slice()) {
         (Some(Format::Html), _) => output::print(&::report::render_html(&sources))?,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use ::report::export::{self, BonnieForm, Direction, Export, Latencies};
-use ::report::{Load, Options, Source};
+use ::report::{AnalysedRun, Load, Options};
 use network_suite::break_even;
 use record::{Document, Run, RunDirectory, Warning, WarningReport};
 use serde::Serialize;
@@ -60,10 +60,10 @@ impl Form {
     }
 
     /// A run analysed for it.
-    pub(crate) fn source<'a>(&self, run: &'a Run, path: &'a Path) -> Source<'a> {
+    pub(crate) fn source<'a>(&self, run: &'a Run, path: &'a Path) -> AnalysedRun<'a> {
         match self.loads.as_slice() {
-            [] => Source::new(run, path),
-            loads => Source::under(run, path, loads),
+            [] => AnalysedRun::new(run, path),
+            loads => AnalysedRun::under(run, path, loads),
         }
     }
 }
@@ -102,8 +102,8 @@ fn say_busy(document: &Document) {
 }
 
 /// Prints the report of a run in the form that was asked for.
-pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<()> {
-    let Source { run, path, document, .. } = source;
+pub(crate) fn print_report(source: &AnalysedRun<'_>, form: &Form) -> anyhow::Result<()> {
+    let AnalysedRun { run, path, document, .. } = source;
     // The others have it among their warnings.
     if !matches!(form.format, Format::Terminal | Format::Json | Format::Html) {
         say_left_out(run);
@@ -150,7 +150,7 @@ pub(crate) fn print_report(source: &Source<'_>, form: &Form) -> anyhow::Result<(
 }
 
 /// What was counted in a run, and beside it.
-fn counted(Source { run, path, document, .. }: &Source<'_>) -> String {
+fn counted(AnalysedRun { run, path, document, .. }: &AnalysedRun<'_>) -> String {
     let width = terminal_options().width;
     ::report::counted_by_processor(document, width) + &::report::traffic_beside(run, path, width)
 }

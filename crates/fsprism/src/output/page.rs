@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::report::{Source, page::HEAD, render_html};
+use ::report::{AnalysedRun, page::HEAD, render_html};
 use record::RunDirectory;
 
 use crate::exit::Blame;
@@ -22,7 +22,7 @@ pub(crate) fn has_failed() -> bool {
 
 /// Writes the page of a run that has just been measured into its directory. Without room for it
 /// the run stays whole, so that is only said, and by the exit status.
-pub(crate) fn write_into(directory: &RunDirectory, source: &Source<'_>) {
+pub(crate) fn write_into(directory: &RunDirectory, source: &AnalysedRun<'_>) {
     let path = directory.path();
     let there = directory.beginning(FILE, HEAD.len());
     if there.is_some_and(|head| !is_ours(&head)) {

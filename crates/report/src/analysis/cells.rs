@@ -207,7 +207,7 @@ mod tests {
         let sample = Sample::new(&["tmpfs", "ext4"]).benchmark("create", &[&TIMES, &TIMES]);
         let run = sample.write(&path);
         damage(&path.join("histograms/0000.hlog"));
-        crate::Source::new(&run, &path).document
+        crate::AnalysedRun::new(&run, &path).document
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         let path = place.path().join("run");
         let mut run = sample.write(&path);
         let lost = |run: &record::Run| {
-            let warnings = crate::Source::new(run, &path).document.cells[0].warnings.clone();
+            let warnings = crate::AnalysedRun::new(run, &path).document.cells[0].warnings.clone();
             warnings.into_iter().find(|one| matches!(one.warning, Warning::HistogramLost { .. }))
         };
         assert_eq!(lost(&run), None);

@@ -79,8 +79,9 @@ mod tests {
     use record::{Document, Warning};
     use serde_json::json;
 
+    use crate::Options;
     use crate::sample::{Sample, around};
-    use crate::terminal::{Options, render_answer, render_terminal};
+    use crate::terminal::{render_answer, render_terminal};
 
     /// A random write on two volumes, of which the second takes `times` the time.
     fn document(file_system: &str, size_bytes: u64, times: f64, request_bytes: u64) -> Document {

@@ -14,7 +14,7 @@ use super::cells::{Checked, CheckedCell};
 use super::text::{by_target, figure, largest};
 use super::{Evidence, Finding, Looked, pairs};
 use crate::analysis::MARGIN;
-use crate::terminal::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::plural;
 
 pub(super) fn look(checked: &Checked<'_>) -> Looked {

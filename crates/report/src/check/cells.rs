@@ -10,7 +10,7 @@ use record::{
 use serde_json::Value;
 
 use super::{Evidence, Finding};
-use crate::Source;
+use crate::AnalysedRun;
 use crate::analysis::{Gathered, gather, summary};
 use crate::traffic::Traffic;
 
@@ -34,15 +34,15 @@ pub(super) struct CheckedCell<'a> {
 }
 
 impl<'a> Checked<'a> {
-    pub(super) fn of(source: &'a Source<'_>) -> Self {
+    pub(super) fn of(analysed: &'a AnalysedRun<'_>) -> Self {
         // The document has a report of each, in this order.
-        let all = gather(source.run).into_iter().zip(&source.document.cells);
+        let all = gather(analysed.run).into_iter().zip(&analysed.document.cells);
         let all = all.map(|(gathered, report)| CheckedCell { gathered, report });
         let measured = all.filter(|one| one.gathered.count() > 0 && !one.gathered.is_searched);
         // Other caches than this machine's say nothing of its times.
-        let counted = source.run.traffic(source.path).ok().flatten();
+        let counted = analysed.run.traffic(analysed.path).ok().flatten();
         let traffic = counted.as_ref().and_then(Traffic::of).filter(|one| one.is_of_machine);
-        Self { manifest: &source.run.manifest, cells: measured.collect(), traffic }
+        Self { manifest: &analysed.run.manifest, cells: measured.collect(), traffic }
     }
 
     /// Confidence level of all intervals.

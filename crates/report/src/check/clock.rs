@@ -11,7 +11,7 @@ use super::cells::{Checked, CheckedCell};
 use super::text::figure;
 use super::{Evidence, Finding, Looked};
 use crate::analysis::{CLOCK_SHARE_MAX, summary};
-use crate::terminal::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::plural;
 
 pub(super) fn look(checked: &Checked<'_>) -> Looked {

@@ -30,7 +30,7 @@ use record::IntervalReport;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Source;
+use crate::AnalysedRun;
 use crate::terminal::has_answer;
 use cells::Checked;
 
@@ -266,21 +266,21 @@ pub struct Evidence {
 /// The known mistakes of a classic benchmark: they are what it is run for. None of any other run,
 /// whose warnings say the same of single cells.
 #[must_use]
-pub fn of_classic(source: &Source<'_>) -> Option<CheckDocument> {
-    source.document.run.classic.as_ref()?;
-    check(source, &source.path.display().to_string()).ok()
+pub fn of_classic(analysed: &AnalysedRun<'_>) -> Option<CheckDocument> {
+    analysed.document.run.classic.as_ref()?;
+    check(analysed, &analysed.path.display().to_string()).ok()
 }
 
 /// Looks for every known mistake; `name` is what the run is called.
 ///
 /// # Errors
 /// Where there is nothing that could be judged.
-pub fn check(source: &Source<'_>, name: &str) -> Result<CheckDocument, CheckError> {
-    let (record, run) = (&source.document.run, name.to_owned());
-    if !has_answer(&source.document) {
+pub fn check(analysed: &AnalysedRun<'_>, name: &str) -> Result<CheckDocument, CheckError> {
+    let (record, run) = (&analysed.document.run, name.to_owned());
+    if !has_answer(&analysed.document) {
         return Err(CheckError::OfAnotherKind { run, suite: record.suite.clone() });
     }
-    let checked = Checked::of(source);
+    let checked = Checked::of(analysed);
     if checked.cells.is_empty() {
         return Err(CheckError::NothingMeasured { run });
     }
@@ -290,7 +290,7 @@ pub fn check(source: &Source<'_>, name: &str) -> Result<CheckDocument, CheckErro
     Ok(CheckDocument {
         run,
         suite: record.suite.clone(),
-        targets: source.document.targets.iter().map(|target| target.label.clone()).collect(),
+        targets: analysed.document.targets.iter().map(|target| target.label.clone()).collect(),
         found: count(found),
         known: count(checks.len()),
         checks,

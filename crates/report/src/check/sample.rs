@@ -11,7 +11,7 @@ use record::{
 use serde_json::{Value, json};
 
 use super::{Check, CheckDocument, Mistake, check};
-use crate::Source;
+use crate::AnalysedRun;
 use crate::sample::{Sample, around, noisy};
 
 /// Name, operation and access of each phase.
@@ -194,7 +194,7 @@ fn checked_beside(sample: &Sample, counted: Option<&Sample>) -> CheckDocument {
             RunDirectory::create(&path.join(traffic::SUITE), &run.manifest).unwrap();
         run.lines.iter().for_each(|line| directory.append(line).unwrap());
     }
-    check(&Source::new(&run, &path), "run").unwrap()
+    check(&AnalysedRun::new(&run, &path), "run").unwrap()
 }
 
 /// What it says of one mistake.

@@ -61,7 +61,7 @@ fn it_reads_from_the_answer_on() {
 fn what_has_no_replicates_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let run = Sample::new(&["ext4"]).benchmark("read", &[]).write(scratch.path());
-    let refused = check(&Source::new(&run, scratch.path()), "RUN").unwrap_err();
+    let refused = check(&AnalysedRun::new(&run, scratch.path()), "RUN").unwrap_err();
     assert!(refused.to_string().starts_with("RUN has no replicates"), "{refused}");
 }
 

@@ -4,7 +4,7 @@
 use textual::{list, paragraph};
 
 use super::{Check, CheckDocument, Evidence, Outcome};
-use crate::terminal::units::{self, Wording};
+use crate::units::{self, Wording};
 
 impl CheckDocument {
     /// The text for people, in lines of at most `width` columns.

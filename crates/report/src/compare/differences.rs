@@ -11,7 +11,7 @@ use serde_json::Value;
 use textual::plural;
 
 use super::sides::{NamedRun, Series};
-use crate::terminal::bytes;
+use crate::units::bytes;
 
 /// A fact in which two runs differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use stats::{Sample, interval, trimmed};
 use tables::answer::IntervalDocument;
 
 use super::sides::{self, Series};
-use crate::terminal::units::{self, Wording};
+use crate::units::{self, Wording};
 
 /// The figure of a target on a benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

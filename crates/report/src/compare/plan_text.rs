@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use textual::{Columns, list, paragraph, percent, plural, program};
 
 use super::plan::{MOST, PlanDocument, RUNS_MAX};
-use crate::terminal::units;
+use crate::units;
 
 /// Comparisons that are named because they need most runs.
 const NAMED: usize = 3;

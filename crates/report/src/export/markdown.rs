@@ -9,7 +9,7 @@ use record::{CellReport, Document, Run};
 use textual::{percent, plain_text};
 
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
-use crate::terminal::units::{self, Wording};
+use crate::units::{self, Wording};
 
 /// The first metric of each planned cell: its median, and its interval where there is one.
 #[must_use]

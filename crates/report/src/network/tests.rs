@@ -4,7 +4,7 @@ use record::{Better, MetricDefinition};
 use serde_json::json;
 
 use super::*;
-use crate::Options;
+use crate::layout::Options;
 use crate::sample::Sample;
 
 /// Three replicates of a large file read in each of these states; of a state the calls, the reads

@@ -3,7 +3,7 @@
 use textual::{Columns, paragraph};
 
 use super::{NetworkBenchmark, NetworkDocument, StateCounts};
-use crate::Options;
+use crate::layout::Options;
 
 /// What stands above the columns.
 const HEADS: [&str; 8] =

@@ -4,7 +4,7 @@ use record::{Better, Document};
 use textual::{list, percent};
 
 use crate::compare::{CompareDocument, Comparison, RunVerdict};
-use crate::terminal::units::ratio;
+use crate::units::ratio;
 
 /// The sentence; none where there is one run, or nothing to compare.
 pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> Option<String> {

@@ -5,7 +5,7 @@
 //! of bytes after it, which [`ArrayRef`] points into.
 
 use footprint::cachemap::CachemapOf;
-use record::{Dimension, Document};
+use record::Document;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,6 +13,7 @@ use crate::check::CheckDocument;
 use crate::compare::CompareDocument;
 use crate::footprint::documents::Difference;
 use crate::network::NetworkDocument;
+use crate::sentences::{LoadLine, Said};
 
 /// Version of the contract: a page refuses a payload of another version.
 pub const PAGE_VERSION: u32 = 3;
@@ -80,70 +81,6 @@ pub struct PageRun {
     pub prose: Vec<Said>,
     /// What the document does not hold about each cell, in the document's order.
     pub cells: Vec<PageCell>,
-}
-
-/// What a run says of one load.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LoadLine {
-    /// What is to be done: `a mail server`.
-    pub title: String,
-    /// Which target is the quickest for it, and by how much the others are slower.
-    pub answer: String,
-    /// What speaks against it; none where a program has confirmed that the others are slower.
-    pub doubt: Option<LoadDoubt>,
-    /// What a unit of it is, where its mix is from, what it leaves out, and for which targets it
-    /// cannot be estimated.
-    pub notes: Vec<String>,
-}
-
-/// What programs say of a load's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LoadDoubt {
-    /// A program of the mix ranked two of its targets the other way around.
-    Contradicted,
-    /// No program has confirmed all of it.
-    Unconfirmed,
-}
-
-/// One sentence about a run.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Said {
-    /// Its kind.
-    pub kind: SaidKind,
-    /// The dimension it belongs to, if any.
-    pub dimension: Option<Dimension>,
-    /// What it is about: a benchmark, a curve, or another topic.
-    pub subject: Option<String>,
-    /// The targets it names.
-    pub targets: Vec<String>,
-    /// The sentence.
-    pub text: String,
-}
-
-/// The kind of a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SaidKind {
-    /// Where, when and under which conditions the run measured.
-    Condition,
-    /// About a difference that is real at the run's confidence level.
-    Real,
-    /// About targets that could not be told apart.
-    NotToldApart,
-    /// About figures that are not compared: there is only one target or too little data, or neither
-    /// direction is better.
-    Described,
-    /// About a cliff, or that there is none.
-    Cliff,
-    /// About a law along a curve.
-    Law,
-    /// A warning.
-    Warning,
-    /// About what was not measured or was abandoned.
-    Refused,
-    /// About how certain the report is.
-    Sureness,
 }
 
 /// What the document does not hold about a cell.

@@ -13,11 +13,10 @@ use footprint::trace::StackId;
 use footprint::tree::FlameTree;
 use record::{Run, TRACES};
 
-use super::Source;
 use super::block::Bulk;
-use super::contract::{
-    FlameFrames, FlameGraph, FlameWeight, PageCachemap, Said, SaidKind, Stacks, Traced,
-};
+use super::contract::{FlameFrames, FlameGraph, FlameWeight, PageCachemap, Stacks, Traced};
+use crate::AnalysedRun;
+use crate::sentences::{Said, SaidKind};
 use footprint_study::{
     Executed, NamedWeight, Questions, Repetition, Studied, caches_of_run, traces_in,
 };
@@ -32,8 +31,13 @@ pub(super) struct Footprints {
 
 impl Footprints {
     /// Takes in the traces of a run; a sentence for each that is doubtful or cannot be read.
-    pub(super) fn take(&mut self, block: &mut Bulk, run: usize, source: &Source<'_>) -> Vec<Said> {
-        let directory = source.path.join(TRACES);
+    pub(super) fn take(
+        &mut self,
+        block: &mut Bulk,
+        run: usize,
+        analysed: &AnalysedRun<'_>,
+    ) -> Vec<Said> {
+        let directory = analysed.path.join(TRACES);
         if !directory.is_dir() {
             return Vec::new();
         }
@@ -42,7 +46,7 @@ impl Footprints {
             Err(error) => return vec![warning(error.to_string(), Vec::new())],
         };
         let mut said = Vec::new();
-        let manifest = &source.run.manifest;
+        let manifest = &analysed.run.manifest;
         let caches =
             caches_of_run(&manifest.run, &manifest.machine.caches).unwrap_or_else(|error| {
                 said.push(warning(error.to_string(), Vec::new()));
@@ -56,7 +60,7 @@ impl Footprints {
                 Err(error) => said.push(warning(error.to_string(), Vec::new())),
             }
         }
-        studied.sort_by_key(|one| place_of(source.run, one));
+        studied.sort_by_key(|one| place_of(analysed.run, one));
         for one in &studied {
             let targets = one.executed.iter().map(|executed| executed.target.clone());
             let targets: Vec<String> = targets.take(1).collect();
@@ -287,9 +291,9 @@ mod tests {
         }
         std::fs::write(directory.join("bad.trace"), "no trace").unwrap();
         let run = Sample::new(&["xfs", "ext4"]).run;
-        let source = Source::new(&run, place.path());
+        let analysed = AnalysedRun::new(&run, place.path());
         let (mut footprints, mut block) = (Footprints::default(), Bulk::default());
-        let said = footprints.take(&mut block, 0, &source);
+        let said = footprints.take(&mut block, 0, &analysed);
         assert_eq!(said.len(), 1);
         assert!(said[0].text.contains("bad.trace: this is not a footprint trace"), "{said:?}");
         let (stacks, maps, graphs) = footprints.finish(&mut block);
@@ -326,9 +330,9 @@ mod tests {
         let mut weights = |cache: SimulatedCache| {
             let caches = vec![cache];
             run.manifest.run.simulated_caches = Some(SimulatedCaches { origin, caches });
-            let source = Source::new(&run, place.path());
+            let analysed = AnalysedRun::new(&run, place.path());
             let (mut footprints, mut block) = (Footprints::default(), Bulk::default());
-            let said = footprints.take(&mut block, 0, &source);
+            let said = footprints.take(&mut block, 0, &analysed);
             let graphs = footprints.finish(&mut block).2;
             let names = graphs[0].weights.iter().map(|weight| weight.name.clone());
             (names.collect::<Vec<_>>(), said)
@@ -365,11 +369,11 @@ mod tests {
     fn a_run_without_traces_has_none_and_says_nothing() {
         let place = tempfile::tempdir().unwrap();
         let run = Sample::new(&["ext4"]).run;
-        let source = Source::new(&run, place.path());
+        let analysed = AnalysedRun::new(&run, place.path());
         let mut footprints = Footprints::default();
-        assert_eq!(footprints.take(&mut Bulk::default(), 0, &source), Vec::new());
+        assert_eq!(footprints.take(&mut Bulk::default(), 0, &analysed), Vec::new());
         std::fs::create_dir(place.path().join(TRACES)).unwrap();
-        let said = footprints.take(&mut Bulk::default(), 0, &source);
+        let said = footprints.take(&mut Bulk::default(), 0, &analysed);
         assert!(said[0].text.contains("contains no *.trace"), "{said:?}");
         assert_eq!(footprints.finish(&mut Bulk::default()).1, Vec::new());
     }

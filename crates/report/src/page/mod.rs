@@ -15,15 +15,16 @@ mod html;
 
 use std::path::Path;
 
-use measure::Bucket;
-use record::{Document, Line, Run};
+use record::{Document, Line};
 
-use crate::analysis::{Analysis, Load, analyse, gather, known_loads};
+use crate::AnalysedRun;
+use crate::analysis::gather;
 use crate::check;
 use crate::compare::{self, CompareOptions, NamedRun};
 use crate::export::{render_csv, render_json};
+use crate::layout::Options;
 use crate::network::{network, render_network};
-use crate::{Options, render_terminal, terminal};
+use crate::terminal::{self, render_terminal};
 use block::Bulk;
 use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
 use footprints::Footprints;
@@ -34,51 +35,23 @@ pub use html::HEAD;
 /// Columns of the text that stands where no script runs.
 const TEXT_COLUMNS: usize = 100;
 
-/// A run, where it was read from, and what is derived from it, once for all forms of its report.
-#[derive(Clone, Debug)]
-pub struct Source<'a> {
-    /// The run directory.
-    pub path: &'a Path,
-    /// What was read from it.
-    pub run: &'a Run,
-    /// What is derived from that.
-    pub document: Document,
-    /// The operations of each cell by the time they took.
-    latencies: Vec<Vec<Bucket>>,
-}
-
-impl<'a> Source<'a> {
-    /// Analyses a run that was read from `path`, where the logs of its latencies lie.
-    #[must_use]
-    pub fn new(run: &'a Run, path: &'a Path) -> Self {
-        let mut source = Self::under(run, path, &known_loads());
-        source.document.loads.retain(|load| !load.costs.is_empty());
-        source
-    }
-
-    /// The same for these loads, whether or not they can be estimated.
-    #[must_use]
-    pub fn under(run: &'a Run, path: &'a Path, loads: &[Load]) -> Self {
-        let Analysis { document, latencies } = analyse(run, path, loads);
-        Self { path, run, document, latencies }
-    }
-}
-
 /// The page of one run, or of several side by side.
 #[must_use]
-pub fn render_html(sources: &[Source<'_>]) -> String {
+pub fn render_html(analysed_runs: &[AnalysedRun<'_>]) -> String {
     let mut block = Bulk::default();
-    let paths: Vec<&Path> = sources.iter().map(|source| source.path).collect();
-    let runs = sources.iter().map(|source| source.run.clone()).collect();
+    let paths: Vec<&Path> = analysed_runs.iter().map(|analysed| analysed.path).collect();
+    let runs = analysed_runs.iter().map(|analysed| analysed.run.clone()).collect();
     let named = compare::name_runs(&paths, runs);
-    let runs = named.iter().zip(sources).map(|(named, source)| page(&mut block, named, source));
+    let runs =
+        named.iter().zip(analysed_runs).map(|(named, analysed)| page(&mut block, named, analysed));
     let mut runs: Vec<PageRun> = runs.collect();
     let mut footprints = Footprints::default();
-    for (index, (run, source)) in runs.iter_mut().zip(sources).enumerate() {
-        run.prose.extend(footprints.take(&mut block, index, source));
+    for (index, (run, analysed)) in runs.iter_mut().zip(analysed_runs).enumerate() {
+        run.prose.extend(footprints.take(&mut block, index, analysed));
     }
     let (stacks, cachemaps, flame_graphs) = footprints.finish(&mut block);
-    let documents: Vec<&Document> = sources.iter().map(|source| &source.document).collect();
+    let documents: Vec<&Document> =
+        analysed_runs.iter().map(|analysed| &analysed.document).collect();
     let payload = Payload {
         page_version: PAGE_VERSION,
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
@@ -89,9 +62,9 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
         flame_graphs,
         compared: None,
     };
-    let texts: Vec<String> = sources.iter().map(plain).collect();
+    let texts: Vec<String> = analysed_runs.iter().map(plain).collect();
     html::file(&html::Parts {
-        title: &title(sources),
+        title: &title(analysed_runs),
         text: &texts.join("\n\n"),
         payload: &serde_json::to_string(&payload).expect("a payload has text keys only"),
         block: &block.finish(),
@@ -99,27 +72,27 @@ pub fn render_html(sources: &[Source<'_>]) -> String {
 }
 
 /// What stands where no script runs.
-fn plain(source: &Source<'_>) -> String {
+fn plain(analysed: &AnalysedRun<'_>) -> String {
     let options = Options { width: TEXT_COLUMNS, colour: false };
-    match network(source.run) {
+    match network(analysed.run) {
         Some(network) => render_network(&network, &options),
-        None => render_terminal(&source.document, &options),
+        None => render_terminal(&analysed.document, &options),
     }
 }
 
 /// `survey of tmpfs, ext4 and xfs - fsprism`.
-fn title(sources: &[Source<'_>]) -> String {
-    let of = |Source { document, .. }: &Source<'_>| {
+fn title(analysed_runs: &[AnalysedRun<'_>]) -> String {
+    let of = |AnalysedRun { document, .. }: &AnalysedRun<'_>| {
         let labels: Vec<&str> =
             document.targets.iter().map(|target| target.label.as_str()).collect();
         format!("{} of {}", document.run.suite, labels.join(", "))
     };
-    let runs: Vec<String> = sources.iter().map(of).collect();
+    let runs: Vec<String> = analysed_runs.iter().map(of).collect();
     format!("{} - fsprism", runs.join("; "))
 }
 
-fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
-    let Source { run, document, latencies, .. } = source;
+fn page(block: &mut Bulk, named: &NamedRun, analysed: &AnalysedRun<'_>) -> PageRun {
+    let AnalysedRun { run, document, latencies, .. } = analysed;
     let gathered = gather(run);
     let level = run.manifest.run.confidence_level;
     let cells: Vec<PageCell> = gathered
@@ -138,7 +111,7 @@ fn page(block: &mut Bulk, named: &NamedRun, source: &Source<'_>) -> PageRun {
         answer: answer.unwrap_or_else(|| terminal::headline(document)),
         left_out: terminal::left_out(document),
         loads: terminal::load_lines(document),
-        mistakes: check::of_classic(source),
+        mistakes: check::of_classic(analysed),
         network,
         prose: terminal::prose(document),
         cells,

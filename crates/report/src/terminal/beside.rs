@@ -6,7 +6,7 @@ use record::{CellReport, MetricReport, StandardMetric};
 
 use super::names;
 use super::text::Page;
-use super::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::unbroken;
 
 /// Metrics of this kind, which have no rows of their own.

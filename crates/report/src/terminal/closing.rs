@@ -7,8 +7,9 @@ use stats::planning::{self, Precision};
 
 use super::table::percent;
 use super::text::{Page, Style};
-use super::{footprint, names, units};
+use super::{footprint, names};
 use crate::analysis::BLOCKS_LEAST;
+use crate::units;
 use textual::{grouped, plural};
 
 /// Runs longer than this are named as what they are: out of reach.

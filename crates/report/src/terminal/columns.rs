@@ -10,7 +10,7 @@ use std::iter::{once, repeat_n};
 use record::MetricReport;
 
 use super::text::{Page, Style, shortened};
-use super::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::{GAP, INDENT, Layout, two_digits, widest};
 
 /// A row: what it is about, and a figure per target; without figures it is a heading within.

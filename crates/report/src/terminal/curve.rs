@@ -6,7 +6,8 @@ use record::{Better, CellReport, CurvePoint, Document, MetricReport, StandardMet
 use super::columns::Row;
 use super::ranking::{Entry, relation};
 use super::text::Page;
-use super::{beside, columns, names, units};
+use super::{beside, columns, names};
+use crate::units;
 
 /// The points of one curve, over all targets.
 #[derive(Clone, Debug)]
@@ -218,8 +219,8 @@ impl<'a> Curve<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
     use super::*;
+    use crate::layout::Options;
     use crate::sample::{Sample, around, swaying};
 
     fn curve_of(targets: &[&str], points: &[(f64, Vec<Vec<f64>>)]) -> Document {

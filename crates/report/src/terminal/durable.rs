@@ -6,7 +6,7 @@ use serde_json::Value;
 use textual::{grouped, unbroken};
 
 use super::names;
-use super::units::{self, Wording};
+use crate::units::{self, Wording};
 
 /// The operation that ends on the device.
 const DURABLE: &str = "append+fsync";

@@ -3,7 +3,7 @@
 use record::{CurveFit, Document, FitParameter};
 
 use super::text::{Page, Style};
-use super::units::{self, Wording};
+use crate::units::{self, Wording};
 
 /// The section, where there are curves along which a law can hold.
 pub(super) fn render(page: &mut Page, document: &Document) {

@@ -6,8 +6,9 @@ use record::{
 };
 
 use super::columns::{self, Row};
+use super::names;
 use super::text::Page;
-use super::{names, units};
+use crate::units;
 use textual::{grouped, plural, unbroken};
 
 /// How the metrics of misses end.
@@ -193,8 +194,8 @@ fn percent(part: f64, whole: f64) -> Option<String> {
 mod tests {
     use record::{Better, Figure};
 
-    use super::super::Options;
     use super::*;
+    use crate::layout::Options;
     use crate::sample::Sample;
 
     fn counted() -> Document {

@@ -6,7 +6,7 @@
 use textual::{GAP, widest};
 
 use super::text::{Page, Piece, Style};
-use super::units;
+use crate::units;
 
 const INDENT: usize = 2;
 /// Digits after the point, and the gap between columns: the first that fits.
@@ -188,8 +188,8 @@ impl Span {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
     use super::*;
+    use crate::layout::Options;
 
     fn span(ratio: f64, low: f64, high: f64) -> Span {
         Span { ratio, low, high }

@@ -6,9 +6,9 @@ use record::{Ageing, Axis, CellReport, Conditions, Document, TargetRecord};
 
 use super::ranking::has_too_few_blocks;
 use super::text::{Page, SENTENCE, Style};
-use super::units;
 use super::{footprint, names};
 use crate::analysis::{BLOCKS_LEAST, is_called_as_library};
+use crate::units;
 use textual::{list, plural, unbroken, widest};
 
 /// Mount options that nearly every file system has and that say nothing.

@@ -7,8 +7,8 @@ use super::grid::{self, Entry, Span};
 use super::names;
 use super::ranking::{Slower, has_too_few_blocks};
 use super::text::{Page, SENTENCE, Style};
-use super::units::{self, Wording};
-use crate::page::contract::{LoadDoubt, LoadLine};
+use crate::sentences::{LoadDoubt, LoadLine};
+use crate::units::{self, Wording};
 
 /// How large a part of a difference one kind of operation must be to be named alone.
 const MOST: f64 = 0.5;

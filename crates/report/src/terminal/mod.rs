@@ -32,13 +32,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
-pub(crate) mod units;
 mod volumes;
 mod warnings;
 
 use record::Document;
 use record::machine::Machine;
 
+use crate::layout::Options;
 pub(crate) use answer::left_out;
 pub use answer::{has_answer, render_answer};
 pub(crate) use footprint::simulated_caches;
@@ -47,24 +47,7 @@ pub(crate) use loads::lines as load_lines;
 pub use names::dimension as dimension_name;
 pub(crate) use prose::prose;
 use text::Page;
-pub(crate) use units::bytes;
 pub use warnings::reasons;
-
-/// How a report is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Columns of the terminal; 40 to 120 of them are used.
-    pub width: usize,
-    /// Whether escape sequences set headings and doubts off.
-    pub colour: bool,
-}
-
-impl Default for Options {
-    /// 80 columns, no colour.
-    fn default() -> Self {
-        Self { width: 80, colour: false }
-    }
-}
 
 /// The full report of a run.
 #[must_use]

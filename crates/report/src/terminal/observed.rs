@@ -5,7 +5,7 @@ use record::{CellReport, Observation, PageRuns, Series};
 
 use super::names;
 use super::text::{Page, Style};
-use super::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::{Indent, widest};
 
 /// Values from least to most; what was not measured is blank.
@@ -204,7 +204,7 @@ mod tests {
     use record::{Document, Quantity};
 
     use super::*;
-    use crate::Options;
+    use crate::layout::Options;
     use crate::sample::Sample;
 
     fn drawn(observations: &[Vec<Observation>], width: usize) -> String {

@@ -4,7 +4,8 @@ use record::CellReport;
 
 use super::columns::{self, Row};
 use super::text::Page;
-use super::{beside, names, units};
+use super::{beside, names};
+use crate::units;
 
 /// One table for the benchmarks that say more: a row per metric, the targets side by side.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
@@ -50,8 +51,8 @@ fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
 mod tests {
     use record::{Better, Figure, MetricReport};
 
-    use super::super::Options;
     use super::*;
+    use crate::layout::Options;
     use crate::sample::Sample;
 
     #[test]

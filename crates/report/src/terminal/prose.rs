@@ -7,7 +7,7 @@ use super::{
     beside, cliffs, closing, curve, durable, fit, footprint, heading, names, policies, section,
     warnings,
 };
-use crate::page::contract::{Said, SaidKind};
+use crate::sentences::{Said, SaidKind};
 
 /// The subject of the sentence that names the simulated caches, by which the page finds it.
 const SIMULATED_CACHES: &str = "simulated caches";

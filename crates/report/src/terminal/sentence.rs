@@ -3,9 +3,9 @@
 use record::{Better, CellReport, Document, Verdict, Warning};
 
 use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
-use super::units::{self, Figure, Wording};
 use super::{names, story};
 use crate::analysis::BLOCKS_LEAST;
+use crate::units::{self, Figure, Wording};
 use textual::{list, p_equation, plural, unbroken};
 
 /// The sentence of one benchmark, for example `create: tmpfs 6.1 us [6.0, 6.2]; ext4 4.3x slower

@@ -5,9 +5,10 @@
 
 use record::{Better, Document, Verdict, Warning};
 
+use super::names;
 use super::ranking::{Entry, Relation, Slower, by_median, relation};
-use super::{names, units};
 use crate::analysis::{self, BLOCKS_LEAST, Certainty, Stand};
+use crate::units;
 use textual::{grouped, unbroken};
 
 /// What the median says of two targets, and the mean does not.

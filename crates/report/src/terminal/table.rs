@@ -8,7 +8,7 @@ use record::{CellReport, MetricReport, PercentileOf, StandardMetric};
 use super::names;
 use super::ranking::{Entry, Ranking};
 use super::text::{Page, Style};
-use super::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::{GAP, INDENT, Indent, Layout, widest, wrap};
 
 /// Titles are not squeezed below this while there are columns to leave out.
@@ -182,8 +182,8 @@ pub(super) fn percent(level: f64) -> String {
 mod tests {
     use crate::sample::{Sample, around, swaying};
 
-    use super::super::Options;
     use super::*;
+    use crate::layout::Options;
 
     fn heads(width: usize) -> Vec<String> {
         let values = [around(6100.0, 12), swaying(26_200.0, 12)];

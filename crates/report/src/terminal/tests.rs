@@ -15,7 +15,8 @@ use record::machine::{
 use record::{CacheEvidence, CacheState, Cell, Conditions, Dimension, Discarded, Document, Line};
 use serde_json::json;
 
-use super::{Options, render_machine, render_terminal};
+use super::{render_machine, render_terminal};
+use crate::layout::Options;
 use crate::sample::{Sample, noisy};
 
 const MIB: u64 = 1024 * 1024;

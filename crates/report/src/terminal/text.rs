@@ -1,6 +1,6 @@
 //! The report under construction: no line exceeds its width.
 
-use super::Options;
+use crate::layout::Options;
 use textual::{Indent, plain_text, wrap};
 
 /// The widest report, whatever the terminal.

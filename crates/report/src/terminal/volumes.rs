@@ -3,7 +3,8 @@
 use file_system::FileSystem;
 use record::{Document, TargetRecord};
 
-use super::{footprint, units};
+use super::footprint;
+use crate::units;
 
 /// `volumes of 64 GiB, half full`; none where nothing was measured that fsprism made on a device.
 pub(super) fn in_short(document: &Document) -> Option<String> {
@@ -57,8 +58,9 @@ mod tests {
     use record::Ageing;
 
     use super::*;
+    use crate::Options;
     use crate::sample::{Sample, around};
-    use crate::terminal::{Options, headline, render_answer};
+    use crate::terminal::{headline, render_answer};
 
     fn sample() -> Sample {
         let (low, high) = (around(1000.0, 12), around(2000.0, 12));

@@ -1,6 +1,6 @@
 //! Howells, FS-Cache Benchmarks.
 
-use ::report::Source;
+use ::report::AnalysedRun;
 use ::reproduce::fscache;
 use network_guest::Version;
 use textual::plain_path;
@@ -65,7 +65,7 @@ impl Paper for FsCache {
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
         if let Some(directory) = &directory {
-            page::write_into(directory, &Source::new(&run, &path));
+            page::write_into(directory, &AnalysedRun::new(&run, &path));
         }
         output::say(&name);
         Ok(done)

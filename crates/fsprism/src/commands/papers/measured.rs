@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::report::Source;
+use ::report::AnalysedRun;
 use record::{ClassicOptions, EndReason, Run, RunDirectory};
 use suites::classic::{bonnie, bonnie_anova};
 use textual::plain_path;
@@ -45,7 +45,7 @@ impl MeasuredRun {
     /// Writes its page, if it was made now, and says where it is.
     pub(super) fn end(&self) -> Done {
         if let Some(directory) = &self.directory {
-            page::write_into(directory, &Source::new(&self.run, &self.path));
+            page::write_into(directory, &AnalysedRun::new(&self.run, &self.path));
         }
         output::say(&self.name());
         if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }

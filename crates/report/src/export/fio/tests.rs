@@ -39,7 +39,7 @@ fn exported(sample: &Sample) -> (Value, Export) {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("run");
     let run = sample.write(&path);
-    let document = crate::Source::new(&run, &path).document;
+    let document = crate::AnalysedRun::new(&run, &path).document;
     let export = render_fio(&document, &run, &Latencies::read(&run, &path));
     (serde_json::from_str(&export.text).unwrap(), export)
 }

@@ -10,7 +10,7 @@ fn exported(sample: &Sample) -> (Document, Export) {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("run");
     let run = sample.write(&path);
-    let document = crate::Source::new(&run, &path).document;
+    let document = crate::AnalysedRun::new(&run, &path).document;
     let export = render_openmetrics(&document, &Latencies::read(&run, &path));
     (document, export)
 }

@@ -8,9 +8,10 @@ use record::{Document, Verdict};
 
 use super::super::dimensions::compact;
 use super::super::grid::{Entry, Part, Row};
-use super::super::{Options, loads};
+use super::super::loads;
 use super::render_answer;
 use super::tests::{ROWS, document, survey_of};
+use crate::Options;
 use crate::sample::noisy;
 
 const SEEDS: u64 = 12;

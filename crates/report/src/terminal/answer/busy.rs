@@ -26,8 +26,9 @@ mod tests {
 
     use record::Document;
 
+    use crate::Options;
     use crate::sample::{Sample, around};
-    use crate::terminal::{Options, headline, render_answer, render_terminal};
+    use crate::terminal::{headline, render_answer, render_terminal};
 
     fn sample() -> Sample {
         let (low, high) = (around(1000.0, 12), around(2000.0, 12));

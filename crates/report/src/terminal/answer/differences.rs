@@ -7,7 +7,8 @@ use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation
 use super::super::sentence::is_of_volume_size;
 use super::super::story::Story;
 use super::super::text::{HANGING, Page, SENTENCE, Style};
-use super::super::{names, section, units};
+use super::super::{names, section};
+use crate::units;
 use textual::{list, unbroken, wrap};
 
 const SHOWN: usize = 2;
@@ -120,8 +121,8 @@ impl Difference<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Options;
     use super::*;
+    use crate::layout::Options;
     use crate::sample::{Sample, around, swaying};
 
     fn lines(sample: &Sample, width: usize) -> String {

@@ -5,7 +5,7 @@ use record::{Better, CellReport, Document, StandardMetric};
 
 use super::super::names;
 use super::super::text::{HANGING, Page, Style};
-use super::super::units::{self, Wording};
+use crate::units::{self, Wording};
 
 /// A benchmark, what one operation of it is called, and what is told of it: a time or a bandwidth.
 struct Shown {

@@ -22,7 +22,8 @@ use record::Document;
 use super::dimensions::compact;
 use super::grid::{Grid, Part};
 use super::text::{Page, SENTENCE, Style};
-use super::{Options, footprint, heading, loads, names, volumes};
+use super::{footprint, heading, loads, names, volumes};
+use crate::layout::Options;
 use textual::list;
 
 /// Lines that the screen has at most: with the run's path, the page's and how to see all, 25.

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use record::Document;
 
-use super::super::{Options, render_terminal};
 use super::render_answer;
 use super::tests::{ROWS, document, survey, survey_of, with_stalls_on_ext4};
 use crate::compare::{CompareDocument, CompareOptions, NamedRun, compare};
 use crate::sample::noisy;
+use crate::{Options, render_terminal};
 
 const OPTIONS: Options = Options { width: 80, colour: false };
 

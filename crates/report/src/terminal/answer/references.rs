@@ -5,7 +5,7 @@ use record::{Better, CacheState, CellReport, Dimension, Document};
 
 use super::super::section;
 use super::super::text::{Page, Style, shortened};
-use super::super::units::{self, Wording};
+use crate::units::{self, Wording};
 use textual::{GAP, widest};
 
 /// Benchmarks of a dimension that are shown.

@@ -7,10 +7,10 @@ use record::{
     Warning,
 };
 
-use super::super::Options;
 use super::super::tests::assert_golden;
 use super::render_answer;
 use crate::known_loads;
+use crate::layout::Options;
 use crate::sample::{Sample, noisy};
 
 /// Lines that the screen may have beside its last three: how to see all, the page, the run.

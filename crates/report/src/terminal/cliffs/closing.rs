@@ -4,7 +4,7 @@ use record::{Axis, Compared, Document, SearchPlan};
 
 use super::super::table::percent;
 use super::super::text::{Page, Style};
-use super::super::units;
+use crate::units;
 use textual::plural;
 
 /// The last section.

@@ -6,8 +6,8 @@ use record::{CellReport, CliffReport, Document, SearchReport, StandardMetric};
 use textual::{GAP, INDENT, Layout};
 
 use super::super::text::{Page, Style};
-use super::super::units::{self, Wording};
 use super::position;
+use crate::units::{self, Wording};
 
 /// Of the position, the value, the probes and what the device read.
 const WIDTHS: [usize; 4] = [12, 12, 6, 11];

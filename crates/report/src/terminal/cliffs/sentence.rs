@@ -3,8 +3,8 @@
 use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
 use super::super::table::percent;
-use super::super::units::{self, Wording};
 use super::{metric, position, seen};
+use crate::units::{self, Wording};
 use textual::{plural, unbroken};
 
 /// Where it is, how high, and how sure.

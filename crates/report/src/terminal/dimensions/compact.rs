@@ -10,7 +10,7 @@ use super::map::{Group, Row, groups};
 use crate::terminal::grid::{self, Entry, Span};
 use crate::terminal::names;
 use crate::terminal::text::{Page, Piece, Style};
-use crate::terminal::units;
+use crate::units;
 
 const INDENT: usize = 2;
 /// Below so many characters an axis shows nothing.

@@ -17,7 +17,7 @@ use super::names;
 use super::sentence::why_not_compared;
 use super::table::percent;
 use super::text::{Page, Style, shortened};
-use super::units;
+use crate::units;
 use axis::Axis;
 use map::Row;
 pub(super) use map::{Group, groups};

@@ -2,9 +2,9 @@
 
 use record::{Dimension, Document};
 
-use super::super::Options;
 use super::super::text::Page;
 use super::render;
+use crate::layout::Options;
 use crate::sample::{Sample, around, noisy, swaying};
 
 fn rendered(document: &Document, width: usize) -> String {

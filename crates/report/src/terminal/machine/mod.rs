@@ -6,7 +6,7 @@ use record::machine::{
 };
 
 use super::text::{Page, Style};
-use super::units;
+use crate::units;
 use textual::{list, plural};
 
 mod storage;

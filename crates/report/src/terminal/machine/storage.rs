@@ -2,8 +2,9 @@
 
 use record::machine::{BlockDevice, Machine, Storage, WriteCache};
 
-use super::super::{names, units};
+use super::super::names;
 use super::{Fact, fact, known};
+use crate::units;
 
 /// The facts of one directory's storage, from the mount down to the device.
 pub(super) fn facts(storage: &Storage, machine: &Machine) -> Vec<Fact> {
