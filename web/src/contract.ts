@@ -550,6 +550,10 @@ export type ProcessorCount = ("l2-bytes-in" | "l2-bytes-out" | "misaligned-loads
  */
 export type BonniePhaseOrder = ("bonnie" | "bonnie++" | "bonnie++-f")
 /**
+ * What kind of run it is.
+ */
+export type RunKind = ("timed" | "searched" | "traced" | "networked" | "traffic")
+/**
  * How the intended start times of operations are spaced.
  */
 export type Spacing = ("poisson" | "constant")
@@ -584,6 +588,14 @@ export type Element = ("f64" | "u32" | "u64")
  * What the lines of a cachemap hold.
  */
 export type CachemapOf = ("instructions" | "data")
+/**
+ * One kind of doubt.
+ */
+export type Doubt = ("warm-up-inside" | "stalls" | "mean-above-median" | "speed-up-beyond-threads" | "dirty-carried" | "fragile-zone" | "cache-benchmark" | "unaligned-random-access" | "call-overhead-dominates" | "clock-overhead" | "too-few-replicates" | "cache-state-not-as-asked" | "cpu-stolen" | "busy-machine" | "depends-on-volume-size" | "cpu-throttled" | "background-work" | "fresh-file-system" | "no-steady-state" | "more-concurrency-than-cores" | "timed-in-batches" | "loop-buffered" | "sparse-image" | "hidden-below" | "clock-drift" | "dependent-blocks" | "dependent-ratios" | "far-outliers" | "trend" | "histogram-lost" | "journal-damaged" | "unequal-states" | "cache-reuse")
+/**
+ * What a doubt does to what is read.
+ */
+export type Weight = ("misleads" | "blurs" | "limits")
 /**
  * What the data show about two series.
  */
@@ -2167,6 +2179,7 @@ data_file_bytes: number
  * none if nothing was traced or the run predates this field.
  */
 guest_kernel?: (string | null)
+kind?: RunKind
 /**
  * The load requested for operations that begin on a schedule; none if the declared loads were
  * used or the run predates this field.
@@ -2690,6 +2703,10 @@ cachemaps: Cachemap[]
  * The traces compared, on a page that has no runs.
  */
 compared?: (ComparedTraces | null)
+/**
+ * The kinds of warnings that the runs have.
+ */
+doubts: PageDoubt[]
 effects: Effects
 /**
  * Where work was done, by call stack, in the order of the runs, their targets and operations.
@@ -2843,6 +2860,21 @@ instruction_lines: number
  * Instructions executed.
  */
 instructions: number
+}
+/**
+ * What the warnings of a kind mean for the reader.
+ */
+export interface PageDoubt {
+kind: Doubt
+/**
+ * What it means, and what avoids it.
+ */
+means: string
+/**
+ * In a few words.
+ */
+title: string
+weight: Weight
 }
 /**
  * How targets, or runs, compare over all benchmarks.

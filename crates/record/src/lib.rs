@@ -59,7 +59,7 @@ pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, Figure, FitParameter,
     MetricReport, Percentile, PercentileOf, RatioReport, Spending, WarningReport, WorkingSet,
 };
-pub use doubt::{Doubt, DoubtRow, Weight};
+pub use doubt::{Doubt, DoubtRow, KnownMistake, Weight};
 pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;
 pub use interval::IntervalReport;

@@ -106,21 +106,6 @@ pub struct RunRecord {
     pub order: Order,
 }
 
-impl RunRecord {
-    /// Whether the run can be resumed after it was interrupted.
-    #[must_use]
-    pub fn can_be_resumed(&self) -> bool {
-        self.kind.can_be_resumed()
-    }
-
-    /// Whether its benchmarks ran in guests and their figures are counts, so that warnings about
-    /// the timing on this machine do not apply.
-    #[must_use]
-    pub fn is_of_guests(&self) -> bool {
-        !self.kind.is_timed_here()
-    }
-}
-
 /// The order in which the cells of a block are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,6 +1,6 @@
 //! What the processor counted in the phases of a run, as text.
 
-use record::{CellReport, Document, MetricReport, ProcessorCount};
+use record::{CellReport, Document, MetricReport, ProcessorCount, RunKind};
 use textual::{Columns, paragraph};
 
 use crate::units::{self, Wording};
@@ -9,7 +9,7 @@ use crate::units::{self, Wording};
 #[must_use]
 pub fn counted_by_processor(document: &Document, width: usize) -> String {
     // What simulated caches take in and give out has the same names.
-    let is_simulated = document.run.suite == record::traffic::SUITE;
+    let is_simulated = document.run.kind == RunKind::Traffic;
     let tables: String = ProcessorCount::ALL.map(|count| table(document, count)).concat();
     if is_simulated || tables.is_empty() {
         return String::new();
@@ -81,7 +81,7 @@ mod tests {
         assert!(!text.contains("moved into L2"), "it was not counted: {text}");
         // A simulated cache has the same metric, and a table of its own.
         let mut simulated = document;
-        simulated.run.suite = record::traffic::SUITE.to_owned();
+        simulated.run.kind = RunKind::Traffic;
         assert_eq!(counted_by_processor(&simulated, 80), "");
     }
 }

@@ -130,7 +130,7 @@ pub fn traffic_beside(run: &Run, path: &Path, width: usize) -> String {
 /// The same of a run that is what was counted; none of any other.
 #[must_use]
 pub fn traffic_alone(run: &Run, width: usize) -> Option<String> {
-    let is_traffic = run.manifest.run.suite == record::traffic::SUITE;
+    let is_traffic = run.manifest.run.kind == record::RunKind::Traffic;
     let text = Traffic::of(run).filter(|_| is_traffic)?.text(width);
     Some(text.trim_start().to_owned())
 }

@@ -83,9 +83,10 @@ function OneKind({ meaning, found, cells }: Kind) {
 
 /** Warnings of these cells in a line, which unfolds. */
 export function CellWarnings({ cells }: { cells: CellView[] }) {
+  const { report } = useView();
   const found = foundIn(cells);
   if (found.length === 0) return null;
-  const kinds = groupedBy(found);
+  const kinds = groupedBy(found, report.payload.doubts);
   return (
     <Fold
       class="doubts"

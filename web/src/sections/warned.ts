@@ -1,7 +1,7 @@
 // Warnings of what is shown, each kind once: those of runs, and those of their cells.
 
-import type { WarningReport } from "../contract";
-import { meaningOfWarning, type WarningKind, type WarningMeaning, WEIGHTS } from "../data/meanings";
+import type { PageDoubt, WarningReport } from "../contract";
+import { type WarningKind, WEIGHTS } from "../data/meanings";
 import type { CellView } from "../data/model";
 import type { View } from "../view";
 
@@ -13,24 +13,24 @@ export interface Found {
 
 export interface Kind {
   kind: WarningKind;
-  meaning: WarningMeaning;
+  meaning: PageDoubt;
   found: Found[];
   /** Cells that have it. */
   cells: CellView[];
 }
 
 /** Each kind with all that have it, in the order of what they can do. */
-export function groupedBy(found: Found[]): Kind[] {
+export function groupedBy(found: Found[], doubts: PageDoubt[]): Kind[] {
   const kinds = new Map<WarningKind, Found[]>();
   for (const one of found) {
     kinds.set(one.warning.kind, [...(kinds.get(one.warning.kind) ?? []), one]);
   }
-  const all = [...kinds].map(([kind, own]) => ({
-    kind,
-    meaning: meaningOfWarning(kind),
-    found: own,
-    cells: [...new Set(own.flatMap(({ cell }) => cell ?? []))],
-  }));
+  const all = doubts.flatMap((meaning) => {
+    const own = kinds.get(meaning.kind as WarningKind);
+    if (own === undefined) return [];
+    const cells = [...new Set(own.flatMap(({ cell }) => cell ?? []))];
+    return [{ kind: meaning.kind as WarningKind, meaning, found: own, cells }];
+  });
   const rank = ({ meaning }: Kind) => WEIGHTS.findIndex(([weight]) => weight === meaning.weight);
   return all.sort((one, other) => rank(one) - rank(other) || other.cells.length - one.cells.length);
 }
@@ -45,7 +45,7 @@ export function kindsOf({ report, selection }: View): Kind[] {
     document.warnings.map((warning) => ({ cell: null, warning })),
   );
   const cells = selection.benchmarks.flatMap((benchmark) => benchmark.cells);
-  return groupedBy([...ofRuns, ...foundIn(cells)]);
+  return groupedBy([...ofRuns, ...foundIn(cells)], report.payload.doubts);
 }
 
 /** What is said of traces, which no cell stands for: `TRACES` of the run's record. */

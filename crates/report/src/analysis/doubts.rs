@@ -40,7 +40,7 @@ pub(super) fn of_cell(
     let measured = gathered.replicates.values().flat_map(|replicate| &replicate.warnings);
     // What a search measures lies beside a cliff on purpose; that it does is said of the cliff.
     let of_declared = |warning: Option<Warning>| warning.filter(|_| !gathered.is_searched);
-    if manifest.run.is_of_guests() {
+    if !manifest.run.kind.is_timed_here() {
         // Its figures are counts in guests, each of a state that was proved.
         return not_as_asked(gathered).into_iter().chain(measured.cloned()).collect();
     }

@@ -81,7 +81,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         .find_map(|line| if let Line::End(end) = line { Some(end.clone()) } else { None });
     let (mut comparisons, dependence) = comparisons::all(&gathered, level);
     figures::settle(&mut cells, &mut comparisons);
-    if !manifest.run.is_of_guests() {
+    if manifest.run.kind.is_timed_here() {
         volume_size::warn(&mut cells, &comparisons, &manifest.targets);
     }
     let mut warnings = run_warnings(run);
@@ -145,7 +145,7 @@ fn left_out(run: &Run) -> Vec<Skipped> {
 fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let mut warnings: Vec<WarningReport> = Vec::new();
     // What lies on disks of guests is none of this machine's doing.
-    let is_of_guests = run.manifest.run.is_of_guests();
+    let is_of_guests = !run.manifest.run.kind.is_timed_here();
     let targets: &[TargetRecord] = if is_of_guests { &[] } else { &run.manifest.targets };
     // Files in memory have no places that could lie in fragments.
     let can_age = |target: &&TargetRecord| {
@@ -296,9 +296,9 @@ mod tests {
         };
         let [of_run, of_cell] = warnings(&sample);
         assert!(of_run > 0 && of_cell > 0, "{of_run} {of_cell}");
-        for suite in [record::network::SUITE, record::traffic::SUITE] {
-            sample.run.manifest.run.suite = suite.to_owned();
-            assert_eq!(warnings(&sample), [0, 0], "{suite}");
+        for kind in [record::RunKind::Networked, record::RunKind::Traffic] {
+            sample.run.manifest.run.kind = kind;
+            assert_eq!(warnings(&sample), [0, 0], "{kind:?}");
         }
     }
 

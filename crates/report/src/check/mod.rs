@@ -26,7 +26,7 @@ mod text;
 mod volume;
 mod warm_up;
 
-use record::IntervalReport;
+use record::{Doubt, IntervalReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,10 +63,8 @@ pub enum Mistake {
 /// What is known of a mistake, and what looks for it.
 struct Detector {
     mistake: Mistake,
-    /// Its name, for people.
-    title: &'static str,
-    /// Where it is described.
-    source: &'static str,
+    /// The doubt that it raises.
+    doubt: Doubt,
     look: fn(&Checked<'_>) -> Looked,
     /// Whether it rests on which phase came after which.
     needs_order: bool,
@@ -80,71 +78,61 @@ const NO_ORDER: &str = "an earlier version of fsprism made this run, and did not
 const DETECTORS: [Detector; 10] = [
     Detector {
         mistake: Mistake::WarmUp,
-        title: "warm-up inside what is measured",
-        source: "Memory-rich microbenchmarks, sections 4.1 and 8",
+        doubt: Doubt::WarmUpInside,
         look: warm_up::look,
         needs_order: true,
     },
     Detector {
         mistake: Mistake::DirtyCache,
-        title: "dirty cache from the phase before",
-        source: "Memory-rich microbenchmarks, sections 4.5, 4.6 and 8",
+        doubt: Doubt::DirtyCarried,
         look: dirty_cache::look,
         needs_order: true,
     },
     Detector {
         mistake: Mistake::NearBoundary,
-        title: "working set near the size of a cache or of memory",
-        source: "Memory-rich microbenchmarks, section 8",
+        doubt: Doubt::FragileZone,
         look: boundary::look,
         needs_order: false,
     },
     Detector {
         mistake: Mistake::UnalignedAccess,
-        title: "unaligned access",
-        source: "Memory-rich microbenchmarks, sections 5 and 8",
+        doubt: Doubt::UnalignedRandomAccess,
         look: alignment::look,
         needs_order: false,
     },
     Detector {
         mistake: Mistake::CallOverhead,
-        title: "call overhead",
-        source: "Memory-rich microbenchmarks, section 6",
+        doubt: Doubt::CallOverheadDominates,
         look: calls::look,
         needs_order: true,
     },
     Detector {
         mistake: Mistake::UnequalStates,
-        title: "unequal initial states",
-        source: "Memory-rich microbenchmarks, sections 4.2 and 8",
+        doubt: Doubt::UnequalStates,
         look: states::look,
         needs_order: true,
     },
     Detector {
         mistake: Mistake::ShortForClock,
-        title: "too short for the clock",
-        source: "fsprism, ARCHITECTURE.md",
+        doubt: Doubt::ClockOverhead,
         look: clock::look,
         needs_order: false,
     },
     Detector {
         mistake: Mistake::CacheReuse,
-        title: "random faster than sequential",
-        source: "Memory-rich microbenchmarks, section 6",
+        doubt: Doubt::CacheReuse,
         look: reuse::look,
         needs_order: true,
     },
     Detector {
         mistake: Mistake::BusyMachine,
-        title: "machine kept busy by others",
-        source: "fsprism, ARCHITECTURE.md",
+        doubt: Doubt::BusyMachine,
         look: neighbours::look,
         needs_order: false,
     },
     Detector {
         mistake: Mistake::VolumeSize,
-        title: "difference that depends on the volume's size",
-        source: "fsprism, docs/volume-size.md",
+        doubt: Doubt::DependsOnVolumeSize,
         look: volume::look,
         needs_order: false,
     },
@@ -308,10 +296,15 @@ impl Detector {
             (true, Some(_)) if !is_told_in_part => Outcome::CannotTell,
             (true, _) => Outcome::Passed,
         };
+        let row = self.doubt.row();
+        let (name, source) = match row.mistake {
+            Some(mistake) => (mistake.name, mistake.source),
+            None => (row.title, row.source),
+        };
         Check {
             mistake: self.mistake,
-            title: self.title.to_owned(),
-            source: self.source.to_owned(),
+            title: name.to_owned(),
+            source: source.to_owned(),
             outcome,
             findings,
             cannot_tell: untold,

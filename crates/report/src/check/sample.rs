@@ -210,6 +210,7 @@ fn of_mistake(document: CheckDocument, mistake: Mistake) -> Check {
 pub(super) fn outcome_with_traffic(phases: &Phases, bytes_out: f64, mistake: Mistake) -> Check {
     let mut counted = Sample::new(&["tmpfs"]);
     counted.run.manifest.run.suite = traffic::SUITE.to_owned();
+    counted.run.manifest.run.kind = record::RunKind::Traffic;
     counted.run.manifest.run.simulated_caches = Some(SimulatedCaches {
         origin: CachesOrigin::Machine,
         caches: vec![SimulatedCache {

@@ -415,7 +415,7 @@ fn warnings_of_runs(runs: &[NamedRun]) -> Vec<String> {
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
     let mut warnings: Vec<String> = unfinished
         .map(|named| {
-            let can_be_resumed = named.run.manifest.run.can_be_resumed();
+            let can_be_resumed = named.run.manifest.run.kind.can_be_resumed();
             let how = if can_be_resumed { " (--resume continues it)" } else { "" };
             format!("{} was cut off{how}", named.name)
         })

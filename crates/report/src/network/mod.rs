@@ -9,10 +9,10 @@ mod text;
 
 use record::network::{
     CACHE_HIT, CACHE_READS, CACHE_WRITES, CULLED, Counted, ELAPSED_TIME, EMULATED_TIME, HELD,
-    OBJECTS, OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES, SUITE, is_network_bound, left_out,
+    OBJECTS, OPERATION_PREFIX, OTHER_RPCS, RPCS, SERVER_BYTES, is_network_bound, left_out,
     rpc_metric, values,
 };
-use record::{Cell, Line, Replicate, Run};
+use record::{Cell, Line, Replicate, Run, RunKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -99,7 +99,7 @@ pub struct OperationCount {
 /// What a run of the suite shows; none of another.
 #[must_use]
 pub fn network(run: &Run) -> Option<NetworkDocument> {
-    if run.manifest.run.suite != SUITE {
+    if run.manifest.run.kind != RunKind::Networked {
         return None;
     }
     // A search has its cells by and by.

@@ -1,5 +1,6 @@
 //! Runs of the suite made by hand.
 
+use record::network::SUITE;
 use record::{Better, MetricDefinition};
 use serde_json::json;
 
@@ -14,6 +15,7 @@ fn sample(states: &[(&str, [f64; 3], f64, f64)]) -> Sample {
     let calls: Vec<&[f64]> = states.iter().map(|(_, calls, ..)| calls.as_slice()).collect();
     let mut sample = Sample::new(&targets).benchmark("file", &calls).ended();
     sample.run.manifest.run.suite = SUITE.to_owned();
+    sample.run.manifest.run.kind = RunKind::Networked;
     let names = [RPCS, "rpc_read", SERVER_BYTES, EMULATED_TIME, "link_busy"];
     for cell in &mut sample.run.manifest.cells {
         cell.title = "Read one large file".to_owned();
@@ -124,6 +126,7 @@ fn what_a_search_found_is_a_sentence_per_size() {
     let found = |low: f64, high: f64| {
         let mut run = Sample::new(&["none", "hot"]).benchmark("x", &[&[1.0], &[1.0]]).ended().run;
         run.manifest.run.suite = SUITE.to_owned();
+        run.manifest.run.kind = RunKind::Networked;
         let mut definition = run.manifest.cells[1].clone();
         run.manifest.cells.clear();
         definition.benchmark = format!("{}-131072", record::network::BREAK_EVEN);

@@ -65,6 +65,7 @@ pub fn render_comparison(pairs: &[ComparedPair], comparison: &Comparison<'_>) ->
         stacks,
         cachemaps,
         flame_graphs,
+        doubts: Vec::new(),
         compared: Some(ComparedTraces {
             differences,
             caches: comparison.caches.map(terminal::simulated_caches),

@@ -5,7 +5,7 @@
 //! of bytes after it, which [`ArrayRef`] points into.
 
 use footprint::cachemap::CachemapOf;
-use record::Document;
+use record::{Document, Doubt, Weight};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,9 +35,24 @@ pub struct Payload {
     pub cachemaps: Vec<PageCachemap>,
     /// Where work was done, by call stack, in the order of the runs, their targets and operations.
     pub flame_graphs: Vec<FlameGraph>,
+    /// The kinds of warnings that the runs have.
+    pub doubts: Vec<PageDoubt>,
     /// The traces compared, on a page that has no runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<ComparedTraces>,
+}
+
+/// What the warnings of a kind mean for the reader.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PageDoubt {
+    /// The kind.
+    pub kind: Doubt,
+    /// In a few words.
+    pub title: String,
+    /// What it means, and what avoids it.
+    pub means: String,
+    /// What it does to what is read.
+    pub weight: Weight,
 }
 
 /// Traces compared side by side; the page holds their cachemaps and flame graphs.

@@ -13,9 +13,10 @@ mod course;
 mod footprints;
 mod html;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use record::{Document, Line};
+use record::{Document, Doubt, DoubtRow, Line};
 
 use crate::AnalysedRun;
 use crate::analysis::gather;
@@ -26,7 +27,7 @@ use crate::layout::Options;
 use crate::network::{network, render_network};
 use crate::terminal::{self, render_terminal};
 use block::Bulk;
-use contract::{Effects, PAGE_VERSION, PageCell, PageRun, Payload};
+use contract::{Effects, PAGE_VERSION, PageCell, PageDoubt, PageRun, Payload};
 use footprints::Footprints;
 
 pub use compared::{ComparedPair, Comparison, render_comparison};
@@ -60,6 +61,7 @@ pub fn render_html(analysed_runs: &[AnalysedRun<'_>]) -> String {
         stacks,
         cachemaps,
         flame_graphs,
+        doubts: doubts(&documents),
         compared: None,
     };
     let texts: Vec<String> = analysed_runs.iter().map(plain).collect();
@@ -69,6 +71,21 @@ pub fn render_html(analysed_runs: &[AnalysedRun<'_>]) -> String {
         payload: &serde_json::to_string(&payload).expect("a payload has text keys only"),
         block: &block.finish(),
     })
+}
+
+/// The kinds of warnings that these documents have, each with what it means.
+fn doubts(documents: &[&Document]) -> Vec<PageDoubt> {
+    let warnings = documents.iter().flat_map(|document| {
+        let of_cells = document.cells.iter().flat_map(|cell| &cell.warnings);
+        document.warnings.iter().chain(of_cells)
+    });
+    let kinds: BTreeSet<Doubt> = warnings.map(|report| report.warning.doubt()).collect();
+    let meaning = |kind: Doubt| {
+        let DoubtRow { title, means, avoid, weight, .. } = *kind.row();
+        let means = avoid.map_or(means.to_owned(), |avoid| format!("{means} {avoid}"));
+        PageDoubt { kind, title: title.to_owned(), means, weight }
+    };
+    kinds.into_iter().map(meaning).collect()
 }
 
 /// What stands where no script runs.

@@ -204,7 +204,7 @@ fn percent_of_figure(share: f64) -> String {
 
 /// That a run can be resumed, if it can.
 fn continues(run: &RunRecord) -> &'static str {
-    if run.can_be_resumed() { "; --resume continues it" } else { "" }
+    if run.kind.can_be_resumed() { "; --resume continues it" } else { "" }
 }
 
 /// Why measuring ended, and what would make the report surer.
@@ -361,7 +361,7 @@ mod tests {
         let sample = Sample::new(&["a"]).benchmark("create", &[&around(1.0, 6)]);
         assert!(text(&sample).contains("Measuring was cut off; --resume continues it."));
         let mut of_guests = sample.clone();
-        of_guests.run.manifest.run.suite = "fscache".to_owned();
+        of_guests.run.manifest.run.kind = record::RunKind::Networked;
         assert!(text(&of_guests).contains("Measuring was cut off."));
         let mut sample = sample.ended();
         assert!(

@@ -1,8 +1,8 @@
 //! Footprints: what operations touch, counted in traces of a guest. Nothing of it is a time.
 
 use record::{
-    CachesOrigin, CellReport, Dimension, Document, MetricReport, Replacement, SimulatedCache,
-    SimulatedCaches, traffic,
+    CachesOrigin, CellReport, Dimension, Document, MetricReport, Replacement, RunKind,
+    SimulatedCache, SimulatedCaches, traffic,
 };
 
 use super::columns::{self, Row};
@@ -78,7 +78,7 @@ fn shape(cache: &SimulatedCache) -> String {
 
 /// How sure the figures are.
 pub(super) fn closing(document: &Document) -> Vec<String> {
-    if document.run.suite == traffic::SUITE {
+    if document.run.kind == RunKind::Traffic {
         return vec![
             "Counts are of the kernel's side of the calls, with its page faults; interrupts and \
              other tasks are counted separately. Each phase finds the simulated caches as the one \

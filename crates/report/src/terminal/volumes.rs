@@ -8,7 +8,7 @@ use crate::units;
 
 /// `volumes of 64 GiB, half full`; none where nothing was measured that fsprism made on a device.
 pub(super) fn in_short(document: &Document) -> Option<String> {
-    if document.run.is_of_guests() || footprint::is_counted(document) {
+    if !document.run.kind.is_timed_here() || footprint::is_counted(document) {
         return None;
     }
     let volumes: Vec<&TargetRecord> =

@@ -119,7 +119,7 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
                 BLOCKS_LEAST.. => (4.0, "halve the intervals", "Half as wide"),
             };
             let more = closing::option_seconds(used_s * (factor - 1.0));
-            if document.run.can_be_resumed() {
+            if document.run.kind.can_be_resumed() {
                 let (command, run) = (&document.run.command, shell_path(run));
                 format!("{heading}: {} {command} --resume {run} --budget {more}", program())
             } else {
@@ -132,7 +132,7 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
 }
 
 fn resume(document: &Document, run: &Path) -> String {
-    if !document.run.can_be_resumed() {
+    if !document.run.kind.can_be_resumed() {
         return "Next: run it anew; it cannot be resumed.".to_owned();
     }
     format!("Continue: {} {} --resume {}", program(), document.run.command, shell_path(run))

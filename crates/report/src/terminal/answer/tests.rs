@@ -246,7 +246,7 @@ fn interrupted() {
 #[test]
 fn what_cannot_be_resumed_is_run_anew() {
     let mut sample = survey(&[1, 2], 3);
-    sample.run.manifest.run.suite = "fscache".to_owned();
+    sample.run.manifest.run.kind = record::RunKind::Networked;
     let text = screen(&sample);
     assert!(text.contains("Next: to get intervals, run it anew with --blocks 6."), "{text}");
     sample.run.lines.pop();
