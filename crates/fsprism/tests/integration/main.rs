@@ -28,6 +28,7 @@ mod layers;
 mod mistakes;
 mod networks;
 mod nodes;
+mod old_runs;
 mod pages;
 mod place;
 mod poor;
