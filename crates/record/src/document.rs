@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache_state::CacheState;
 use crate::cliff::{CliffReport, SearchReport};
+use crate::dimension::Dimension;
 use crate::interval::IntervalReport;
 use crate::journal::End;
 use crate::load::LoadReport;
 use crate::machine::Machine;
 use crate::manifest::{
-    ClockRecord, CurvePoint, Dimension, Least, References, RunRecord, Skipped, TargetRecord, Tool,
+    ClockRecord, CurvePoint, Least, References, RunRecord, Skipped, TargetRecord, Tool,
 };
 use crate::metric::{Better, StandardMetric};
 use crate::observation::Observation;

@@ -15,6 +15,7 @@ mod cache_state;
 mod classic;
 mod cliff;
 mod custom;
+mod dimension;
 mod directory;
 mod document;
 mod doubt;
@@ -52,6 +53,7 @@ pub use cliff::{
     SearchReport,
 };
 pub use custom::{CustomWorkload, ReplicateLength};
+pub use dimension::Dimension;
 pub use directory::{
     GroupDirectory, OneOfGroup, OutputDirectory, ReservedDirectory, Run, RunDirectory, TRACES,
 };
@@ -72,8 +74,8 @@ pub use load::{
     LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation, SurveyRanking,
 };
 pub use manifest::{
-    Ageing, Cell, ClockRecord, Conditions, CurvePoint, Dimension, Least, Manifest, OfferedLoad,
-    Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
+    Ageing, Cell, ClockRecord, Conditions, CurvePoint, Least, Manifest, OfferedLoad, Order,
+    References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use neighbours::{Busy, Neighbours};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cache_state::CacheState;
 use crate::classic::ClassicOptions;
 use crate::custom::{CustomWorkload, ReplicateLength};
+use crate::dimension::Dimension;
 use crate::machine::Machine;
 use crate::metric::MetricDefinition;
 use crate::run_kind::RunKind;
@@ -320,47 +321,6 @@ pub struct Skipped {
     pub target: String,
     /// Why, and what would change it.
     pub why: String,
-}
-
-/// A dimension of a file system's performance (It *IS* Rocket Science, section 2).
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dimension {
-    /// Bandwidth and latency of the device below.
-    Io,
-    /// Where data and metadata lie on the device.
-    OnDiskLayout,
-    /// Operations served entirely from memory.
-    InMemory,
-    /// Warm-up, eviction, prefetch.
-    Caching,
-    /// Operations on names and attributes.
-    Metadata,
-    /// Behaviour under concurrent load.
-    Scaling,
-    /// Processor cache lines that are touched.
-    CpuFootprint,
-    /// What is evicted from the application's caches.
-    Pollution,
-}
-
-impl Dimension {
-    /// Its name as in documents, such as `in-memory`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Io => "io",
-            Self::OnDiskLayout => "on-disk-layout",
-            Self::InMemory => "in-memory",
-            Self::Caching => "caching",
-            Self::Metadata => "metadata",
-            Self::Scaling => "scaling",
-            Self::CpuFootprint => "cpu-footprint",
-            Self::Pollution => "pollution",
-        }
-    }
 }
 
 /// One target x one benchmark x one setting of its parameters.

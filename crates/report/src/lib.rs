@@ -36,7 +36,5 @@ pub use counted::counted_by_processor;
 pub use layout::Options;
 pub use network::{NetworkDocument, network, render_network};
 pub use page::{ComparedPair, Comparison, render_comparison, render_html};
-pub use terminal::{
-    dimension_name, has_answer, reasons, render_answer, render_machine, render_terminal,
-};
+pub use terminal::{has_answer, reasons, render_answer, render_machine, render_terminal};
 pub use traffic::{traffic_alone, traffic_beside};

@@ -6,9 +6,10 @@ use super::*;
 use crate::SCHEMA_VERSION;
 use crate::cache_state::CacheState;
 use crate::cliff::CellAdded;
+use crate::dimension::Dimension;
 use crate::journal::{CellFailed, Start};
 use crate::machine::Machine;
-use crate::manifest::{ClockRecord, Dimension, RunRecord, Tool};
+use crate::manifest::{ClockRecord, RunRecord, Tool};
 use crate::run_kind::RunKind;
 
 pub(crate) fn manifest() -> Manifest {

@@ -117,7 +117,7 @@ fn leaders(document: &Document, group: &Group<'_>) -> Vec<String> {
 
 /// A dimension behind `in`.
 fn within(dimension: Dimension) -> String {
-    let name = names::dimension(dimension);
+    let name = dimension.heading();
     match dimension {
         Dimension::Io | Dimension::CpuFootprint => name.to_owned(),
         Dimension::InMemory => "memory".to_owned(),

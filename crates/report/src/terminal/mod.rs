@@ -44,7 +44,6 @@ pub use answer::{has_answer, render_answer};
 pub(crate) use footprint::simulated_caches;
 pub(crate) use headline::headline;
 pub(crate) use loads::lines as load_lines;
-pub use names::dimension as dimension_name;
 pub(crate) use prose::prose;
 use text::Page;
 pub use warnings::reasons;

@@ -1,29 +1,14 @@
 //! The words for things that the document names by a value.
 
 use file_system::BY_LIBRARY;
+use record::Document;
 use record::machine::{BlockDevice, Machine};
-use record::{Dimension, Document};
 
 use super::text::shortened;
 use textual::plain_text;
 
 /// A label longer than this is shortened; the list of targets has it whole.
 const LABEL_WIDTH_MOST: usize = 16;
-
-/// A dimension, as a heading.
-#[must_use]
-pub fn dimension(dimension: Dimension) -> &'static str {
-    match dimension {
-        Dimension::Io => "I/O",
-        Dimension::OnDiskLayout => "On-disk layout",
-        Dimension::InMemory => "In memory",
-        Dimension::Caching => "Caching",
-        Dimension::Metadata => "Metadata",
-        Dimension::Scaling => "Scaling",
-        Dimension::CpuFootprint => "CPU footprint",
-        Dimension::Pollution => "Pollution",
-    }
-}
 
 /// A target, as it stands in sentences and tables.
 pub(super) fn label(label: &str) -> String {

@@ -4,8 +4,7 @@
 use record::{Better, CellReport, Comparison, Dimension, Document, Verdict};
 
 use super::{
-    beside, cliffs, closing, curve, durable, fit, footprint, heading, names, policies, section,
-    warnings,
+    beside, cliffs, closing, curve, durable, fit, footprint, heading, policies, section, warnings,
 };
 use crate::sentences::{Said, SaidKind};
 
@@ -78,23 +77,16 @@ fn benchmarks(document: &Document) -> Vec<Said> {
     };
     let mut said: Vec<Said> =
         section::by_benchmark(&single).iter().flat_map(of_benchmark).collect();
-    for dimension in [
-        Dimension::Io,
-        Dimension::OnDiskLayout,
-        Dimension::InMemory,
-        Dimension::Caching,
-        Dimension::Metadata,
-        Dimension::Scaling,
-    ] {
+    for dimension in Dimension::TIMED {
         let is_of_it = |cell: &&&CellReport| cell.dimension == dimension;
         let cells: Vec<&CellReport> = single.iter().filter(is_of_it).copied().collect();
         let texts = beside::sentences(&section::by_benchmark(&cells)).into_iter();
-        let of_it = |text| about(&cells, names::dimension(dimension), SaidKind::Described, text);
+        let of_it = |text| about(&cells, dimension.heading(), SaidKind::Described, text);
         said.extend(texts.map(of_it));
     }
     let durable = durable::cells(document);
     let texts = durable::sentences(document).into_iter();
-    let of_it = |text| about(&durable, names::dimension(Dimension::Io), SaidKind::Described, text);
+    let of_it = |text| about(&durable, Dimension::Io.heading(), SaidKind::Described, text);
     said.extend(texts.map(of_it));
     let counted: Vec<&CellReport> =
         single.into_iter().filter(|cell| cell.dimension == Dimension::CpuFootprint).collect();

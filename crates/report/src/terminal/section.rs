@@ -11,8 +11,7 @@ use super::curve::Curve;
 use super::ranking::Ranking;
 use super::text::Page;
 use super::{
-    beside, curve, durable, footprint, names, observed, other_metrics, policies, sentence,
-    speed_up, table,
+    beside, curve, durable, footprint, observed, other_metrics, policies, sentence, speed_up, table,
 };
 
 /// All sections.
@@ -22,7 +21,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
         by_dimension.entry(cell.dimension).or_default().push(cell);
     }
     for (dimension, cells) in by_dimension {
-        page.heading(names::dimension(dimension));
+        page.heading(dimension.heading());
         let mut benchmarks: Vec<(&str, Ranking<'_>)> = Vec::new();
         let (points, single): (Vec<_>, Vec<_>) =
             cells.into_iter().partition(|cell| cell.curve.is_some());

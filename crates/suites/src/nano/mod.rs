@@ -119,3 +119,17 @@ pub(crate) fn all() -> Vec<Benchmark> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A benchmark that is renamed would lose its place without a word.
+    #[test]
+    fn what_says_most_is_what_a_survey_has() {
+        let quick = quick();
+        for name in SAYS_MOST {
+            assert!(quick.iter().any(|one| one.name == name), "a survey has no {name}");
+        }
+    }
+}

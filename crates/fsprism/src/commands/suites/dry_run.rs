@@ -125,7 +125,7 @@ fn text(run: &Run, planned: &Planned, measuring: &Measuring, width: usize) -> St
         }
     };
     for (dimension, titles) in &by_dimension {
-        paragraph(&format!("{}: {}", ::report::dimension_name(*dimension), titles.join("; ")));
+        paragraph(&format!("{}: {}", dimension.heading(), titles.join("; ")));
     }
     for reason in ::report::reasons(&skipped(run, planned)) {
         paragraph(&format!("Left out: {reason}"));

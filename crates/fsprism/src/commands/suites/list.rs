@@ -51,7 +51,7 @@ fn benchmarks(row: &SuiteRow) -> String {
 fn table(suites: &[Suite]) -> String {
     let nano = suites.iter().find(|suite| suite.name == "nano");
     let rows = nano.map(|suite| suites::table_one(&suite.benchmarks)).unwrap_or_default();
-    let heads: String = COLUMNS.iter().map(|(_, name)| format!(" {name:>5}")).collect();
+    let heads: String = COLUMNS.iter().map(|one| format!(" {:>5}", one.column())).collect();
     let head = format!("{:TITLE_WIDTH$}{heads}\n", "");
     std::iter::once(head).chain(rows.iter().map(table_row)).collect()
 }
@@ -66,7 +66,7 @@ fn table_row(row: &TableOneRow) -> String {
         .marks
         .iter()
         .zip(COLUMNS)
-        .map(|(mark, (_, name))| format!(" {:>width$}", sign(*mark), width = name.len().max(5)))
+        .map(|(mark, one)| format!(" {:>width$}", sign(*mark), width = one.column().len().max(5)))
         .collect();
     let lines = textual::paragraph("", " ", &title, TITLE_WIDTH);
     let mut text = String::new();

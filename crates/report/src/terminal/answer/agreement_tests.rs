@@ -99,10 +99,8 @@ fn no_verdict_denies_what_stands_in_the_tables() {
         let document = generated(seed, &FACTORS);
         let labels: Vec<&str> = document.targets.iter().map(|one| one.label.as_str()).collect();
         for row in compact::rows(&document) {
-            let of_it = document
-                .dimensions
-                .iter()
-                .filter(|one| super::super::names::dimension(one.dimension) == row.title);
+            let of_it =
+                document.dimensions.iter().filter(|one| one.dimension.heading() == row.title);
             let sure: Vec<Sure> = of_it
                 .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
                 .collect();

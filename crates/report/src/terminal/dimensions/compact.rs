@@ -52,7 +52,7 @@ pub(in crate::terminal) fn drawn(page: &mut Page, document: &Document) -> bool {
 
 /// The dearer of two, as it lies beyond 1x; false where there is no room.
 fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
-    let title = |group: &Group<'_>| names::dimension(group.dimension);
+    let title = |group: &Group<'_>| group.dimension.heading();
     let figure = |row: &Row<'_>| {
         let label = names::label(row.target);
         row.span().map_or(label.clone(), |span| {
@@ -88,7 +88,7 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
 pub(in crate::terminal) fn rows(document: &Document) -> Vec<grid::Row> {
     let groups = groups(document);
     let row = |group: &Group<'_>| grid::Row {
-        title: names::dimension(group.dimension).to_owned(),
+        title: group.dimension.heading().to_owned(),
         entries: document.targets.iter().map(|target| entry(group, target)).collect(),
     };
     groups.iter().map(row).collect()

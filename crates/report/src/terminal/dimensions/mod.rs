@@ -74,7 +74,7 @@ fn legend(document: &Document, groups: &[Group<'_>]) -> String {
     text.push('.');
     let without: Vec<String> = without_costs(document)
         .into_iter()
-        .map(|dimension| names::dimension(dimension).to_owned())
+        .map(|dimension| dimension.heading().to_owned())
         .collect();
     if !without.is_empty() {
         let verb = if without.len() == 1 { "has" } else { "have" };
@@ -102,7 +102,7 @@ fn title(group: &Group<'_>) -> String {
         [] => String::new(),
         absent => format!("; without {}", list(absent, "and")),
     };
-    format!("  {} ({benchmarks}{without})", names::dimension(group.dimension))
+    format!("  {} ({benchmarks}{without})", group.dimension.heading())
 }
 
 /// How much is said of a ratio.
