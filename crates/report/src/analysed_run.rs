@@ -1,4 +1,4 @@
-//! A run with what is derived from it: what every report, check and page starts from.
+//! A run together with its analysis: the input of every report, check, export and page.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use record::{Document, Run};
 
 use crate::analysis::{Analysis, Load, analyse, known_loads};
 
-/// A run, where it was read from, and what is derived from it, once for all forms of its report.
+/// A run, where it was read from, and the results of its analysis, shared by all kinds of output.
 #[derive(Clone, Debug)]
 pub struct AnalysedRun<'a> {
     /// The run directory.
     pub path: &'a Path,
     /// What was read from it.
     pub run: &'a Run,
-    /// What is derived from that.
+    /// What the analysis derived from it.
     pub document: Document,
-    /// The operations of each cell by the time they took.
+    /// A histogram of the operation times of each cell.
     pub(crate) latencies: Vec<Vec<Bucket>>,
 }
 
 impl<'a> AnalysedRun<'a> {
-    /// Analyses a run that was read from `path`, where the logs of its latencies lie.
+    /// Analyses a run that was read from `path`, which also contains its latency logs.
     #[must_use]
     pub fn new(run: &'a Run, path: &'a Path) -> Self {
         let mut analysed = Self::under(run, path, &known_loads());
@@ -29,7 +29,7 @@ impl<'a> AnalysedRun<'a> {
         analysed
     }
 
-    /// The same for these loads, whether or not they can be estimated.
+    /// Like [`Self::new`], but for these loads, and including those that cannot be estimated.
     #[must_use]
     pub fn under(run: &'a Run, path: &'a Path, loads: &[Load]) -> Self {
         let Analysis { document, latencies } = analyse(run, path, loads);

@@ -5,10 +5,10 @@ use textual::{Columns, paragraph};
 
 use crate::units::{self, Wording};
 
-/// What the processor counted in each phase of a run; nothing if it was not asked to.
+/// What the processor counted in each phase of a run; empty if it was not asked to count.
 #[must_use]
 pub fn counted_by_processor(document: &Document, width: usize) -> String {
-    // What simulated caches take in and give out has the same names.
+    // The traffic of simulated caches has metrics with the same names.
     let is_simulated = document.run.kind == RunKind::Traffic;
     let tables: String = ProcessorCount::ALL.map(|count| table(document, count)).concat();
     if is_simulated || tables.is_empty() {
@@ -19,7 +19,7 @@ pub fn counted_by_processor(document: &Document, width: usize) -> String {
     format!("\n{}{tables}", paragraph("", "", what, width))
 }
 
-/// One count of all phases, on their targets; nothing if no phase has it.
+/// One kind of count in all phases, on their targets; empty if no phase has it.
 fn table(document: &Document, count: ProcessorCount) -> String {
     let of = |cell: &'_ CellReport| -> Option<MetricReport> {
         cell.metrics.iter().find(|one| one.name == count.metric()).cloned()
@@ -79,7 +79,7 @@ mod tests {
         line(&["the sequential-read", "tmpfs", "230 KiB", "["]);
         line(&["the random-read", "16,000 accesses"]);
         assert!(!text.contains("moved into L2"), "it was not counted: {text}");
-        // A simulated cache has the same metric, and a table of its own.
+        // A simulated cache has the same metric, and its own table.
         let mut simulated = document;
         simulated.run.kind = RunKind::Traffic;
         assert_eq!(counted_by_processor(&simulated, 80), "");

@@ -5,7 +5,7 @@
 pub struct Options {
     /// Columns of the terminal; 40 to 120 of them are used.
     pub width: usize,
-    /// Whether escape sequences set headings and doubts off.
+    /// Whether headings and doubts are highlighted with escape sequences.
     pub colour: bool,
 }
 

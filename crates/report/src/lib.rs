@@ -3,13 +3,13 @@
 //!
 //! [`AnalysedRun::new`] turns a run directory into a [`record::Document`]: estimates with
 //! intervals, comparisons between targets, and reasons to doubt each of them. The `render_*`
-//! functions turn the document into text. They decide nothing: whatever they say is already in the
-//! document. Nothing here prints.
+//! functions turn the document into text. They decide nothing: everything they say is already in
+//! the document. Nothing here prints.
 //!
-//! From the bottom up: `analysis` computes, and an [`AnalysedRun`] is the run with the result.
-//! `units` and `layout` are shared by all text, and `sentences` by the terminal and the page.
-//! `terminal`, `network`, `check`, `compare` and `export` are each a view of their own; [`page`] is
-//! on top and includes them all.
+//! From the bottom up: `analysis` computes, and an [`AnalysedRun`] is a run with the result.
+//! `units` and `layout` are shared by everything that writes text, and `sentences` by the terminal
+//! and the page. `terminal`, `network`, `check`, `compare` and `export` each present one aspect;
+//! [`page`] is on top and includes them all.
 
 mod analysed_run;
 mod analysis;

@@ -1,4 +1,4 @@
-//! Runs made by hand, for tests: targets, benchmarks and one value per replicate.
+//! Hand-made runs for tests: targets, benchmarks and one value per replicate.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) struct Sample {
     batch: u32,
     is_throughput_first: bool,
     inapplicable: Vec<String>,
-    /// Long operations of each replicate of a cell: how many, and how long.
+    /// Long operations in each replicate of a cell: how many, and how long they take.
     stalls: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -41,20 +41,21 @@ pub(crate) fn nanoseconds(name: &str, median: f64, [low, high]: [f64; 2]) -> Met
     }
 }
 
-/// `count` values about `centre`, 1 % up and down, the same order of ups and downs each time: two
-/// such series have a constant ratio, as machine drift gives it.
+/// `count` values around `centre`, up to 1 % above and below, always in the same order: two such
+/// series have a constant ratio, as if both were affected by the same machine drift.
 pub(crate) fn around(centre: f64, count: usize) -> Vec<f64> {
     let drift = [1.0, 0.99, 1.01, 0.995, 1.005, 0.992, 1.008];
     drift.iter().cycle().take(count).map(|factor| centre * factor).collect()
 }
 
-/// The same with an order of its own, about 2 % up and down.
+/// Like [`around`], in a different order and up to about 2 % above and below.
 pub(crate) fn swaying(centre: f64, count: usize) -> Vec<f64> {
     let own = [0.98, 1.02, 1.015, 0.985, 1.01, 1.0, 0.99, 1.005, 0.982, 1.018, 0.995];
     own.iter().cycle().take(count).map(|factor| centre * factor).collect()
 }
 
-/// Values about `centre` that are the same each time: `spread` is the largest deviation.
+/// Pseudo-random values around `centre`, the same for the same seed; `spread` is the largest
+/// relative deviation.
 pub(crate) fn noisy(centre: f64, spread: f64, seed: u64, count: usize) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -101,7 +102,7 @@ impl Sample {
         Self::new(&["tmpfs", "ext4", "xfs", "btrfs"]).benchmark("create", &values).ended()
     }
 
-    /// Others are in the way of all replicates in blocks before this one.
+    /// Marks all replicates in blocks before this one as disturbed by other programs.
     pub(crate) fn busy_before(mut self, block: u32) -> Self {
         for line in &mut self.run.lines {
             if let Line::Replicate(replicate) = line
@@ -116,17 +117,17 @@ impl Sample {
         self
     }
 
-    /// Operations of each replicate of the benchmarks that follow.
+    /// Sets the operations per replicate of the benchmarks that follow.
     pub(crate) fn operations(self, operations: u64) -> Self {
         Self { operations, ..self }
     }
 
-    /// Operations per timed interval of the benchmarks that follow.
+    /// Sets the operations per timed interval of the benchmarks that follow.
     pub(crate) fn batch(self, batch: u32) -> Self {
         Self { batch, ..self }
     }
 
-    /// The benchmarks that follow have the throughput as primary metric.
+    /// Makes throughput the primary metric of the benchmarks that follow.
     pub(crate) fn throughput_first(self) -> Self {
         Self { is_throughput_first: true, ..self }
     }
@@ -137,8 +138,8 @@ impl Sample {
         Self { inapplicable, ..self }
     }
 
-    /// Adds a benchmark, with the time per operation in ns per target and block. Targets beyond
-    /// those of `values`, or without values, are never reached.
+    /// Adds a benchmark, given the time per operation in ns by target and block. Targets beyond
+    /// those of `values`, or with an empty list, are never measured.
     pub(crate) fn benchmark(mut self, name: &str, values: &[&[f64]]) -> Self {
         let targets = self.run.manifest.targets.clone();
         for (position, target) in targets.iter().enumerate() {
@@ -182,8 +183,8 @@ impl Sample {
         self
     }
 
-    /// Gives the replicates of a cell their median and 99th percentile in ns, block by block; in
-    /// others the median is the mean, and the 99th percentile is twice that.
+    /// Gives the replicates of a cell their median and 99th percentile in ns, block by block; by
+    /// default the median is the mean, and the 99th percentile is twice that.
     pub(crate) fn quantiles(
         mut self,
         benchmark: &str,
@@ -204,7 +205,7 @@ impl Sample {
         self
     }
 
-    /// Lets so many operations of each replicate of a cell take so long, in its histograms.
+    /// Makes some operations of each replicate of a cell take this long, in its histograms.
     pub(crate) fn stalled(
         mut self,
         benchmark: &str,
@@ -227,7 +228,7 @@ impl Sample {
         cells.filter(|cell| cell.benchmark == benchmark).for_each(change);
     }
 
-    /// Lets a cell fail.
+    /// Makes a cell fail.
     pub(crate) fn failed(mut self, benchmark: &str, target: &str, why: &str) -> Self {
         let cell = self.index(benchmark, target);
         let failed = CellFailed { cell, block: 0, why: why.to_owned() };
@@ -235,26 +236,26 @@ impl Sample {
         self
     }
 
-    /// Notes something that was not measured.
+    /// Records something that was not measured.
     pub(crate) fn skipped(mut self, target: &str, why: &str) -> Self {
         let skipped = Skipped { target: target.to_owned(), why: why.to_owned() };
         self.run.manifest.skipped.push(skipped);
         self
     }
 
-    /// Ends the run by its budget.
+    /// Ends the run because its budget is used up.
     pub(crate) fn ended(mut self) -> Self {
         let end = End { reason: EndReason::Budget, used_s: 60.4, clock_drift_ppm: 1.5 };
         self.run.lines.push(Line::End(end));
         self
     }
 
-    /// The document of this run, by way of a run directory with all its histograms.
+    /// The document of this run, read back from a run directory with all its histograms.
     pub(crate) fn document(&self) -> Document {
         self.document_under(&[])
     }
 
-    /// The same under these loads.
+    /// Like [`Self::document`], with these loads.
     pub(crate) fn document_under(&self, loads: &[crate::Load]) -> Document {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("run");
@@ -269,7 +270,7 @@ impl Sample {
         for line in &mut run.lines {
             if let Line::Replicate(replicate) = line {
                 let mut histogram = Histogram::new();
-                // Nine tenths are alike, and some have a tail.
+                // Nine tenths take the same time, and some are slower.
                 let (operations, p50_ns) = (replicate.operations, replicate.latency.p50_ns);
                 let (stalls, stall_ns) =
                     self.stalls.get(&replicate.cell).copied().unwrap_or((0, 0));
@@ -334,7 +335,7 @@ impl Sample {
             order: cell,
             at_s: f64::from(block),
             operations: self.operations,
-            // Speed-ups are of these.
+            // Speed-ups are calculated from this.
             elapsed_ns: whole((time_ns * self.operations as f64).round()),
             busy_ns: nanos * self.operations,
             latency: LatencySummary {

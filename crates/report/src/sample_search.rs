@@ -1,4 +1,4 @@
-//! Runs of searches made by hand, for tests: whatever is measured at a position, from a function.
+//! Hand-made searches for tests: a function gives what is measured at each position.
 
 use std::path::Path;
 
@@ -33,8 +33,8 @@ pub(crate) fn plan(axis: Axis, metric: &str) -> SearchPlan {
     }
 }
 
-/// A run of one search, for which `measure` gives value and evidence of a position and a number;
-/// `probes_max` cuts it off.
+/// A run of one search. `measure` returns the value and the evidence for a position and a count;
+/// `probes_max` cuts the search off.
 pub(crate) fn searched(
     plan: &SearchPlan,
     probes_max: usize,
@@ -108,7 +108,7 @@ fn cell_at(plan: &SearchPlan, position: f64) -> Cell {
     }
 }
 
-/// What a probe of a cache of `cache_bytes` finds.
+/// What a probe observes if the cache has `cache_bytes`.
 pub(crate) fn evidence(position: f64, cache_bytes: f64) -> CacheEvidence {
     let pages = |bytes: f64| Some(whole(bytes / 4096.0));
     CacheEvidence {
@@ -125,7 +125,7 @@ pub(crate) fn evidence(position: f64, cache_bytes: f64) -> CacheEvidence {
     }
 }
 
-/// Hits take 1 us, give or take 4 %; misses from 60 us to 6 ms.
+/// Hits take 1 us, give or take 4 %; misses take 60 us to 6 ms.
 pub(crate) fn of_cache(cache_bytes: f64) -> impl Fn(f64, usize) -> (f64, CacheEvidence) {
     move |position, number| {
         let misses = (1.0 - cache_bytes / position).max(0.0);
@@ -140,7 +140,7 @@ fn whole(value: f64) -> u64 {
     value as u64
 }
 
-/// The document of a sample, by way of a run directory that is read again.
+/// The document of a sample, read back from a run directory.
 pub(crate) fn document_again(sample: &Sample, path: &Path) -> Document {
     sample.write(path);
     for line in &sample.run.lines {
@@ -153,7 +153,7 @@ pub(crate) fn document_again(sample: &Sample, path: &Path) -> Document {
     crate::AnalysedRun::new(&record::Run::read(path).unwrap(), path).document
 }
 
-/// All that was measured, in order.
+/// All replicates, in order.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 pub(crate) fn replicates(sample: &mut Sample) -> impl Iterator<Item = &mut Replicate> {
     sample.run.lines.iter_mut().filter_map(|line| match line {

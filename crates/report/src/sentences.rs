@@ -1,4 +1,4 @@
-//! Sentences about a run, each with what it is about: the page shows them beside its charts.
+//! Sentences about a run, each with what it is about. The page shows them beside its charts.
 
 use record::Dimension;
 use schemars::JsonSchema;

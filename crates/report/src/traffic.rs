@@ -1,5 +1,5 @@
-//! What the phases of a benchmark move into and out of simulated caches: what was counted beside a
-//! run, as text and as figures.
+//! What the phases of a benchmark move into and out of simulated caches, as text and as figures.
+//! The traffic is counted in addition to a run.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use textual::{Columns, paragraph, plural, size};
 
 use crate::analysis::{Gathered, gather, summary};
 
-/// What one phase moves into and out of one cache on one target, in bytes: medians.
+/// Bytes that one phase moves into and out of one cache on one target, as medians.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Moved {
     pub(crate) target: String,
@@ -17,28 +17,28 @@ pub(crate) struct Moved {
     pub(crate) title: String,
     pub(crate) bytes_in: f64,
     pub(crate) bytes_out: f64,
-    /// What is in it and has yet to go out, at the phase's end.
+    /// What is dirty in the cache at the end of the phase.
     pub(crate) dirty_bytes: f64,
 }
 
-/// What was counted beside a run.
+/// What was counted in addition to a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Traffic {
-    /// The cache as people call it: `L2`.
+    /// The cache's usual name: `L2`.
     pub(crate) cache: String,
     pub(crate) cache_bytes: u64,
     pub(crate) kernel: String,
     /// Whether the caches are shaped like those of the machine that timed the run.
     pub(crate) is_of_machine: bool,
-    /// Executions that the medians are over.
+    /// Number of executions that the medians are taken over.
     executions: u32,
     /// By target, each with its phases in their order.
     pub(crate) phases: Vec<Moved>,
 }
 
 impl Traffic {
-    /// What of the phase before one phase moves out, at most, on one target: what that has left
-    /// dirty, as far as so much goes out.
+    /// An upper bound on the data of the previous phase that one phase moves out, on one target:
+    /// what that phase left dirty, but no more than is moved out.
     pub(crate) fn inherited_bytes(&self, target: &str, benchmark: &str) -> Option<f64> {
         let mut before = 0.0;
         for one in self.phases.iter().filter(|one| one.target == target) {
@@ -52,7 +52,7 @@ impl Traffic {
 
     pub(crate) fn of(run: &Run) -> Option<Self> {
         let record = &run.manifest.run;
-        // The second level, where there is one: it is what the paper counted.
+        // The second level if there is one, since that is what the paper counted.
         let caches = &record.simulated_caches.as_ref()?.caches;
         let cache = caches.iter().find(|one| one.name == "l2").or(caches.last())?;
         let moved = |gathered: &Gathered<'_>| {
@@ -114,7 +114,7 @@ impl Traffic {
     }
 }
 
-/// What was counted beside a run, which lies at `path`, as text; nothing if nothing was counted.
+/// What was counted in addition to the run at `path`, as text; empty if nothing was counted.
 #[must_use]
 pub fn traffic_beside(run: &Run, path: &Path, width: usize) -> String {
     match run.traffic(path) {
@@ -127,7 +127,7 @@ pub fn traffic_beside(run: &Run, path: &Path, width: usize) -> String {
     }
 }
 
-/// The same of a run that is what was counted; none of any other.
+/// The same text for a run that itself is such a count; `None` for any other.
 #[must_use]
 pub fn traffic_alone(run: &Run, width: usize) -> Option<String> {
     let is_traffic = run.manifest.run.kind == record::RunKind::Traffic;

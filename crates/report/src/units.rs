@@ -1,20 +1,20 @@
 //! Numbers with units, as people write them: two or three significant digits, and no more digits
 //! than the interval supports.
 //!
-//! Times are powers of 1000 (ns, us, ms, s), rates too (k, M, G), sizes and bandwidths are powers
-//! of 1024 and called so (KiB, MiB, GiB).
+//! Times (ns, us, ms, s) and rates (k, M, G) are scaled by powers of 1000, sizes and bandwidths by
+//! powers of 1024, with the matching names (KiB, MiB, GiB).
 
 use record::{Better, IntervalReport, MetricReport, StandardMetric};
 use textual::grouped;
 
-/// Units of what is counted one by one: all digits are written, and no fractions.
+/// Units of things that are counted: all digits are written, and no fractions.
 const COUNTED: [&str; 3] = ["lines", "instructions", "accesses"];
 
 /// Units of times and rates.
 const OF_SPEED: [&str; 3] = ["ns", "operations/s", "bytes/s"];
-/// An interval that is wider than so many times its figure leaves no figure.
+/// If an interval is wider than this many times its figure, the figure is not shown.
 const WIDTH_MOST: f64 = 10.0;
-/// What then stands in its place.
+/// The text in its place.
 const NO_FIGURE: &str = "too little data";
 
 /// A value with its interval, both in the same unit.
@@ -27,13 +27,13 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Whether its interval was too wide for one.
+    /// Whether there is no figure because its interval was too wide.
     pub(crate) fn is_none(&self) -> bool {
         self.value == NO_FIGURE
     }
 }
 
-/// How long a unit may be written.
+/// Whether a unit is written in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wording {
     /// In sentences: `operations/s`.
@@ -42,8 +42,8 @@ pub(crate) enum Wording {
     Short,
 }
 
-/// Whether the interval of a time or a rate is so wide that its figure says nothing. What may be
-/// negative is a difference, and near 0 its interval says how large it can be.
+/// Whether the interval of a time or a rate is so wide that its figure says nothing. A value that
+/// may be negative is a difference; near 0, its interval says how large it can be.
 fn is_no_figure(unit: &str, value: f64, interval: Option<&IntervalReport>) -> bool {
     OF_SPEED.contains(&unit)
         && interval.is_some_and(|one| {
@@ -51,13 +51,13 @@ fn is_no_figure(unit: &str, value: f64, interval: Option<&IntervalReport>) -> bo
         })
 }
 
-/// What is shown of a metric beside others.
+/// The figure of a metric that is shown beside those of others.
 pub(crate) fn of_metric(metric: &MetricReport, wording: Wording) -> Figure {
     figure(&metric.unit, metric.figure.value, metric.figure.interval.as_ref(), wording)
 }
 
-/// A value of a metric with this unit; without one, and without its interval, where that is too
-/// wide.
+/// A value of a metric with this unit. If its interval is too wide, neither the value nor the
+/// interval is given.
 pub(crate) fn figure(
     unit: &str,
     value: f64,
@@ -75,7 +75,7 @@ pub(crate) fn figure(
         return Figure { value: NO_FIGURE.to_owned(), interval: None };
     }
     let half_width = interval.map(|interval| (interval.high - interval.low) / 2.0);
-    // Of a difference near 0, the interval says how large it can be, and the value nothing.
+    // For a difference near 0, the interval says how large it can be, and the value says nothing.
     let is_near_0 = |half: &f64| interval.is_some_and(|one| one.low < 0.0) && *half > value.abs();
     let near_0 = half_width.filter(is_near_0);
     let (divisor, name) = scale(unit, near_0.unwrap_or(value), wording);
@@ -92,7 +92,7 @@ pub(crate) fn figure(
     }
 }
 
-/// What is rounded to 0 has no sign.
+/// A number that is rounded to 0 has no sign.
 fn without_minus_0(text: String) -> String {
     let is_0 = !text.contains(|character: char| ('1'..='9').contains(&character));
     if is_0 { text.trim_start_matches('-').to_owned() } else { text }
@@ -105,11 +105,11 @@ pub(crate) struct RatioText {
     pub(crate) value: String,
     /// Its interval: `[4.1, 4.6]`.
     pub(crate) interval: String,
-    /// The same in words: `4.1x to 4.6x`.
+    /// Its interval in words: `4.1x to 4.6x`.
     pub(crate) range: String,
 }
 
-/// A ratio with its interval. Near 1 it has as many digits as its distance from 1 needs.
+/// A ratio with its interval. Near 1, it has as many digits as its distance from 1 needs.
 pub(crate) fn ratio(value: f64, low: f64, high: f64) -> RatioText {
     let [value, low, high] = ratio_digits([value, low, high], 3);
     RatioText {
@@ -119,20 +119,20 @@ pub(crate) fn ratio(value: f64, low: f64, high: f64) -> RatioText {
     }
 }
 
-/// The numbers of a ratio and of the ends of its interval, with so many digits after the point at
-/// most.
+/// The numbers of a ratio and of the ends of its interval, with up to `at_most` digits after the
+/// decimal point.
 pub(crate) fn ratio_digits([value, low, high]: [f64; 3], at_most: usize) -> [String; 3] {
     let most = if value < 1.5 { 3 } else { decimals(value, None) }.min(at_most);
     let decimals = decimals_of_width((high - low) / 2.0).clamp(most.min(1), most);
     [value, low, high].map(|value| format!("{value:.decimals$}"))
 }
 
-/// A size; exact where it is a whole number of its unit.
+/// A size; exact if it is a whole number of its unit.
 pub(crate) fn bytes(size_bytes: u64) -> String {
     textual::size(size_bytes as f64, 3)
 }
 
-/// The words of a metric's name; that it is in bytes stands with its figures.
+/// A metric's name in words, without `bytes`, which is shown with its figures.
 pub(crate) fn words(name: &str) -> String {
     if name == StandardMetric::SPEED_UP.name {
         return "speed-up".to_owned();
@@ -140,7 +140,7 @@ pub(crate) fn words(name: &str) -> String {
     name.strip_suffix("_bytes").unwrap_or(name).replace('_', " ")
 }
 
-/// Whether a metric says what the time of an operation says already.
+/// Whether a metric says the same as the time of an operation.
 pub(crate) fn is_derived(name: &str) -> bool {
     let derived = [
         StandardMetric::TIME_PER_OPERATION,
@@ -152,7 +152,7 @@ pub(crate) fn is_derived(name: &str) -> bool {
     derived.iter().any(|metric| metric.name == name)
 }
 
-/// What is said of the worse and of the better of two values in this unit.
+/// The words for the worse and for the better of two values in this unit.
 pub(crate) fn comparatives(unit: &str, better: Better) -> (&'static str, &'static str) {
     match (unit, better) {
         ("ns" | "operations/s" | "bytes/s", Better::Lower | Better::Higher) => ("slower", "faster"),
@@ -161,14 +161,14 @@ pub(crate) fn comparatives(unit: &str, better: Better) -> (&'static str, &'stati
     }
 }
 
-/// Ratios from the least to the largest: `1.3x to 3.7x`, or one of them.
+/// Ratios from the smallest to the largest: `1.3x to 3.7x`, or just one of them if equal.
 pub(crate) fn ratio_range(low: f64, high: f64) -> String {
     let text = |value: f64| format!("{value:.*}x", if value < 10.0 { 2 } else { 0 });
     let (low, high) = (text(low), text(high));
     if low == high { low } else { format!("{low} to {high}") }
 }
 
-/// A stretch of time of a whole run.
+/// A duration on the scale of a whole run.
 pub(crate) fn seconds(seconds: f64) -> String {
     if seconds < 10.0 {
         format!("{seconds:.1} s")
@@ -185,7 +185,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// What to divide values of a unit by, and the name of the unit that this gives.
+/// What to divide values of a unit by, and the name of the resulting unit.
 fn scale(unit: &str, value: f64, wording: Wording) -> (f64, String) {
     let operations = if wording == Wording::Full { "operations/s" } else { "op/s" };
     match unit {
@@ -202,7 +202,7 @@ fn step(value: f64, base: f64, names: &[&str], suffix: &str) -> (f64, String) {
     let mut divisor = 1.0;
     let mut names = names.iter();
     let mut name = names.next().copied().unwrap_or_default();
-    // What would be rounded to 1000 is written as 1 of the next unit.
+    // A value that would be rounded to 1000 is written as 1 of the next unit.
     while (value / divisor).abs() >= base - 0.5
         && let Some(next) = names.next()
     {
@@ -212,12 +212,12 @@ fn step(value: f64, base: f64, names: &[&str], suffix: &str) -> (f64, String) {
 }
 
 /// Decimals that show a value with two or three significant digits: as many as half the width of
-/// its interval supports, three without an interval.
+/// its interval supports, or three digits without an interval.
 fn decimals(value: f64, half_width: Option<f64>) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    // What is rounded up to a power of ten has that power's magnitude: 0.9996 is 1.00.
+    // A value that is rounded up to a power of ten has the magnitude of that power: 0.9996 is 1.00.
     let magnitude = (value.abs() * 1.0005).log10().floor();
     let (least, most) = (1.0 - magnitude, 2.0 - magnitude);
     match half_width {
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(of("ns", 1.1, 0.0, 3502.8), none);
         assert_eq!(of("operations/s", 1e5, 1e3, 1.1e6), none);
         assert_eq!(with("ns", 1e6, 0.2e6, 10.0e6), "1.0 ms [0.2, 10.0]");
-        // Of what is counted, a few that came late are a find.
+        // For counts, a few that are far off are a finding.
         assert_eq!(of("bytes", 1.0, 0.0, 4096.0).interval.as_deref(), Some("[0.0, 4096.0]"));
     }
 

@@ -1,4 +1,4 @@
-//! One cell's figures over its replicates.
+//! The figures of one cell, over its replicates.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,11 @@ use stats::dependence::Dependence;
 
 use super::{Gathered, OperationTimes, doubts, estimates, percentiles, stalls, working_set};
 
-/// A speed-up above so many times the number of threads is more than noise and caches.
+/// A speed-up larger than this multiple of the number of threads cannot be put down to noise and
+/// caches.
 const BEYOND: f64 = 1.5;
 
-/// The report of `gathered`; `all` holds its baseline, where it has one.
+/// The report of `gathered`. Its baseline and floor, if any, are looked up in `all`.
 pub(super) fn report(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
@@ -26,7 +27,7 @@ pub(super) fn report(
     let cell = gathered.cell;
     let level = manifest.run.confidence_level;
     let mut warnings = doubts::of_cell(gathered, all, manifest);
-    // What is lost are the percentiles of this cell; all else comes from the journal.
+    // Only this cell's percentiles are lost; everything else comes from the journal.
     let times = times.as_ref().map_err(why).and_then(|times| counted(times, gathered));
     if let Err(why) = &times {
         warnings.push(Warning::HistogramLost { why: why.clone() });
@@ -59,7 +60,7 @@ pub(super) fn report(
     }
 }
 
-/// The times, if they are of the operations that the journal has.
+/// The times, provided that they cover exactly the operations in the journal.
 fn counted<'a>(
     times: &'a OperationTimes,
     gathered: &Gathered<'_>,
@@ -67,7 +68,8 @@ fn counted<'a>(
     let recorded = gathered.replicates.values().filter(|one| one.histogram.is_some());
     let operations: u64 = recorded.map(|one| one.operations).sum();
     let count = times.pooled.count();
-    // What experiments time are steps of their own, and batches have one time for several.
+    // Experiments time steps that they define themselves, and a batch has one time for several
+    // operations.
     let is_each = gathered.cell.least.is_some() && gathered.pilot.is_some_and(|it| it.batch == 1);
     if is_each && count != operations {
         return Err(format!("they hold {count} operations and the journal {operations}"));
@@ -75,7 +77,7 @@ fn counted<'a>(
     Ok(times)
 }
 
-/// More speed-up than threads.
+/// Warns if the speed-up exceeds the number of threads.
 fn beyond_threads(gathered: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Warning> {
     let speed_ups: Vec<f64> = gathered.speed_up(all).into_values().collect();
     let speed_up = estimates::median(&speed_ups)?;
@@ -88,9 +90,8 @@ fn beyond_threads(gathered: &Gathered<'_>, all: &[Gathered<'_>]) -> Option<Warni
         .then_some(Warning::SpeedUpBeyondThreads { speed_up, threads })
 }
 
-/// The declared metrics, the speed-up where there is a baseline, and the own cost where there is a
-/// floor. Empty without a replicate: a
-/// median of nothing has no value that JSON could hold.
+/// The declared metrics, the speed-up if there is a baseline, and the operation's own cost if there
+/// is a floor. Empty without replicates, since JSON cannot represent the median of nothing.
 fn metrics(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
@@ -104,9 +105,9 @@ fn metrics(
     let mut reports: Vec<MetricReport> = declared
         .filter_map(|(position, metric)| metric_report(metric, &gathered.values(position)))
         .collect();
-    // In a batch no operation was timed by itself, so there is nothing to take percentiles of.
+    // Operations in a batch are not timed individually, so there is nothing to take percentiles of.
     let is_single = gathered.has_single_operations();
-    // Of operations in flight, what is timed of each is its latency.
+    // With several operations in flight, the time recorded for each is its latency.
     let position = [StandardMetric::LATENCY, StandardMetric::TIME_PER_OPERATION]
         .into_iter()
         .find_map(|metric| reports.iter().position(|report| report.is(metric)));
@@ -141,7 +142,8 @@ fn metric_report(
     })
 }
 
-/// What is wrong with a log, without its path: the same trouble of many cells is said once.
+/// What is wrong with a log, without its path, so that the same problem in many cells is reported
+/// only once.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn why(error: &RecordError) -> String {
     match error {
@@ -200,7 +202,7 @@ mod tests {
         assert_eq!(document.cells[1].operations_per_replicate, None, "it was never reached");
     }
 
-    /// A run of two cells, of which `damage` breaks the first one's log.
+    /// The document of a run of two cells after `damage` has broken the first one's log.
     fn damaged(damage: impl Fn(&std::path::Path)) -> record::Document {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("run");
@@ -274,7 +276,7 @@ mod tests {
         assert_ne!(speed_up(0).name, "speed_up");
     }
 
-    /// Of two threads that take turns, each spends half of its time on something untimed.
+    /// Two threads that take turns each spend half of their time on something untimed.
     #[test]
     fn more_speed_up_than_threads_is_doubted() {
         let warned = |two: f64, threads: u32| {
@@ -326,7 +328,7 @@ mod tests {
         let own_cost = |cell: usize| document.cells[cell].metrics.last().unwrap();
         assert_eq!(own_cost(2).name, "own_cost");
         assert_eq!(own_cost(2).values, [1000.0, 1500.0, 1200.0], "the fourth is not in both");
-        // A difference may lie below zero: then the cost is less than the noise.
+        // A difference may be negative: then the cost is smaller than the noise.
         assert_eq!(own_cost(3).values, [-1000.0]);
         assert_ne!(own_cost(0).name, "own_cost");
     }

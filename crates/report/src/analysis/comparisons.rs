@@ -1,9 +1,9 @@
 //! Which targets can be told apart, on each benchmark.
 //!
 //! Two targets are compared on the benchmark's primary metric, paired by block, on logarithms of
-//! ratios: drift of the machine hits both alike and drops out. Where a benchmark has a baseline,
-//! its question is how the target scales, so speed-ups are compared: throughput would repeat the
-//! difference that the baseline has shown already.
+//! ratios: drift of the machine affects both equally and cancels out. A benchmark with a baseline
+//! asks how the target scales, so speed-ups are compared: throughput would only repeat the
+//! difference that the baseline has already shown.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ struct Question<'a> {
     second: &'a Gathered<'a>,
 }
 
-/// Every pair of targets on every benchmark, in the order of the manifest, and how successive
-/// blocks of them go with one another.
+/// Every pair of targets on every benchmark, in the order of the manifest, and how strongly
+/// successive blocks are correlated.
 pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, Dependence) {
     let metric = |one: &Gathered<'_>| {
         let speed_up = one.has_speed_up(gathered).then(|| StandardMetric::SPEED_UP.definition());
@@ -36,8 +36,8 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, De
     family(gathered, level, metric, values)
 }
 
-/// The same in the quantiles of single operations, where both targets have them. Each quantile is a
-/// family by itself, so that what is said of it does not depend on the others.
+/// Like [`all`], but compares quantiles of single operations, where both targets have them. Each
+/// quantile is a family of its own, so that its verdicts do not depend on the others.
 pub(super) fn of_quantiles(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
     let of_one = |quantile: Quantile| {
         let values = |one: &Gathered<'_>, metric: &str| {
@@ -77,7 +77,7 @@ fn family(
     let mut comparisons: Vec<Comparison> = answers
         .map(|((question, pairs), judged)| question.answered(pairs, (judged, level), of_run))
         .collect();
-    // Cells may stand target by target; comparisons stand benchmark by benchmark.
+    // Cells may be ordered target by target; comparisons are ordered benchmark by benchmark.
     let order: BTreeMap<&str, usize> = gathered
         .iter()
         .enumerate()
@@ -89,7 +89,7 @@ fn family(
 }
 
 impl Question<'_> {
-    /// `of_run` is whether others kept the machine busy all through the run.
+    /// `of_run` is whether other programs kept the machine busy throughout the run.
     fn answered(
         &self,
         pairs: &Pairs,
@@ -118,7 +118,8 @@ impl Question<'_> {
     }
 }
 
-/// In how many blocks in which both were measured others were in the way of one of them.
+/// Number of blocks in which both were measured and other programs were in the way of at least one
+/// of them.
 fn busy_blocks(first: &Gathered<'_>, second: &Gathered<'_>) -> u32 {
     let of_both = first.replicates.iter().filter(|(block, one)| {
         let other = second.replicates.get(block);
@@ -174,7 +175,7 @@ mod tests {
             let document = sample.document();
             (document.comparisons[1].verdict, document.comparisons[1].busy_blocks)
         };
-        // Of 32 replicates, 2 and 4 beside others.
+        // 2 and 4 of 32 replicates were measured beside other programs.
         assert_eq!(of(1), (Verdict::Real, 0));
         assert_eq!(of(2), (Verdict::NotEnoughData, 0));
     }
@@ -196,7 +197,7 @@ mod tests {
         let expected = ["p50 fsync Real", "p50 stat NotToldApart", "p99 fsync Real"];
         assert_eq!(found, expected);
         assert_eq!(document.comparisons.len(), 3, "of the means as before");
-        // Of two medians one differs; the only 99th percentile is adjusted for nothing.
+        // One of two medians differs; the only 99th percentile needs no adjustment.
         let p = |place: usize| {
             let one = &document.quantile_comparisons[place];
             one.p_adjusted.unwrap() / one.p.unwrap()
@@ -217,7 +218,7 @@ mod tests {
 
     #[test]
     fn with_a_baseline_the_speed_ups_are_compared() {
-        // b is ten times slower throughout, and scales alike on `two` but not on `three`.
+        // b is ten times slower throughout; it scales equally well on `two` but not on `three`.
         let base = [around(100.0, 8), swaying(1000.0, 8)];
         let two = [around(50.0, 8), swaying(500.0, 8)];
         let three = [around(50.0, 8), swaying(900.0, 8)];
@@ -262,14 +263,14 @@ mod tests {
 
     #[test]
     fn p_values_are_adjusted_over_all_comparisons_of_the_run() {
-        // One difference that is real by itself, at p = 0.02 or so, among many that are not.
+        // One difference that is real on its own, at p = 0.02 or so, among many that are not.
         let weak = [1.00, 1.06, 1.01, 1.05, 1.04, 0.99, 1.07, 1.02];
         let alone = Sample::new(&["a", "b"]).benchmark("weak", &[&[1.0; 8], &weak]);
         let comparison = &alone.document().comparisons[0];
         let p = comparison.p.unwrap();
         assert!(p > 0.001 && p < 0.05, "{p}");
         assert_eq!(comparison.p_adjusted, Some(p));
-        // By 3 % in the mean, of which the interval leaves less than 2 % possible.
+        // A difference of 3 % on average, whose interval does not rule out less than 2 %.
         assert_eq!(comparison.verdict, Verdict::RealSizeUnknown);
 
         let nothing = [1.1, 0.9, 1.05, 0.95, 1.02, 0.99, 1.01, 0.98];
@@ -316,7 +317,7 @@ mod tests {
         let (means, middle) = (comparison.of_means.unwrap(), comparison.of_the_middle.unwrap());
         assert!(means.interval.low < 1.0 && means.ratio > 1.5, "{means:?}");
         assert!(middle.interval.low > 1.1 && middle.interval.high < 1.3, "{middle:?}");
-        // Two that cancel leave the mean where it was, and its interval far too wide.
+        // Two outliers that cancel leave the mean where it was, and its interval far too wide.
         disturbed[5] = 1.2 * 50.0;
         disturbed[2] = 1.2 / 50.0;
         let both = Sample::new(&["a", "b"])
@@ -327,7 +328,7 @@ mod tests {
         assert!(means.interval.high / means.interval.low > 3.0, "{means:?}");
         let clean = Sample::new(&["a", "b"]).benchmark("create", &[&[1.0; 8], &swaying(1.2, 8)]);
         assert_eq!(clean.document().comparisons[0].of_means, None);
-        // The cell is warned of, with how far off the block was.
+        // The cell has a warning that says how far off the block was.
         let warned = |document: &record::Document| {
             let warnings = document.cells.iter().flat_map(|cell| &cell.warnings);
             let messages = warnings.map(|one| one.message.clone());
@@ -340,7 +341,7 @@ mod tests {
 
     #[test]
     fn blocks_that_go_with_the_ones_before_are_worth_fewer() {
-        // Each value keeps 0.8 of the one before: fifteen benchmarks, none of which differs.
+        // Each value keeps 0.8 of the previous one: fifteen benchmarks without any real difference.
         let mut state = crate::sample::noisy(1.0, 1.0, 7, 15 * 12);
         for place in 1..state.len() {
             state[place] = 0.8 * state[place - 1] + 0.6 * (state[place] - 1.0);

@@ -1,28 +1,29 @@
 //! What each target costs in each dimension, relative to each other target.
 //!
-//! The costs of several benchmarks are of different sizes, so only ratios can be summed up, and of
-//! ratios only the geometric mean gives the same answer whichever target they are relative to
-//! (Fleming & Wallace, "How Not To Lie With Statistics: The Correct Way To Summarize Benchmark
-//! Results", Communications of the ACM 29(3), 1986). Per block, the mean over the benchmarks of
-//! the log ratio of costs is one value; Student's t over blocks gives the ratio of the two
-//! geometric means its interval, as in [`super::comparisons`].
+//! The costs of several benchmarks differ in size, so only ratios can be summarised, and of all
+//! summaries of ratios only the geometric mean gives the same answer whichever target is the
+//! reference (Fleming & Wallace, "How Not To Lie With Statistics: The Correct Way To Summarize
+//! Benchmark Results", Communications of the ACM 29(3), 1986). Each block contributes one value:
+//! the mean log ratio of costs over the benchmarks. Student's t over blocks gives the interval of
+//! the ratio of the two geometric means, as in [`super::comparisons`].
 //!
-//! A cost is a primary metric turned so that less is better. No cost of a target are:
-//! - what describes and does not judge, and what is better when larger but is no rate;
-//! - a speed-up, which is a ratio already, and what it is relative to within its dimension, for it
-//!   is measured for the speed-up's sake;
-//! - the floor of another benchmark: what the device below takes.
+//! A cost is a primary metric, inverted if necessary so that less is better. These are not costs:
+//! - a metric that describes rather than judges, and one that is better when larger but is not a
+//!   rate;
+//! - a speed-up, which already is a ratio, and its baseline if that is in the same dimension, since
+//!   it is measured only for the speed-up;
+//! - the floor of another benchmark, which is what the device below takes.
 //!
 //! A curve counts as one benchmark, whose cost is the geometric mean over its points: a parameter
-//! that was varied finely must not outvote the others. Only what both targets have counts, and in
-//! each block the same: were a benchmark missing in one block, that block's mean would be over
-//! others. Of blocks and benchmarks those count that keep most of what was measured. A cell that
-//! was given up does not count at all.
+//! that was varied in fine steps must not outvote the others. Only what both targets have is
+//! counted, and it is the same in each block: if a benchmark were missing in one block, that
+//! block's mean would be over a different set. Blocks and benchmarks are selected to keep as many
+//! values as possible. A cell that was abandoned is not counted.
 //!
 //! The p-values are adjusted among themselves (Benjamini & Hochberg), not together with those of
-//! the benchmarks: they ask other questions of the same values, and a benchmark's verdict must not
-//! depend on which dimensions the run has besides. So it can be that two targets differ really in
-//! a dimension and in none of its benchmarks by itself, or the other way round.
+//! the benchmarks: they ask different questions of the same values, and a benchmark's verdict must
+//! not depend on which dimensions the run also covers. Two targets can therefore have a real
+//! difference in a dimension without one in any of its benchmarks, or the other way round.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,9 +34,9 @@ use stats::dependence::Dependence;
 use super::Gathered;
 use super::judged::{self, IsBusy, Judged, MARGIN, Pairs, most_complete};
 
-/// Every pair of targets in every dimension in which they have a cost in common; the dimensions in
-/// their order, the targets in that of the manifest. Successive blocks go with one another as those
-/// of the benchmarks do, or more.
+/// Every pair of targets in every dimension in which both have a cost: dimensions in their usual
+/// order, targets in that of the manifest. Successive blocks are taken to be correlated at least as
+/// strongly as those of the benchmarks.
 pub(super) fn all(
     gathered: &[Gathered<'_>],
     manifest: &Manifest,
@@ -58,7 +59,7 @@ pub(super) fn all(
         }
     }
     let pairs: Vec<Pairs> = questions.iter().map(|(_, pair)| pair.by_block()).collect();
-    // What benchmarks have in common is left when they are averaged, and may go on for longer.
+    // Averaging leaves what the benchmarks have in common, which may persist for longer.
     let own = judged::dependence(pairs.iter());
     let dependence = if own.correlation > dependence.correlation { own } else { dependence };
     let answers = pairs.iter().map(|pairs| pairs.compared(&dependence)).collect();
@@ -80,7 +81,7 @@ struct Costs<'a> {
 }
 
 impl<'a> Costs<'a> {
-    /// None where the cell has no cost, or one without a logarithm.
+    /// `None` if the cell has no cost, or one without a logarithm.
     fn of(one: &Gathered<'a>, all: &[Gathered<'a>]) -> Option<Self> {
         let cell = one.cell;
         let metric = cell.metrics.first()?;
@@ -123,14 +124,15 @@ impl<'a> Costs<'a> {
 struct Pair<'a> {
     first: &'a str,
     second: &'a str,
-    /// What both have, by benchmark or curve: the costs of each point on the first and the second.
+    /// What both have, by benchmark or curve: the costs of each point on the first and on the
+    /// second.
     benchmarks: Vec<Vec<(&'a Costs<'a>, &'a Costs<'a>)>>,
     /// The blocks that count.
     blocks: BTreeSet<u32>,
 }
 
 impl<'a> Pair<'a> {
-    /// None where the two have nothing in common.
+    /// `None` if the two have nothing in common.
     fn of(costs: &'a [Costs<'a>], first: &'a str, second: &'a str) -> Option<Self> {
         let of_target = |label: &'a str| costs.iter().filter(move |one| one.cell.target == label);
         let mut benchmarks: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -146,13 +148,13 @@ impl<'a> Pair<'a> {
         (!pair.benchmarks.is_empty()).then(|| pair.complete())
     }
 
-    /// Whether others kept the machine busy while some of it was measured.
+    /// Whether other programs kept the machine busy while any of it was measured.
     fn is_busy(&self) -> IsBusy {
         let mut all = self.benchmarks.iter().flatten().flat_map(|(one, other)| [one, other]);
         if all.any(|one| one.is_busy == IsBusy::Yes) { IsBusy::Yes } else { IsBusy::No }
     }
 
-    /// What both cost, by block.
+    /// The mean cost on each of the two, by block.
     fn by_block(&self) -> Pairs {
         let of = |cost: fn(&(&Costs<'_>, &Costs<'_>), u32) -> f64| -> BTreeMap<u32, f64> {
             let mean = |block| (block, self.geometric_mean(|pair| cost(pair, block)));
@@ -179,8 +181,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// What both have, in the blocks that count: a benchmark that was not measured in one of those
-    /// is left out.
+    /// Selects the blocks that count, and drops benchmarks that were not measured in all of them.
     fn complete(mut self) -> Self {
         let blocks_of = |points: &Vec<(&Costs<'_>, &Costs<'_>)>| {
             let cells = points.iter().flat_map(|(first, second)| [first, second]);
@@ -194,7 +195,7 @@ impl<'a> Pair<'a> {
         self
     }
 
-    /// Over the benchmarks, and before that over the points of each curve.
+    /// The mean over benchmarks, where a curve contributes the mean over its points.
     fn geometric_mean(&self, log: impl Fn(&(&Costs<'_>, &Costs<'_>)) -> f64) -> f64 {
         let of_points = |points: &Vec<(&Costs<'_>, &Costs<'_>)>| mean(points.iter().map(&log));
         mean(self.benchmarks.iter().map(of_points)).exp()

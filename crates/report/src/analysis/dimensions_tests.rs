@@ -1,4 +1,4 @@
-//! Comparisons of targets per dimension, on values whose ratios were worked out by hand.
+//! Comparisons of targets per dimension, on values whose ratios were calculated by hand.
 
 use record::{
     Better, Cell, CurvePoint, Dimension, DimensionComparison, Document, IntervalReport, Verdict,
@@ -21,7 +21,7 @@ fn is_near(value: Option<f64>, expected: f64) -> bool {
     value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-9)
 }
 
-/// `of` for each block, as times about a microsecond.
+/// The value of `of` for each block, as a time of about a microsecond.
 fn times(blocks: u32, of: impl Fn(f64) -> f64) -> Vec<f64> {
     (1..=blocks).map(|block| 1000.0 * of(f64::from(block))).collect()
 }
@@ -38,8 +38,8 @@ fn point(curve: &str, value: f64) -> Option<CurvePoint> {
 
 #[test]
 fn the_ratio_is_the_geometric_mean_over_benchmarks_and_blocks_give_its_interval() {
-    // ln(cost second / cost first) is 0.2 by an order without a trend on the one and 0 on the
-    // other, so half of that in the mean.
+    // ln(second cost / first cost) varies around 0.2 without a trend on one benchmark and is 0 on
+    // the other, so its mean is half of that.
     let order = [1.0, 6.0, 2.0, 5.0, 3.0, 4.0];
     let of = |factor: f64| order.map(|place: f64| (factor * place).exp());
     let (flat, grown) = (times(6, |_| 1.0), of(0.2).map(|ratio| 30_000.0 * ratio));
@@ -71,7 +71,7 @@ fn the_points_of_a_curve_are_one_benchmark_together() {
         sample.change(name, |cell| cell.curve = point("reads", name.parse().unwrap()));
     }
     let document = sample.document();
-    // 4 and 1 make 2; were each point to count for itself, 4, 1, 1 and 1 would make 1.41.
+    // The mean of 4 and 1 is 2; if each point counted separately, 4, 1, 1 and 1 would give 1.41.
     assert!(is_near(only(&document).ratio, 2.0), "{:?}", document.dimensions);
     assert_eq!(only(&document).benchmarks, 2);
 }
@@ -144,10 +144,10 @@ fn what_is_no_cost_of_the_target_stays_out() {
         (cell.metrics[0].better, cell.metrics[0].unit) = (Better::Higher, "%".to_owned());
     };
     assert!(is_near(ratio(&changed(&share)), 1.0));
-    // `other` is a speed-up over `same`, which is there for its sake: nothing is left.
+    // `other` is a speed-up over `same`, which was measured only for that: nothing is left.
     let scales = |cell: &mut Cell| cell.baseline = Some("same".to_owned());
     assert!(changed(&scales).dimensions.is_empty());
-    // `other` stands on `same`, which is then what the device takes.
+    // `same` is the floor of `other`, so it is what the device takes.
     let stands = |cell: &mut Cell| cell.floor = Some("same".to_owned());
     assert!(is_near(ratio(&changed(&stands)), 3.0));
 }
@@ -198,7 +198,7 @@ fn dimensions_are_a_family_of_their_own() {
     let weak = &document.dimensions[3];
     let p = weak.p.unwrap();
     assert!(p > 0.0125 && p < 0.05, "{p}");
-    // Multiplied by the four dimensions, not by the ten benchmarks or all fourteen.
+    // Multiplied by the four dimensions, not by the ten benchmarks or by all fourteen.
     assert!(is_near(weak.p_adjusted, 4.0 * p), "{weak:?}");
     assert_eq!(weak.verdict, Verdict::NotToldApart);
     let benchmark = &document.comparisons[0];
@@ -207,7 +207,7 @@ fn dimensions_are_a_family_of_their_own() {
 
 #[test]
 fn two_alike_are_called_different_in_few_dimensions_of_many() {
-    // Four targets that differ in nothing: 6 pairs in each of 100 runs of 3 benchmarks.
+    // Four targets without differences: 6 pairs in each of 100 runs of 3 benchmarks.
     let all = noisy(1000.0, 0.1, 1, 100 * 3 * 4 * 8);
     let mut real = 0;
     for of_run in all.chunks(3 * 4 * 8) {
@@ -223,8 +223,8 @@ fn two_alike_are_called_different_in_few_dimensions_of_many() {
     assert!((1..=11).contains(&real), "5 % of runs may find something: {real} of 100 did");
 }
 
-/// What benchmarks have in common is what is left when they are averaged: where that goes on from
-/// block to block, a dimension's blocks are worth fewer than its benchmarks'.
+/// Averaging leaves what the benchmarks have in common. If that persists from block to block, a
+/// dimension's blocks are worth fewer than those of its benchmarks.
 #[test]
 fn what_benchmarks_have_in_common_counts_for_their_dimension() {
     let document = |shuffled: bool| {

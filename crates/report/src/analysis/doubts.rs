@@ -1,7 +1,7 @@
-//! What makes a cell's figures doubtful.
+//! Reasons to doubt a cell's figures.
 //!
-//! Some warnings come from the replicates as they were measured; they are merged here, each kind
-//! once with its worst numbers. The others follow from the cell and the machine.
+//! Some warnings were recorded with the replicates. They are merged here: each kind appears once,
+//! with its worst numbers. The others follow from the cell and the machine.
 
 use std::mem::discriminant;
 
@@ -13,24 +13,24 @@ use stats::{outliers, trend};
 
 use super::{Gathered, estimates, fragile, warm_up};
 
-/// Share of the operation above which the bare system call is said to dominate it.
+/// Above this share of an operation's time, the bare system call is said to dominate it.
 const CALL_SHARE_MAX: f64 = 0.25;
-/// Share of a timed interval above which the clock itself is too much of it.
+/// Above this share of a timed interval, the cost of reading the clock is too large.
 pub(crate) const CLOCK_SHARE_MAX: f64 = 0.05;
-/// Processor time taken by the hypervisor that goes without saying, in percent.
+/// Processor time taken by the hypervisor that is not worth mentioning, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
-/// What a block differs from the median by, at least, to be told as far off.
+/// A block is reported as far off if it differs from the median by at least this factor.
 const OUTLIER_FACTOR_LEAST: f64 = 2.0;
-/// How unlikely a trend is by chance where it is told: a run has hundreds of cells.
+/// Largest p-value at which a trend is reported: a run has hundreds of cells.
 const TREND_P_MAX: f64 = 0.001;
-/// How large it is then at least, in percent.
+/// Smallest trend that is reported, in percent.
 const TREND_PERCENT_LEAST: f64 = 5.0;
-/// In what `/proc/stat` counts: `USER_HZ` is 100 wherever Linux runs.
+/// The unit of `/proc/stat`: `USER_HZ` is 100 on all relevant architectures.
 const TICK_NS: u64 = 10_000_000;
-/// The memory's word: an access at a multiple of it touches one word fewer.
+/// A word of memory: an access at a multiple of this size touches one word fewer.
 const WORD_BYTES: u64 = 8;
 
-/// All warnings of one cell, each kind once; `all` holds the cells beside it.
+/// All warnings of one cell, each kind once. `all` contains the other cells of the run.
 pub(super) fn of_cell(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
@@ -38,10 +38,10 @@ pub(super) fn of_cell(
 ) -> Vec<Warning> {
     let level = manifest.run.confidence_level;
     let measured = gathered.replicates.values().flat_map(|replicate| &replicate.warnings);
-    // What a search measures lies beside a cliff on purpose; that it does is said of the cliff.
+    // A search measures close to a cliff on purpose; this is said of the cliff instead.
     let of_declared = |warning: Option<Warning>| warning.filter(|_| !gathered.is_searched);
     if !manifest.run.kind.is_timed_here() {
-        // Its figures are counts in guests, each of a state that was proved.
+        // The figures are counts in guests, each taken in a proved state.
         return not_as_asked(gathered).into_iter().chain(measured.cloned()).collect();
     }
     let found = [
@@ -73,7 +73,7 @@ pub(super) fn of_cell(
     merged
 }
 
-/// What blocks have to do with the ones before them, in the figures and in the comparisons.
+/// Whether successive blocks depend on each other, in the figures and in the comparisons.
 pub(super) fn of_blocks(
     all: &[Gathered<'_>],
     of_figures: &Dependence,
@@ -96,8 +96,8 @@ pub(super) fn of_blocks(
     warnings
 }
 
-/// Blocks far off the others: beyond the modified z-score of 3.5, and by so much that the mean is
-/// moved.
+/// Blocks that are far off the others: beyond a modified z-score of 3.5, and far enough to move the
+/// mean.
 fn far_outliers(gathered: &Gathered<'_>) -> Option<Warning> {
     let values: Vec<f64> = gathered.values(0).into_values().collect();
     let median = estimates::median(&values).filter(|&median| median > 0.0)?;
@@ -112,7 +112,7 @@ fn far_outliers(gathered: &Gathered<'_>) -> Option<Warning> {
     Some(Warning::FarOutliers { outliers: count(&far), of: count(&values), farthest })
 }
 
-/// A straight line through the blocks that surely rises or falls, and by a share that counts.
+/// A straight line through the blocks that rises or falls significantly and by a relevant amount.
 fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
     let line = trend::Line::through(&gathered.values(0))?;
     let change_percent = line.change_percent();
@@ -120,7 +120,7 @@ fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
     is_sure.then_some(Warning::Trend { change_percent })
 }
 
-/// How bad a warning is among those of its kind.
+/// How bad a warning is compared with others of its kind.
 pub(crate) fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::WarmUpInside { first_over_rest } => *first_over_rest,
@@ -129,7 +129,7 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         Warning::SpeedUpBeyondThreads { speed_up, threads } => speed_up / f64::from(*threads),
         Warning::DirtyCarried { dirty_bytes } => *dirty_bytes as f64,
         Warning::FragileZone { spread_inside_percent: Some(percent), .. } => *percent,
-        // The nearer to the cache's size, the worse, and never as bad as what was measured.
+        // Worse the closer it is to the cache's size, but never as bad as a measured spread.
         Warning::FragileZone { working_set_bytes, cache_bytes, .. } => {
             -(*working_set_bytes as f64 / *cache_bytes as f64).ln().abs()
         }
@@ -153,7 +153,7 @@ pub(crate) fn severity(warning: &Warning) -> f64 {
         Warning::FarOutliers { farthest, .. } => farthest.ln().abs(),
         Warning::Trend { change_percent } => change_percent.abs(),
         Warning::DependsOnVolumeSize { volume_bytes, .. } => -(*volume_bytes as f64),
-        // Of these, a run has one, or all are alike.
+        // A run has at most one of each of these, or they are all alike.
         Warning::BackgroundWork { .. }
         | Warning::FreshFileSystem
         | Warning::LoopBuffered
@@ -173,7 +173,7 @@ fn too_few(gathered: &Gathered<'_>, level: f64) -> Option<Warning> {
     (have < need && !gave_up_at_once).then_some(Warning::TooFewReplicates { have, need })
 }
 
-/// What Bonnie's file fits into, on the cell's target.
+/// Warns if Bonnie's file fits into a cache, on the cell's target.
 fn cached(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
     let Some(ClassicOptions::Bonnie(run)) = &manifest.run.classic else { return None };
     let target = manifest.targets.iter().find(|one| one.label == gathered.cell.target)?;
@@ -192,11 +192,11 @@ fn more_threads_than_cores(gathered: &Gathered<'_>, machine: &Machine) -> Option
     let threads = u32::try_from(threads).unwrap_or(u32::MAX);
     let allowed = u32::try_from(machine.processor.allowed.len()).ok().filter(|&count| count > 0);
     let processors = allowed.or(machine.processor.threads)?;
-    // Siblings of one core count as one: they share its units.
+    // Sibling threads of one core count as one, since they share its execution units.
     let distinct = gathered.cell.parameters.get("cores").and_then(serde_json::Value::as_u64);
     let distinct = distinct.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let processors = processors.min(distinct.unwrap_or(u32::MAX));
-    // A quota of 1.5 cores keeps two threads running half of the time each, so it counts whole.
+    // A quota of 1.5 cores lets two threads run, each part of the time, so it is rounded up.
     let quota = machine.cgroup.as_ref().and_then(|cgroup| cgroup.cpu_quota_cores);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let cores = quota.map_or(processors, |quota| (quota.ceil() as u32).clamp(1, processors.max(1)));
@@ -212,8 +212,8 @@ fn unaligned(gathered: &Gathered<'_>) -> Option<Warning> {
     (is_random && off_word).then_some(Warning::UnalignedRandomAccess { alignment_bytes })
 }
 
-/// What the hypervisor took of the processors' time, all replicates together. It is counted in
-/// ticks over all processors, so short replicates tell little of it, and one tick tells nothing.
+/// Processor time taken by the hypervisor, over all replicates. It is counted in ticks over all
+/// processors, so short replicates say little about it, and a single tick says nothing.
 fn stolen(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
     let sum = |of: fn(&record::Replicate) -> u64| {
         gathered.replicates.values().map(|replicate| of(replicate)).sum::<u64>()
@@ -225,7 +225,7 @@ fn stolen(gathered: &Gathered<'_>, machine: &Machine) -> Option<Warning> {
     (stolen_ns > TICK_NS && percent > STEAL_PERCENT_MAX).then_some(Warning::CpuStolen { percent })
 }
 
-/// How many replicates of these cells were measured although others kept the machine busy.
+/// How many replicates of these cells were measured while other programs kept the machine busy.
 pub(crate) fn busy<'a>(all: impl IntoIterator<Item = &'a Gathered<'a>>) -> Option<Warning> {
     let (mut of, mut busy) = (0, Vec::new());
     for replicate in all.into_iter().flat_map(|one| one.replicates.values()) {
@@ -254,7 +254,7 @@ fn call_overhead(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning
         .then_some(Warning::CallOverheadDominates { call_ns, operation_ns })
 }
 
-/// Whether a library reaches it, so that its operations hold no system call.
+/// Whether the target is called as a library, so that its operations contain no system call.
 pub(crate) fn is_called_as_library(target: &TargetRecord) -> bool {
     let known = FileSystem::named(&target.file_system);
     target.scratch && known.is_some_and(FileSystem::is_called_as_library)
@@ -273,7 +273,7 @@ fn in_batches(gathered: &Gathered<'_>) -> Option<Warning> {
     (batch > 1).then_some(Warning::TimedInBatches { batch })
 }
 
-/// Median over the replicates of the median operation; in a batch, each operation has its share.
+/// The median over replicates of the median operation time; in a batch, per operation.
 fn operation_ns(gathered: &Gathered<'_>) -> Option<f64> {
     let medians: Vec<f64> =
         gathered.replicates.values().map(|replicate| replicate.latency.p50_ns as f64).collect();
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use crate::sample::Sample;
 
-    /// One cell whose operations take 10 us, so that it gives no cause for doubt.
+    /// One cell whose operations take 10 us, so that there is no reason to doubt it.
     fn sample() -> Sample {
         Sample::new(&["ext4"]).benchmark("read", &[&[10_000.0; 6]])
     }
@@ -314,7 +314,7 @@ mod tests {
             panic!("{:?}", of(&risen))
         };
         assert!((change_percent - 14.8).abs() < 0.5, "{change_percent}");
-        // As sure, and too little to matter; and as much, but not sure.
+        // Equally significant but too small to matter; and equally large but not significant.
         let little: Vec<f64> = (0..8).map(|block| 10_000.0 * 1.005_f64.powi(block)).collect();
         assert_eq!(of(&little), []);
         assert_eq!(of(&[10e3, 11e3, 10e3, 12e3, 10.5e3, 12e3, 10.2e3, 11.5e3]), []);
@@ -440,7 +440,7 @@ mod tests {
         assert_eq!(of(1000, 10, None), []);
         assert_eq!(of(1000, 50, None), [Warning::CpuStolen { percent: 5.0 }]);
         assert_eq!(of(1000, 50, Some(2)), [Warning::CpuStolen { percent: 2.5 }]);
-        // Six replicates of a millisecond, and a tick that fell into one of them.
+        // Six replicates of a millisecond each, one of which happened to include a tick.
         assert_eq!(of(1, 1, None), []);
         assert_eq!(of(1, 9, None), [Warning::CpuStolen { percent: 100.0 }]);
     }

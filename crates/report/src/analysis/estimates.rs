@@ -1,11 +1,11 @@
-//! The statistics that a report uses, in the report's own terms: what the numbers do not support
-//! is absent rather than an error, because a report says less and goes on.
+//! The statistics that a report uses, in the report's own terms: what the numbers do not support is
+//! absent rather than an error, so that the report goes on and says less.
 
 use record::IntervalReport;
 use stats::dependence::Dependence;
 use stats::{Interval, Sample, order};
 
-/// A sample in short.
+/// A summary of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) median: f64,
@@ -14,15 +14,16 @@ pub(crate) struct Summary {
     pub(crate) interval: Option<IntervalReport>,
 }
 
-/// Median, mean and interval of `values`; none of no values.
+/// Median, mean and interval of `values`; `None` if there are no values.
 pub(crate) fn summary(values: &[f64], level: f64) -> Option<Summary> {
     let sample = Sample::new(values).ok()?;
     let interval = order::median_interval(&sample, level).ok().map(report);
     Some(Summary { median: sample.median(), mean: sample.mean(), interval })
 }
 
-/// The same of values by block that go with the ones before them, whose interval is wider for it:
-/// by a factor on either side of the median, or where values are not above 0 by a difference.
+/// Like [`summary`], for values of successive blocks that may be correlated, which widens the
+/// interval: by a power of the ratio to the median or, if values are not positive, by a multiple of
+/// the distance from it.
 pub(super) fn summary_of_blocks(
     values: &[f64],
     level: f64,
@@ -52,7 +53,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     Sample::new(values).ok().map(|sample| sample.median())
 }
 
-/// Least number of values with which an interval of this quantile is possible.
+/// The smallest number of values with which an interval of this quantile is possible.
 pub(super) fn least_n(quantile: f64, level: f64) -> Option<u64> {
     order::least_n(quantile, level).ok()
 }
@@ -61,8 +62,8 @@ fn report(interval: Interval) -> IntervalReport {
     IntervalReport { level: interval.level, low: interval.low, high: interval.high }
 }
 
-/// The standard deviation within groups, each value relative to its group's mean, in percent; none
-/// where no group has two values.
+/// The pooled standard deviation within groups, in percent, with each value taken relative to its
+/// group's mean; `None` if no group has two values.
 pub(super) fn pooled_percent(groups: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut degrees_of_freedom) = (0.0, 0.0);
     for group in groups.iter().filter(|group| group.len() >= 2) {
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn groups_are_pooled_by_their_degrees_of_freedom() {
         assert_eq!(pooled_percent(&[vec![5.0]]), None);
-        // 10 % up and down in two values is a deviation of 14.1 %.
+        // Two values 10 % above and below their mean have a standard deviation of 14.1 %.
         let one = pooled_percent(&[vec![0.9, 1.1]]).unwrap();
         assert!((one - 200.0_f64.sqrt()).abs() < 1e-9, "{one}");
         let other = pooled_percent(&[vec![0.9, 1.1], vec![7.0, 7.0, 7.0]]).unwrap();

@@ -1,8 +1,8 @@
 //! Laws fitted to curves: how throughput grows with threads or processes.
 //!
-//! The intervals are those of the full law, from leaving out one block after the other: what
-//! happened to a block happened to all its points. Which smaller law describes the values is said
-//! beside it.
+//! The intervals are those of the full law, from leaving out one block at a time: whatever happened
+//! to a block happened to all its points. The simplest law that describes the values is named as
+//! well.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use stats::scalability::{
 
 use super::{BLOCKS_LEAST, Gathered};
 
-/// The axes along which a law of scalability can hold.
+/// The axes to which a law of scalability can apply.
 const AXES: [&str; 2] = ["threads", "processes"];
 
-/// Each curve by concurrency on each target, in the order of the cells.
+/// Fits each curve over concurrency on each target, in the order of the cells.
 pub(super) fn all(gathered: &[Gathered<'_>], manifest: &Manifest) -> Vec<CurveFit> {
     let mut curves: Vec<(&str, &str, Vec<&Gathered<'_>>)> = Vec::new();
     for one in gathered {
@@ -38,7 +38,7 @@ pub(super) fn all(gathered: &[Gathered<'_>], manifest: &Manifest) -> Vec<CurveFi
     by_curve(fits)
 }
 
-/// The targets of each curve one after the other.
+/// Groups the targets of each curve.
 fn by_curve(fits: Vec<CurveFit>) -> Vec<CurveFit> {
     let mut names: Vec<String> = Vec::new();
     for fit in &fits {
@@ -124,7 +124,7 @@ fn fill(fit: &mut CurveFit, found: &Scalability, full: Result<OfBlocks, Refusal>
             let given = all.into_iter().filter_map(|(name, unit, one)| Some((name, unit, one?)));
             fit.parameters.extend(given.map(|(name, unit, one)| parameter(name, unit, one)));
         }
-        // Points are too few for the full law: the smaller one is all that there is.
+        // There are too few points for the full law, so only the smaller one is available.
         Err(why) => {
             let of_chosen = |estimate: &ParameterEstimate| Parameter {
                 value: estimate.value,
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// One target, `throughput` operations per second at each number of threads.
+    /// One target with `throughput` operations per second at each number of threads.
     fn fitted(axis: &str, points: &[(f64, f64)]) -> Vec<CurveFit> {
         let mut sample = Sample::new(&["ext4"]).throughput_first();
         for (threads, throughput) in points {
@@ -189,7 +189,7 @@ mod tests {
         sample.document().fits
     }
 
-    /// Throughput after the Universal Scalability Law.
+    /// Throughput according to the Universal Scalability Law.
     fn usl(alpha: f64, beta: f64, threads: &[f64]) -> Vec<(f64, f64)> {
         let at = |&n: &f64| {
             let cost = 1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0);

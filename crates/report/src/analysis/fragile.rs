@@ -5,11 +5,11 @@ use record::{CacheState, Cell, Manifest, Warning};
 
 use super::{Gathered, estimates};
 
-/// A standard deviation of fewer replicates says nothing.
+/// With fewer replicates, a standard deviation is meaningless.
 const REPLICATES_LEAST: usize = 3;
 
-/// The warning of a cell in a fragile zone, with the spread of its replicates and of those of the
-/// cells like it that lie in none: same target, dimension and cache state.
+/// The warning for a cell in a fragile zone, with the spread of its replicates and that of similar
+/// cells outside of any zone: those with the same target, dimension and cache state.
 pub(super) fn zone_of(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
@@ -44,7 +44,7 @@ fn rates(gathered: &Gathered<'_>) -> Vec<f64> {
     gathered.throughput().into_values().collect()
 }
 
-/// The cache whose size is nearest to the working set, if that is near enough, and its size.
+/// The cache whose size is closest to the working set, if it is close enough, and its size.
 pub(crate) fn nearest_cache(cell: &Cell, manifest: &Manifest) -> Option<(String, u64)> {
     let working_set_bytes = cell.working_set_bytes?;
     let ratio = |cache_bytes: u64| working_set_bytes as f64 / cache_bytes.max(1) as f64;
@@ -54,12 +54,12 @@ pub(crate) fn nearest_cache(cell: &Cell, manifest: &Manifest) -> Option<(String,
         .min_by(|a, b| ratio(a.1).ln().abs().total_cmp(&ratio(b.1).ln().abs()))
 }
 
-/// What a working set may or may not fit into, with its size: caches of the processor, limits on
-/// memory, and memory.
+/// Everything that a working set may or may not fit into, with its size: processor caches, memory
+/// limits, and memory.
 pub(crate) fn caches(cell: &Cell, manifest: &Manifest) -> Vec<(String, u64)> {
     let target = manifest.targets.iter().find(|target| target.label == cell.target);
     let mut caches = Vec::new();
-    // A cold operation waits for the device; the processor's caches do not show in it.
+    // A cold operation waits for the device, which hides the effect of processor caches.
     if cell.cache_state != CacheState::Cold {
         caches.extend(processor_caches(&manifest.machine));
     }
@@ -94,7 +94,7 @@ mod tests {
         document.cells[0].warnings.iter().map(|report| report.warning.clone()).collect()
     }
 
-    /// One cell whose operations take 10 us, so that nothing else gives cause for doubt.
+    /// One cell whose operations take 10 us, so that there is no other reason to doubt it.
     fn sample() -> Sample {
         Sample::new(&["ext4"]).benchmark("read", &[&[10_000.0; 6]])
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_spread_is_that_of_the_cell_and_of_its_likes_outside_of_every_zone() {
-        // 10 % and 1 % up and down: 10.95 % and 1.095 % by six values.
+        // 10 % and 1 % above and below: standard deviations of 10.95 % and 1.095 % with six values.
         let [wide, narrow] =
             [0.1, 0.01].map(|by| [1.0 - by, 1.0 + by].map(|factor| 10_000.0 * factor).repeat(3));
         let mut sample = Sample::new(&["ext4"])

@@ -1,4 +1,4 @@
-//! The journal's lines, sorted by cell.
+//! The lines of the journal, grouped by cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use record::{
 
 use super::Quantile;
 
-/// All that the journal says of one cell.
+/// Everything that the journal says about one cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathered<'a> {
-    /// Index of the cell in the manifest, or behind its cells where a search added it.
+    /// Index of the cell in the manifest, or past its cells if a search added it.
     pub(crate) index: u32,
     pub(crate) cell: &'a Cell,
-    /// Whether a search for cliffs asked for it: it has as many replicates as the search needed.
+    /// Whether a search for cliffs added it: it then has as many replicates as the search needed.
     pub(crate) is_searched: bool,
     pub(crate) pilot: Option<&'a Pilot>,
     /// By block.
@@ -25,8 +25,8 @@ pub(crate) struct Gathered<'a> {
     pub(crate) level: f64,
 }
 
-/// The lines of each cell, in the order of the manifest. What the run left out, however far it had
-/// come with it, is not among them.
+/// The lines of each cell, in the order of the manifest. Cells that the run left out are not
+/// included, even if it had measured some of them.
 pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
     let empty = |(index, cell)| Gathered {
         index,
@@ -72,7 +72,7 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered<'_>> {
     all
 }
 
-/// A line that names a cell which the manifest does not have belongs to nothing.
+/// Ignores lines that name a cell which is not in the manifest.
 fn enter<'a>(all: &mut [Gathered<'a>], cell: usize, change: impl FnOnce(&mut Gathered<'a>)) {
     if let Some(one) = all.get_mut(cell) {
         change(one);
@@ -85,7 +85,7 @@ impl Gathered<'_> {
         u32::try_from(self.replicates.len()).unwrap_or(u32::MAX)
     }
 
-    /// Values of the metric at `position`, by block; a value that is no number is left out.
+    /// Values of the metric at `position`, by block, without those that are not finite.
     pub(crate) fn values(&self, position: usize) -> BTreeMap<u32, f64> {
         let value = |(&block, replicate): (&u32, &&Replicate)| {
             let value = *replicate.metrics.get(position)?;
@@ -99,7 +99,8 @@ impl Gathered<'_> {
         self.values_of(metric.name)
     }
 
-    /// Values of the metric called `name`, or of that quantile of its operations, by block.
+    /// Values of the metric called `name`, or of the quantile of operations with that name, by
+    /// block.
     pub(crate) fn values_of(&self, name: &str) -> BTreeMap<u32, f64> {
         let position = self.cell.metrics.iter().position(|metric| metric.name == name);
         let declared = position.map(|position| self.values(position));
@@ -107,15 +108,15 @@ impl Gathered<'_> {
         declared.or_else(quantile).unwrap_or_default()
     }
 
-    /// Operations per second by block, whether or not the cell has it among its metrics.
+    /// Operations per second by block, whether or not that is among the cell's metrics.
     pub(crate) fn throughput(&self) -> BTreeMap<u32, f64> {
         let declared = self.standard_values(StandardMetric::THROUGHPUT);
         if declared.is_empty() { self.pace() } else { declared }
     }
 
-    /// Operations by the seconds that passed over them, by block: of several threads and of one
-    /// alike, with whatever a thread does between its operations. By the time spent in operations,
-    /// threads would seem to scale that take turns at something and do other work meanwhile.
+    /// Operations per second of elapsed time, by block, over all threads and including whatever a
+    /// thread does between its operations. Based on the time spent in operations, threads would
+    /// seem to scale even if they take turns at something and do other work meanwhile.
     fn pace(&self) -> BTreeMap<u32, f64> {
         let pace = |(&block, replicate): (&u32, &&Replicate)| {
             let seconds = replicate.elapsed_ns as f64 / 1e9;
@@ -124,19 +125,19 @@ impl Gathered<'_> {
         self.replicates.iter().filter_map(pace).collect()
     }
 
-    /// Whether its speed-up over a baseline of this run is what it is about.
+    /// Whether the cell is about its speed-up over a baseline in this run.
     pub(crate) fn has_speed_up(&self, all: &[Self]) -> bool {
         let baseline = self.cell.baseline.as_ref();
         baseline.is_some_and(|name| all.iter().any(|other| other.cell.benchmark == *name))
     }
 
-    /// What was seen besides the metrics in the first block that counts.
+    /// What was observed besides the metrics, in the first block that counts.
     pub(crate) fn observations(&self) -> Vec<Observation> {
         let first = self.replicates.values().next();
         first.map(|replicate| replicate.observations.clone()).unwrap_or_default()
     }
 
-    /// Time per operation less that of the floor on the same target in the same block.
+    /// Time per operation minus that of the floor on the same target in the same block.
     pub(crate) fn own_cost(&self, all: &[Self]) -> BTreeMap<u32, f64> {
         let Some(floor) = self.beside(all, self.cell.floor.as_ref()) else {
             return BTreeMap::new();

@@ -1,4 +1,4 @@
-//! From a run to its document: what each cell's figures are, how sure they are, and which targets
+//! From a run to its document: the figures of each cell, how certain they are, and which targets
 //! can be told apart.
 
 mod cells;
@@ -50,17 +50,17 @@ pub(crate) use warm_up::{first_over_rest, is_warm_up, is_whole_course};
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
 const CLOCK_DRIFT_PPM_MAX: f64 = 100.0;
 
-/// A run analysed.
+/// The result of analysing a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Analysis {
     pub(crate) document: Document,
-    /// The operations of each cell by the time they took, for plots.
+    /// Histogram of the operation times of each cell, for plots.
     pub(crate) latencies: Vec<Vec<Bucket>>,
 }
 
-/// What the run at `path` says.
+/// Analyses the run at `path`.
 ///
-/// A histogram log that cannot be read costs its cell the percentiles, and a warning says so.
+/// If a histogram log cannot be read, its cell has no percentiles and a warning says so.
 pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
     let manifest = &run.manifest;
     let gathered = gather(run);
@@ -112,12 +112,12 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
     Analysis { document, latencies }
 }
 
-/// How many of a run's replicates were measured although others kept the machine busy.
+/// How many of a run's replicates were measured while other programs kept the machine busy.
 pub(crate) fn busy_of_run(run: &Run) -> Option<Warning> {
     doubts::busy(&gather(run))
 }
 
-/// What was asked for, with the budget that the run has been given since.
+/// What was asked for, with the budget that the run has been granted since.
 fn run_record(run: &Run) -> RunRecord {
     let granted = run
         .lines
@@ -131,7 +131,7 @@ fn run_record(run: &Run) -> RunRecord {
     }
 }
 
-/// What the run left out once it knew what things take.
+/// What the run left out once it knew how long things take.
 fn left_out(run: &Run) -> Vec<Skipped> {
     let skipped = |one: &LeftOut| {
         let cell = one.cells.first().and_then(|&cell| run.manifest.cells.get(cell as usize));
@@ -141,13 +141,13 @@ fn left_out(run: &Run) -> Vec<Skipped> {
     record::left_out(&run.lines).into_iter().map(skipped).collect()
 }
 
-/// What makes the whole run doubtful.
+/// Reasons to doubt the whole run.
 fn run_warnings(run: &Run) -> Vec<WarningReport> {
     let mut warnings: Vec<WarningReport> = Vec::new();
-    // What lies on disks of guests is none of this machine's doing.
+    // Disks of guests are not affected by this machine's settings.
     let is_of_guests = !run.manifest.run.kind.is_timed_here();
     let targets: &[TargetRecord] = if is_of_guests { &[] } else { &run.manifest.targets };
-    // Files in memory have no places that could lie in fragments.
+    // Files in memory cannot be fragmented on a device.
     let can_age = |target: &&TargetRecord| {
         let known = FileSystem::named(&target.file_system);
         target.scratch && known.is_none_or(|known| !known.lives_in_memory())
@@ -178,7 +178,7 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
             warnings.push(WarningReport { message, ..plain });
         }
     }
-    // A run that was taken up again has an end per part; the worst counts.
+    // A resumed run has one end per part; the worst drift counts.
     let drifts = run.lines.iter().filter_map(|line| {
         if let Line::End(end) = line { Some(end.clock_drift_ppm) } else { None }
     });
@@ -190,7 +190,7 @@ fn run_warnings(run: &Run) -> Vec<WarningReport> {
     warnings
 }
 
-/// What a virtual disk hides, where something was read cold.
+/// Warns that a virtual disk hides what is below it, if anything was read cold.
 fn hidden_below(run: &Run) -> Option<Warning> {
     let hypervisor = run.manifest.machine.hypervisor.clone()?;
     let is_cold = |cell: u32| {
@@ -203,7 +203,7 @@ fn hidden_below(run: &Run) -> Option<Warning> {
     was_read.then_some(Warning::HiddenBelow { hypervisor })
 }
 
-/// What a target's options let the file system do while it is measured.
+/// Work that a target's options let the file system do in the background during the measurement.
 fn background_work(target: &TargetRecord) -> Option<String> {
     let mut what = Vec::new();
     if let Some(option) = target.mount_options.split(',').find(|one| one.starts_with("discard")) {

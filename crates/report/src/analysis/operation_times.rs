@@ -1,4 +1,4 @@
-//! The times of a cell's single operations, read from its log once.
+//! The times of a cell's single operations, read from its log only once.
 
 use measure::Histogram;
 

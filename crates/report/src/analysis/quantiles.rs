@@ -1,8 +1,8 @@
-//! Quantiles of single operations, as one value of each block.
+//! Quantiles of single operations, with one value per block.
 //!
-//! A mean is pulled up by a few long operations; a quantile is not, so that two targets can differ
-//! in one and not in the other. A block's quantile is that of its replicate, as the journal has it.
-//! These values are compared as means are: paired by block, or run by run.
+//! A few long operations pull up a mean but not a quantile, so two targets can differ in one and
+//! not in the other. A block's quantile is that of its replicate, as recorded in the journal. These
+//! values are compared in the same way as means: paired by block, or run by run.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Quantile {
     /// All of them.
     pub(crate) const ALL: [Self; 2] = [Self::P50, Self::P99];
 
-    /// What it is called as a metric.
+    /// Its name as a metric.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::P50 => "p50",
@@ -41,8 +41,8 @@ impl Quantile {
         MetricDefinition::new(self.name(), "ns", Better::Lower)
     }
 
-    /// How many operations a replicate needs for one of its own, at this confidence level: as many
-    /// as an interval of the quantile takes.
+    /// How many operations a replicate needs to have its own quantile, at this confidence level: as
+    /// many as an interval of the quantile takes.
     pub(crate) fn operations_least(self, level: f64) -> Option<u64> {
         let quantile = match self {
             Self::P50 => 0.5,
@@ -60,15 +60,15 @@ impl Quantile {
 }
 
 impl Gathered<'_> {
-    /// Whether operations were timed one by one, and not in batches.
+    /// Whether operations were timed individually rather than in batches.
     pub(crate) fn has_single_operations(&self) -> bool {
         let metrics = [StandardMetric::LATENCY, StandardMetric::TIME_PER_OPERATION];
         let has = |metric: &MetricDefinition| metrics.iter().any(|own| own.name == metric.name);
         self.pilot.is_none_or(|pilot| pilot.batch <= 1) && self.cell.metrics.iter().any(has)
     }
 
-    /// That quantile of each block; nothing where a replicate has too few operations for it, or
-    /// where they were not timed one by one.
+    /// That quantile in each block; empty if a replicate has too few operations for it, or if they
+    /// were not timed individually.
     pub(super) fn quantile_values(&self, quantile: Quantile) -> BTreeMap<u32, f64> {
         let Some(least) = quantile.operations_least(self.level) else { return BTreeMap::new() };
         let value = |replicate: &Replicate| {
@@ -80,8 +80,8 @@ impl Gathered<'_> {
         all.filter(|_| self.has_single_operations()).unwrap_or_default()
     }
 
-    /// The metrics that it has values of, with those: what it declares, what follows from a
-    /// baseline or a floor among `all`, and the quantiles of its operations.
+    /// The metrics for which it has values, with those values: the declared ones, those derived
+    /// from a baseline or a floor among `all`, and the quantiles of its operations.
     pub(crate) fn series(&self, all: &[Self]) -> Vec<(MetricDefinition, BTreeMap<u32, f64>)> {
         let declared = self.cell.metrics.iter().enumerate();
         let declared = declared.map(|(place, metric)| (metric.clone(), self.values(place)));
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(counts(6), [8, 0]);
         assert_eq!(counts(298), [8, 0]);
         assert_eq!(counts(299), [8, 8]);
-        // One replicate with too few, and nothing is compared.
+        // If one replicate has too few operations, nothing is compared.
         let mut sample = Sample::new(&["ext4"]).operations(299);
         sample = sample.benchmark("fsync", &[&around(1000.0, 8)]);
         let last = sample.run.lines.last_mut();

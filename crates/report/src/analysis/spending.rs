@@ -1,8 +1,8 @@
-//! What the time of a run went into, from what its journal says of each part.
+//! What the time of a run was spent on, according to its journal.
 
 use record::{Line, Run, Spending};
 
-/// The sum of all parts; none where the journal does not say it, as those of earlier versions.
+/// The sum over all parts; `None` if the journal does not record it, as in earlier versions.
 pub(super) fn of(run: &Run) -> Option<Spending> {
     let mut spending = Spending::default();
     let mut is_recorded = false;

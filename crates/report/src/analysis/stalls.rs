@@ -1,34 +1,34 @@
-//! Why a mean is far above the median: stalls, few long operations that carry it, or a slow part
-//! of the operations that is not small.
+//! Why a mean is far above the median: because of stalls, which are a few long operations that
+//! dominate the mean, or because a sizeable part of the operations is slow.
 //!
-//! Where a file system now and then makes one operation wait for the work of many, a mean over few
-//! operations has no stall in it and one over many has: the mean then says how often a stall came
-//! by, and the median what an operation takes otherwise. The report says how many there were, how
-//! long they took, and what share of the time that was.
+//! Some file systems now and then make one operation wait for the work of many. A mean over few
+//! operations may include no stall, and a mean over many does: the mean then says how often a stall
+//! occurred, and the median how long an operation takes otherwise. The report says how many stalls
+//! there were, how long they took, and what share of the time that was.
 
 use measure::Histogram;
 use record::Warning;
 
-/// A stall takes as long as so many ordinary operations, at least.
+/// A stall takes at least as long as this many ordinary operations.
 const TIMES_THE_MEDIAN: f64 = 32.0;
-/// A stall is longer than what an interrupt or another task takes, in nanoseconds.
+/// A stall takes longer than an interrupt or another task would, in nanoseconds.
 const LEAST_NS: f64 = 100_000.0;
-/// Operations that are no more than this share of all are few.
+/// At most this share of all operations counts as few.
 const FEW: f64 = 0.01;
-/// A share of the time below which they do not carry the mean, in percent.
+/// Below this share of the time, stalls do not dominate the mean, in percent.
 const SHARE_PERCENT_LEAST: f64 = 10.0;
 
-/// A mean so many times the median needs a reason.
+/// A mean that is this many times the median needs an explanation.
 const MEAN_OVER_MEDIAN: f64 = 2.0;
-/// The share of operations that are called the slowest.
+/// The share of operations that count as the slowest.
 const SLOWEST: f64 = 0.1;
 
-/// Why the mean of these operations is above their median, where it is.
+/// Why the mean of these operations is above their median, if it is.
 pub(super) fn why_mean_is_above(pooled: &Histogram) -> Option<Warning> {
     stalls(pooled).or_else(|| slow_tenth(pooled))
 }
 
-/// The share of the slowest tenth, where the mean is far above the median.
+/// The share of the slowest tenth, if the mean is far above the median.
 fn slow_tenth(pooled: &Histogram) -> Option<Warning> {
     let (mean_ns, p50_ns) = (pooled.mean(), pooled.quantile(0.5));
     if p50_ns <= 0.0 || mean_ns < MEAN_OVER_MEDIAN * p50_ns {
@@ -45,7 +45,7 @@ fn slow_tenth(pooled: &Histogram) -> Option<Warning> {
     Some(Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent })
 }
 
-/// The stalls among these operations, where they carry the mean.
+/// The stalls among these operations, if they dominate the mean.
 fn stalls(pooled: &Histogram) -> Option<Warning> {
     let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(LEAST_NS);
     let (mut operations, mut time_ns, mut shortest_ns) = (0, 0.0, u64::MAX);

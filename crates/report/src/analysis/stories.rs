@@ -1,9 +1,9 @@
-//! Whether the mean and the median of operations tell different stories of two targets, or of two
-//! runs. `docs/verdicts.md` defines when they do.
+//! Whether the mean and the median of operations tell different stories about two targets, or about
+//! two runs. `docs/verdicts.md` defines when they do.
 
 use record::StandardMetric;
 
-/// Metrics whose value in a block is a mean over the operations that were timed one by one.
+/// Metrics whose value in a block is a mean over individually timed operations.
 const MEANS: [StandardMetric; 6] = [
     StandardMetric::TIME_PER_OPERATION,
     StandardMetric::TIME_PER_KIB,
@@ -12,15 +12,15 @@ const MEANS: [StandardMetric; 6] = [
     StandardMetric::BANDWIDTH,
     StandardMetric::LATENCY,
 ];
-/// Two ratios in the same direction are different stories if one is so many times the other.
+/// Two ratios in the same direction tell different stories if one is this many times the other.
 const APART: f64 = 1.5;
-/// A difference in one of the two alone is a story if its interval lies beyond this.
+/// A difference in only one of the two is a story if its interval is beyond this.
 const LEAST: f64 = 1.1;
 
-/// What one of the two says: how many times slower the second is.
+/// What one of the two says: how many times slower the second target is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stand {
-    /// Whether it is called different at all.
+    /// How sure a difference is, if there is one.
     pub(crate) difference: Option<Certainty>,
     /// The ratio and the ends of its interval, if there are any.
     pub(crate) ratio: Option<[f64; 3]>,
@@ -60,7 +60,7 @@ pub(crate) fn are_different(mean: Stand, median: Stand) -> bool {
     }
 }
 
-/// How far the interval's nearer end lies from 1, as a ratio above 1.
+/// The distance of the interval's nearer end from 1, as a ratio above 1.
 fn nearest_to_1([ratio, low, high]: [f64; 3]) -> f64 {
     if ratio > 1.0 { low } else { 1.0 / high }
 }
@@ -74,15 +74,15 @@ mod tests {
         let real = Some(Certainty::BeyondMargin);
         let of = |difference, ratio| Stand { difference, ratio: Some(ratio) };
         let told = |mean, median| are_different(mean, median);
-        // Opposite directions, of which one is sure.
+        // Opposite directions, one of which is certain.
         assert!(told(of(real, [1.3, 1.2, 1.4]), of(real, [0.9, 0.85, 0.95])));
         let unsure = Some(Certainty::SizeUnknown);
         assert!(!told(of(unsure, [1.01, 1.001, 1.03]), of(unsure, [0.99, 0.97, 0.999])));
-        // One direction, far apart or not.
+        // The same direction, far apart or not.
         assert!(told(of(real, [44.0, 40.0, 48.0]), of(real, [2.1, 2.0, 2.2])));
         assert!(!told(of(real, [2.8, 2.7, 2.9]), of(real, [2.1, 2.0, 2.2])));
         assert!(!told(of(real, [4.0, 2.1, 8.0]), of(real, [2.1, 2.0, 2.2])));
-        // One of the two alone.
+        // Only one of the two differs.
         assert!(told(of(None, [0.8, 0.3, 2.0]), of(real, [0.5, 0.48, 0.52])));
         assert!(told(Stand { difference: None, ratio: None }, of(real, [0.5, 0.48, 0.52])));
         assert!(!told(of(None, [1.0, 0.98, 1.02]), of(real, [1.05, 1.04, 1.06])));

@@ -1,20 +1,21 @@
-//! Differences that depend on the size of the volume: they would not be there on a larger one.
+//! Differences that depend on the size of the volume: on a larger one they would not exist.
 //!
-//! What is known of that was measured once, on volumes of several sizes
-//! ([docs/volume-size.md](../../../../docs/volume-size.md)), and stands here as a table.
+//! The facts were measured once, on volumes of several sizes
+//! ([docs/volume-size.md](../../../../docs/volume-size.md)), and are listed here in a table.
 
 use record::{CellReport, Comparison, TargetRecord, Warning};
 use serde_json::Value;
 
-/// Figures of a file system that move with the size of its volume.
+/// Figures of a file system that change with the size of its volume.
 struct Known {
     file_system: &'static str,
-    /// The operation and, where that matters, in what order it goes over its file.
+    /// The operation and, if it matters, the order in which it accesses its file.
     operation: &'static str,
     access: Option<&'static str>,
-    /// The parameter that says how much one operation writes, and how much that was.
+    /// The parameter that says how much one operation writes, and the amount that was measured.
     written: (&'static str, u64),
-    /// The smallest size measured from which the figure stands: at four times that it is the same.
+    /// The smallest measured size from which the figure is stable: at four times that, it is the
+    /// same.
     stands_from_bytes: u64,
 }
 
@@ -36,7 +37,8 @@ const KNOWN: [Known; 2] = [
     },
 ];
 
-/// Warns of cells whose figures depend on the volume's size, where that makes a real difference.
+/// Adds a warning to cells whose figures depend on the volume's size, if that leads to a real
+/// difference.
 pub(super) fn warn(cells: &mut [CellReport], comparisons: &[Comparison], targets: &[TargetRecord]) {
     for cell in cells {
         let is_of_cell = |one: &&Comparison| {
@@ -51,7 +53,7 @@ pub(super) fn warn(cells: &mut [CellReport], comparisons: &[Comparison], targets
 
 fn depends(cell: &CellReport, target: &TargetRecord) -> Option<Warning> {
     let known = KNOWN.iter().find(|known| known.is_of(cell, target))?;
-    // Somebody's own volume is as large as it is: that is no condition of the run.
+    // The size of a user's own volume is a given, not a condition of the run.
     let is_smaller = target.scratch && target.size_bytes < known.stands_from_bytes;
     is_smaller.then_some(Warning::DependsOnVolumeSize {
         volume_bytes: target.size_bytes,
@@ -63,7 +65,7 @@ impl Known {
     fn is_of(&self, cell: &CellReport, target: &TargetRecord) -> bool {
         let word = |name: &str| cell.parameters.get(name).and_then(Value::as_str);
         let (name, bytes) = self.written;
-        // Past the page cache, nothing is reserved for pages.
+        // Only buffered I/O: an I/O path past the page cache reserves nothing for pages.
         target.file_system == self.file_system
             && word("io_path").is_none()
             && word("operation") == Some(self.operation)
@@ -83,7 +85,7 @@ mod tests {
     use crate::sample::{Sample, around};
     use crate::terminal::{render_answer, render_terminal};
 
-    /// A random write on two volumes, of which the second takes `times` the time.
+    /// A random write on two volumes; the second takes `times` as long.
     fn document(file_system: &str, size_bytes: u64, times: f64, request_bytes: u64) -> Document {
         let (low, high) = (around(1e5, 12), around(1e5 * times, 12));
         let mut sample = Sample::new(&["ext4", file_system]).benchmark("write", &[&low, &high]);
@@ -102,7 +104,7 @@ mod tests {
         sample.ended().document()
     }
 
-    /// The targets whose cells are warned of.
+    /// The targets whose cells have the warning.
     fn warned(file_system: &str, size_bytes: u64, times: f64, request_bytes: u64) -> Vec<String> {
         let document = document(file_system, size_bytes, times, request_bytes);
         let warned = document.cells.iter().filter(|cell| {

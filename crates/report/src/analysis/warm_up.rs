@@ -1,14 +1,14 @@
-//! Finding warm-up: operations at the beginning of what is measured that were slower than the later
+//! Finding warm-up: operations at the beginning of the measured part that were slower than later
 //! ones.
 //!
-//! What comes first after a state was made is a figure of its own and not part of this; here it is
-//! seen whether the rest was steady. A replicate's course says how long its operations took, part
-//! by part; the ratio is that of the first quarter of the operations over the rest. One replicate
-//! proves nothing, so the ratios of all replicates are pooled: there is warm-up where the
-//! *interval* of their median lies above [`RATIO_LEAST`]. That is, it is said only where it is
-//! there at the run's confidence level and large enough to move the figure (a first quarter slower
-//! by a tenth makes the whole slower by about one fortieth). Runs of before courses were recorded
-//! have timelines, whose slices say the same less exactly.
+//! The start, right after a state was made, is a figure of its own and not considered here. What is
+//! checked is whether the rest was steady. A replicate's course records how long its operations
+//! took, part by part; the ratio is that of the first quarter of the operations over the rest. One
+//! replicate proves nothing, so the ratios of all replicates are pooled: there is warm-up if the
+//! *interval* of their median is above [`RATIO_LEAST`]. That is, it is reported only if it is
+//! present at the run's confidence level and large enough to move the figure (a first quarter that
+//! is slower by a tenth makes the whole slower by about one fortieth). Runs from before courses
+//! were recorded have timelines, whose slices give the same ratio less exactly.
 
 use record::{Cell, CourseRecord, Replicate};
 
@@ -16,16 +16,18 @@ use super::{Gathered, Summary, estimates};
 
 /// Ratios up to this are too small to move the cell's figure.
 const RATIO_LEAST: f64 = 1.1;
-/// Fewer parts have no quarter.
+/// With fewer parts there is no quarter.
 const PARTS_LEAST: usize = 4;
-/// Coarser timelines cannot tell a quarter.
+/// Coarser timelines do not resolve a quarter.
 const SLICES_LEAST: usize = 8;
-/// With fewer operations, one that ends just before or after the quarter decides the ratio.
+/// With fewer operations, a single one that ends just before or after the quarter decides the
+/// ratio.
 const OPERATIONS_LEAST: u64 = 64;
 
-/// Time per operation in the first quarter over that in the rest, over all replicates; none where
-/// no replicate has recorded how its operations went, and of what is a course as a whole: the first
-/// writes to all clean pages of a file, of which those to a folio that has none yet take longer.
+/// Time per operation in the first quarter over that in the rest, over all replicates; `None` if no
+/// replicate has recorded the course of its operations. Also `None` if the cell measures a course
+/// as a whole: the first writes to all clean pages of a file, which take longer for a page in a
+/// folio that has not been written yet.
 pub(crate) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<Summary> {
     if is_whole_course(gathered.cell) {
         return None;
@@ -35,12 +37,12 @@ pub(crate) fn first_over_rest(gathered: &Gathered<'_>, level: f64) -> Option<Sum
     estimates::summary(&ratios, level)
 }
 
-/// Whether its figure is that of a course from its first operation to its last.
+/// Whether its figure covers a whole course, from the first operation to the last.
 pub(crate) fn is_whole_course(cell: &Cell) -> bool {
     cell.parameters.get("pages").is_some_and(|pages| pages == "clean")
 }
 
-/// Whether such a ratio is surely above one.
+/// Whether such a ratio is significantly above one.
 pub(crate) fn is_warm_up(first_over_rest: &Summary) -> bool {
     first_over_rest.interval.is_some_and(|interval| interval.low > RATIO_LEAST)
 }
@@ -52,7 +54,7 @@ fn ratio(replicate: &Replicate) -> Option<f64> {
     }
 }
 
-/// Parts of equal numbers of operations: a quarter of them against the others.
+/// The first quarter of the parts, which have equal numbers of operations, over the others.
 fn ratio_of_course(course: &CourseRecord) -> Option<f64> {
     let parts = &course.steady;
     if parts.len() < PARTS_LEAST {
@@ -78,12 +80,12 @@ fn ratio_of_timeline(replicate: &Replicate) -> Option<f64> {
     let quarter = timeline.slices.len() / 4;
     let (first, rest) = timeline.slices.split_at(quarter);
     let first_ns = quarter as f64 * timeline.slice_ns as f64;
-    // The last slice is cut short by the end of the last operation.
+    // The last slice ends with the last operation, so it may be shorter.
     let rest_ns = replicate.elapsed_ns as f64 - first_ns;
     if rest_ns <= 0.0 || ended(rest) == 0 {
         return None;
     }
-    // No operation that ends within the quarter is the slowest of beginnings, not an infinite one.
+    // If no operation ended within the quarter, the beginning was very slow, but not infinitely so.
     let first_operations = (ended(first) as f64).max(0.5);
     Some((first_ns / first_operations) / (rest_ns / ended(rest) as f64))
 }
@@ -94,7 +96,7 @@ mod tests {
 
     use crate::sample::Sample;
 
-    /// A run of one cell whose replicates have these numbers of operations per slice.
+    /// The warnings of a cell whose replicates have these numbers of operations per slice.
     fn warnings(replicates: &[Vec<u64>]) -> Vec<Warning> {
         let values = vec![1000.0; replicates.len()];
         let mut sample = Sample::new(&["/mnt"]).benchmark("read", &[&values]);
@@ -122,7 +124,8 @@ mod tests {
         assert_eq!(found, [Warning::WarmUpInside { first_over_rest: 2.0 }]);
     }
 
-    /// The same of replicates with courses of eight parts of 8 operations, which take this long.
+    /// The number of warnings, for replicates with courses of eight parts of 8 operations that take
+    /// this long.
     fn of_courses(times_ns: [u64; 8]) -> usize {
         let mut sample = Sample::new(&["/mnt"]).benchmark("read", &[&[1000.0; 6]]);
         for line in &mut sample.run.lines {

@@ -1,9 +1,10 @@
-//! Unaligned access: random operations that begin at any byte, beside sequential ones that begin on
-//! a page.
+//! Unaligned access: random operations that begin at any byte, compared with sequential ones that
+//! begin on a page.
 //!
-//! In the paper it made random reads half as fast. What it costs here, the run cannot separate from
-//! what else random operations do; so the ratio to the sequential phase stands beside. Cells of
-//! which another has the same operations aligned are left out: there, alignment is what is studied.
+//! In the paper, it halved the speed of random reads. A run cannot separate this cost from the
+//! others that random operations have, so the ratio to the sequential phase is reported with it. A
+//! cell is left out if another one has the same operations, aligned: there, alignment is what is
+//! studied.
 
 use std::mem::discriminant;
 
@@ -20,7 +21,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .iter()
         .filter(|one| is_unaligned(one) && !has_aligned_twin(checked, one))
         .collect();
-    // A write that allocates is not held beside one that overwrites.
+    // A write that allocates is not compared with one that overwrites.
     let beside = pairs::random_beside_sequential(checked)
         .into_iter()
         .filter(|(random, _)| is_unaligned(random))
@@ -43,7 +44,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings: titles.into_iter().map(of_title).collect(), ..Looked::default() }
 }
 
-/// Of one benchmark, or of all on one curve, on its targets.
+/// The finding for one benchmark, or for all on one curve, on its targets.
 fn finding(
     checked: &Checked<'_>,
     cells: &[&CheckedCell<'_>],
@@ -91,7 +92,7 @@ fn finding(
     Finding::in_cells(cells, format!("{title}: {begins}{beside}{loads}"), evidence, avoid)
 }
 
-/// What the processor counts of accesses that are not aligned, for each operation.
+/// Unaligned accesses per operation, as counted by the processor.
 fn per_operation(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
     let of = |one: &&CheckedCell<'_>| {
         let all = [ProcessorCount::MisalignedLoads, ProcessorCount::MisalignedStores];
@@ -105,7 +106,7 @@ fn per_operation(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evide
     cells.iter().filter_map(of).collect()
 }
 
-/// As its warning says.
+/// Whether the cell has the warning.
 fn is_unaligned(one: &CheckedCell<'_>) -> bool {
     let wanted = discriminant(&Warning::UnalignedRandomAccess { alignment_bytes: 0 });
     one.report.warnings.iter().any(|report| discriminant(&report.warning) == wanted)

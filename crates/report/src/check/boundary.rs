@@ -1,9 +1,9 @@
 //! A working set at the boundary of a cache or of memory.
 //!
-//! There, a few pages more or less decide whether it fits, and with it the figure; conclusions of
-//! one size do not hold for another. The zone is that of the cell's warning: from half of the
-//! cache's size to one and a half. A curve that has sizes on both sides of the zone does what the
-//! paper recommends, and is left out.
+//! There, a few pages more or less decide whether it fits, and with it the figure; conclusions from
+//! one size do not carry over to another. The zone is that of the cell's warning: from half of the
+//! cache's size to one and a half times. A curve with sizes on both sides of the zone does what the
+//! paper recommends, and is not reported.
 
 use super::cells::{Checked, CheckedCell};
 use super::{Evidence, Finding, Looked};
@@ -12,7 +12,7 @@ use record::machine::FRAGILE;
 use record::{Manifest, Warning};
 use textual::{list, plural, size};
 
-/// What is small enough not to matter, and large enough: shares of a boundary.
+/// Sizes that are far enough below and above a boundary, as multiples of it.
 const FAR: [f64; 2] = [0.25, 4.0];
 
 pub(super) fn look(checked: &Checked<'_>) -> Looked {
@@ -39,7 +39,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings: boundaries.iter().map(found).collect(), ..Looked::default() }
 }
 
-/// Whether it lies on a curve that has sizes on either side of the zone.
+/// Whether it is on a curve with sizes on both sides of the zone.
 fn reaches_past(checked: &Checked<'_>, one: &CheckedCell<'_>, cache_bytes: u64) -> bool {
     let name = |cell: &CheckedCell<'_>| cell.cell().curve.as_ref().map(|at| at.curve.clone());
     let is_beside = |other: &&CheckedCell<'_>| {
@@ -83,7 +83,7 @@ fn finding(
     Finding::in_cells(cells, message, evidence, avoid(checked, cells, cache_bytes))
 }
 
-/// How much replicates spread there, and elsewhere: the worst, where it was measured.
+/// How much replicates vary there, and elsewhere: the worst case, if that was measured.
 fn spread(cells: &[&CheckedCell<'_>]) -> String {
     let spreads = cells.iter().flat_map(|one| &one.report.warnings).filter_map(|report| {
         if let Warning::FragileZone { spread_inside_percent, spread_outside_percent, .. } =
@@ -102,7 +102,7 @@ fn spread(cells: &[&CheckedCell<'_>]) -> String {
     }
 }
 
-/// Sizes on either side that are near no other boundary.
+/// Sizes on both sides that are not near another boundary.
 fn avoid(checked: &Checked<'_>, cells: &[&CheckedCell<'_>], cache_bytes: u64) -> String {
     let Some(cell) = cells.first() else { return String::new() };
     let files = cell.sprite_lfs().map_or(1, |options| u64::from(options.files));
@@ -125,13 +125,13 @@ fn is_near(bytes: u64, cell: &CheckedCell<'_>, manifest: &Manifest) -> bool {
     nearest_cache(&cell, manifest).is_some()
 }
 
-/// The next power of two, not below a page.
+/// The next power of two, but at least a page.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped")]
 fn power_of_two(bytes: f64) -> u64 {
     1 << (bytes.max(4096.0).log2().round().clamp(12.0, 62.0) as u32)
 }
 
-/// A size as options take it.
+/// A size as command-line options accept it.
 pub(super) fn option_size(bytes: u64) -> String {
     let units = [(1_u64 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
     let unit = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit));

@@ -1,12 +1,12 @@
-//! Calls beside the operation itself.
+//! Calls in addition to the operation itself.
 //!
 //! A random operation draws a number and seeks before it reads or writes, a sequential one does
-//! not; at the speed of a cache this made random reads a fifth slower in the paper, until
+//! not. At the speed of a cache this made random reads a fifth slower in the paper, until
 //! sequential phases were padded with the same calls (its Figures 6 and 7). A run that has a phase
-//! both ways shows what these calls cost, as the paper did. Where it has not, or the ratio is lost
-//! in noise, how large a part one call is follows from the cheapest system call of the
-//! machine and the time of a sequential operation. Cells of other benchmarks are told where that
-//! call alone is over a quarter of the operation, as in their warning.
+//! both ways shows what these calls cost, as the paper did. If it does not, or if the ratio is lost
+//! in noise, the cost of one call is estimated from the machine's cheapest system call and the time
+//! of a sequential operation. Cells of other benchmarks are reported if that call alone is more
+//! than a quarter of the operation, as in their warning.
 
 use record::{StandardMetric, Warning};
 
@@ -35,7 +35,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings, ..Looked::default() }
 }
 
-/// Sequential phases that make fewer calls than the random ones beside them.
+/// Sequential phases that make fewer calls than the corresponding random ones.
 fn unpadded<'a>(checked: &'a Checked<'a>) -> Vec<&'a CheckedCell<'a>> {
     let mut found: Vec<&CheckedCell<'_>> = Vec::new();
     let beside = pairs::random_beside_sequential(checked);
@@ -48,10 +48,10 @@ fn unpadded<'a>(checked: &'a Checked<'a>) -> Vec<&'a CheckedCell<'a>> {
     found
 }
 
-/// Those that take longer with these calls.
+/// Phases that take longer with these calls.
 fn shown_by_padding(checked: &Checked<'_>, padded: &[&pairs::Pair<'_>]) -> Option<Finding> {
     let longer: Vec<_> = padded.iter().filter(|pair| pair.takes_longer()).collect();
-    // It is told of what lacks the calls.
+    // The finding is about the phase that lacks the calls.
     let of_unpadded = |pair: &&&pairs::Pair<'_>| {
         let benchmark = Some(pair.over.cell().benchmark.clone());
         Some(Evidence { benchmark, ..pair.evidence("padded_over_unpadded")? })
@@ -67,7 +67,7 @@ fn shown_by_padding(checked: &Checked<'_>, padded: &[&pairs::Pair<'_>]) -> Optio
     Some(Finding::in_cells(&cells, message, evidence, checked.sprite_lfs("--pad-calls")))
 }
 
-/// Those of which a call is a part that matters.
+/// Cells in which a call is a relevant part of the operation.
 fn estimated_by_a_call(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Option<Finding> {
     let call_ns = checked.manifest.clock.system_call_ns;
     let share = |one| share(one, call_ns).filter(|share| share.value > MARGIN * 100.0);
@@ -83,7 +83,7 @@ fn estimated_by_a_call(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Opt
     Some(Finding::in_cells(&cells, message, evidence, checked.sprite_lfs("--pad-calls")))
 }
 
-/// What share of the cell's operation a call is, in percent.
+/// The share of a call in the cell's operation, in percent.
 fn share(cell: &CheckedCell<'_>, call_ns: f64) -> Option<Evidence> {
     let time = cell.report.metric(StandardMetric::TIME_PER_OPERATION)?;
     let percent = |time_ns: f64| 100.0 * call_ns / time_ns;
@@ -96,7 +96,7 @@ fn share(cell: &CheckedCell<'_>, call_ns: f64) -> Option<Evidence> {
     (time.median > 0.0).then(|| share.within(interval))
 }
 
-/// Cells of which the call is more than a quarter.
+/// Cells in which the call is more than a quarter of the operation.
 fn dominated(checked: &Checked<'_>) -> Option<Finding> {
     let share = |one: &CheckedCell<'_>| {
         one.report.warnings.iter().find_map(|report| {
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(evidence.benchmark.as_deref(), Some("sequential-write"));
         assert!((evidence.value - 1.12).abs() < 0.01 && evidence.interval.is_some(), "{found:?}");
         assert!(message.contains("with the same calls, a sequential phase takes"), "{message}");
-        // What is measured counts, not that a call is a fifth of the operation.
+        // The measured ratio counts, not the estimate that a call is a fifth of the operation.
         assert_eq!(of(0.0).outcome, Outcome::Passed);
     }
 

@@ -1,5 +1,5 @@
 //! The cells of a run as detectors see them: what was asked for, what was measured, and what was
-//! seen around it.
+//! observed during it.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use crate::AnalysedRun;
 use crate::analysis::{Gathered, gather, summary};
 use crate::traffic::Traffic;
 
-/// Operations that read and do not write, as phases name them, and those that write.
+/// Operations that read and do not write, by their names in phases, and those that write.
 const READS: [&str; 4] = ["read", "getc", "seek and read", "stat"];
 const WRITES: [&str; 4] = ["write", "putc", "read and write", "create"];
 
-/// A run that is checked.
+/// A run that is being checked.
 pub(super) struct Checked<'a> {
     pub(super) manifest: &'a Manifest,
     /// The cells that were measured.
     pub(super) cells: Vec<CheckedCell<'a>>,
-    /// What was counted beside it in caches like this machine's, if anything was.
+    /// Traffic counted in simulated caches like this machine's, if any was.
     pub(super) traffic: Option<Traffic>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Checked<'a> {
         let all = gather(analysed.run).into_iter().zip(&analysed.document.cells);
         let all = all.map(|(gathered, report)| CheckedCell { gathered, report });
         let measured = all.filter(|one| one.gathered.count() > 0 && !one.gathered.is_searched);
-        // Other caches than this machine's say nothing of its times.
+        // Caches unlike this machine's say nothing about its times.
         let counted = analysed.run.traffic(analysed.path).ok().flatten();
         let traffic = counted.as_ref().and_then(Traffic::of).filter(|one| one.is_of_machine);
         Self { manifest: &analysed.run.manifest, cells: measured.collect(), traffic }
@@ -50,7 +50,7 @@ impl<'a> Checked<'a> {
         self.manifest.run.confidence_level
     }
 
-    /// The size of the processor's largest cache, in bytes; none if it is not known.
+    /// The size of the processor's largest cache, in bytes; `None` if it is unknown.
     pub(super) fn largest_cache_bytes(&self) -> Option<u64> {
         let caches = self.manifest.machine.caches.iter();
         let caches = caches.filter(|cache| cache.kind != CacheKind::Instruction);
@@ -62,13 +62,13 @@ impl<'a> Checked<'a> {
         self.cells.iter().filter(|one| one.is_phase())
     }
 
-    /// Whether an earlier version made the run, which did not record the order of phases.
+    /// Whether the run was made by an earlier version that did not record the order of phases.
     pub(super) fn lacks_order(&self) -> bool {
         self.cells.iter().any(|one| one.sprite_lfs().is_some() && !one.is_phase())
     }
 
-    /// Options that only sprite-lfs has, as one types them: where the run is of another suite, with
-    /// the command that takes them.
+    /// Options that only sprite-lfs has, as typed on the command line; in a run of another suite,
+    /// with the command that accepts them.
     pub(super) fn sprite_lfs(&self, options: &str) -> String {
         match self.manifest.run.suite.as_str() {
             "sprite-lfs" => options.to_owned(),
@@ -82,7 +82,7 @@ impl CheckedCell<'_> {
         self.gathered.cell
     }
 
-    /// Whether it is the same cell of the run.
+    /// Whether the two are the same cell of the run.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.gathered.index == other.gathered.index
     }
@@ -97,7 +97,7 @@ impl CheckedCell<'_> {
         self.cell().parameters.get(name)?.as_str()
     }
 
-    /// The options of sprite-lfs, where it is a phase of that.
+    /// The options of sprite-lfs, if it is a phase of that suite.
     pub(super) fn sprite_lfs(&self) -> Option<SpriteLfsOptions> {
         let parameters = self.cell().parameters.clone().into_iter().collect();
         serde_json::from_value(Value::Object(parameters)).ok()
@@ -108,23 +108,23 @@ impl CheckedCell<'_> {
         self.number("phase").is_some()
     }
 
-    /// Whether its operations are in no order.
+    /// Whether its operations are in random order.
     pub(super) fn is_random(&self) -> bool {
         self.word("access").is_some_and(|access| access != "sequential")
     }
 
-    /// Whether it reads and does not write, after a phase that wrote.
+    /// Whether it only reads, after a phase that wrote.
     pub(super) fn is_read_after_write(&self) -> bool {
         let is = |name: &str, all: &[&str]| self.word(name).is_some_and(|word| all.contains(&word));
         is("operation", &READS) && is("after_operation", &WRITES)
     }
 
-    /// Whether each phase drops what it did first.
+    /// Whether each phase discards the results of its first file.
     pub(super) fn drops_first(&self) -> bool {
         self.sprite_lfs().is_some_and(|options| options.drop_first)
     }
 
-    /// Nanoseconds per operation, or per KiB, by block: measured, else what the rate comes to.
+    /// Nanoseconds per operation, or per KiB, by block: measured, or else calculated from the rate.
     pub(super) fn times(&self) -> BTreeMap<u32, f64> {
         let of = |metric| self.gathered.standard_values(metric);
         let per = |work: f64, rates: BTreeMap<u32, f64>| {
@@ -140,7 +140,7 @@ impl CheckedCell<'_> {
         all.into_iter().find(|times| !times.is_empty()).unwrap_or_default()
     }
 
-    /// The share of the files' pages that were in memory before: the median over blocks.
+    /// The share of the files' pages that were in memory beforehand: the median over blocks.
     pub(super) fn resident_share(&self, level: f64) -> Option<f64> {
         let share = |replicate: &&record::Replicate| {
             let (pages, before) = (replicate.evidence.pages?, replicate.evidence.resident_before?);
@@ -150,7 +150,7 @@ impl CheckedCell<'_> {
         Some(summary(&shares, level)?.median)
     }
 
-    /// Whether it is of the same target and has the same parameters as another, but for these.
+    /// Whether the two have the same target and the same parameters, except for those in `but`.
     pub(super) fn is_alike(&self, other: &Self, but: &[&str]) -> bool {
         let parameters = |cell: &Cell| -> BTreeMap<String, Value> {
             let all = cell.parameters.clone().into_iter();
@@ -163,7 +163,7 @@ impl CheckedCell<'_> {
             && parameters(one) == parameters(other)
     }
 
-    /// What the processor counted in it, with its unit: none if it was not asked to.
+    /// What the processor counted in it, with its unit; `None` if it was not asked to count.
     pub(super) fn counted(&self, count: ProcessorCount, level: f64) -> Option<Evidence> {
         let values: Vec<f64> = self.gathered.values_of(count.metric()).into_values().collect();
         let summary = summary(&values, level)?;
@@ -172,7 +172,7 @@ impl CheckedCell<'_> {
         Some(evidence.within(summary.interval))
     }
 
-    /// A number of it.
+    /// A number about this cell.
     pub(super) fn evidence(&self, (name, unit): (&str, &str), value: f64) -> Evidence {
         Evidence {
             target: Some(self.cell().target.clone()),
@@ -184,7 +184,7 @@ impl CheckedCell<'_> {
         }
     }
 
-    /// Its title; that of its curve, if it lies on one.
+    /// Its title, or that of its curve if it is on one.
     pub(super) fn title(&self) -> &str {
         let cell = self.cell();
         cell.curve.as_ref().map_or(&cell.title, |point| &point.title)
@@ -197,7 +197,7 @@ impl CheckedCell<'_> {
 }
 
 impl Evidence {
-    /// The same with its interval.
+    /// Adds an interval.
     pub(super) fn within(self, interval: Option<IntervalReport>) -> Self {
         Self { interval, ..self }
     }

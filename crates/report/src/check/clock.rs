@@ -1,8 +1,9 @@
-//! Too short for the clock.
+//! Intervals too short for the clock.
 //!
-//! What is timed should take far longer than the clock's own reading and its smallest step: the
-//! share of both together is at most that of the cell's warning. A phase is timed once for each of
-//! its files; operations that are timed one by one have the warning itself.
+//! A timed interval should be far longer than it takes to read the clock and than the clock's
+//! resolution: both together may be at most the share that the cell's warning allows. A phase is
+//! timed once for each of its files; operations that are timed individually have the warning
+//! itself.
 
 use record::Warning;
 
@@ -42,7 +43,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings: vec![finding], ..Looked::default() }
 }
 
-/// What lies between two readings of the clock, where that is too short.
+/// The time between two readings of the clock, if it is too short.
 fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidence> {
     let warned = one.report.warnings.iter().find_map(|report| {
         let Warning::ClockOverhead { interval_ns, .. } = report.warning else { return None };
@@ -59,14 +60,14 @@ fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidenc
     is_short.then_some(evidence)
 }
 
-/// How many stretches of a replicate are timed.
+/// How many intervals of a replicate are timed.
 fn stretches(one: &CheckedCell<'_>) -> u64 {
     let files =
         one.sprite_lfs().map(|own| u64::from(own.files).saturating_sub(u64::from(own.drop_first)));
     files.or(one.number("walks")).unwrap_or(1).max(1)
 }
 
-/// The next power of two at which the clock's share is no more than it may be.
+/// The next power of two at which the clock's share is small enough.
 fn avoid(checked: &Checked<'_>, one: &CheckedCell<'_>, share: f64) -> String {
     let Some(options) = one.sprite_lfs() else {
         let option = if one.number("directories").is_some() { "--dirs" } else { "--size" };
@@ -84,7 +85,7 @@ mod tests {
     use crate::check::{Mistake, Outcome};
     use crate::sample::Sample;
 
-    /// In samples a reading takes 21 ns, and a step is 1 ns.
+    /// In samples it takes 21 ns to read the clock, and its resolution is 1 ns.
     #[test]
     fn a_phase_of_one_block_is_too_short() {
         let of = |blocks: u64| {

@@ -1,14 +1,14 @@
-//! A dirty cache that a phase inherits from the one before.
+//! A dirty cache that a phase inherits from the previous one.
 //!
-//! Lines that a write leaves dirty in a processor's cache must be written to memory before a read
-//! can take their place, and that read is timed. Read again, the same file shows the difference:
-//! the first read over the second. The array walk has the same ratio without a file system. Dirty
-//! pages that were still to be written to the device when a replicate began are the same in
-//! another cache, and counted.
+//! Lines that a write leaves dirty in a processor cache must be written to memory before a read can
+//! replace them, and that read is timed. Reading the same file again shows the difference: the
+//! first read over the second. The array walk has the same ratio without a file system. Dirty pages
+//! that were still to be written to the device when a replicate began are the same problem in
+//! another cache, and are counted.
 //!
-//! The paper counted how many bytes a read moves out of a processor's cache (230 KB on one file
-//! system, 66 KB on another). `--counters` counts them as it did, where the processor can, and
-//! `--cache-traffic` in a simulated cache, beside the run.
+//! The paper counted how many bytes a read evicts from a processor cache (230 KB on one file
+//! system, 66 KB on another). `--counters` counts them in the same way, if the processor can, and
+//! `--cache-traffic` counts them in a simulated cache, in addition to the run.
 
 use record::{ProcessorCount, Warning};
 
@@ -62,7 +62,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings, untold: why_untold(checked, &untold, all), is_told_in_part }
 }
 
-/// Whether it reads so much that what the largest cache holds is too little to matter.
+/// Whether it reads so much that the contents of the largest cache are negligible.
 fn reads_far_more(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
     let cache_bytes = checked.largest_cache_bytes();
     let least_bytes = cache_bytes.map(|bytes| bytes as f64 / MARGIN);
@@ -70,7 +70,7 @@ fn reads_far_more(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
     least_bytes.zip(read_bytes).is_some_and(|(least, read)| read >= least)
 }
 
-/// Why reads after a write may have paid for it, and what would show that or avoid it.
+/// Why reads after a write may have paid for it, and what would show or avoid that.
 fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>], all: usize) -> Option<String> {
     let first = untold.first()?;
     let phases = plural(all, "read phase");
@@ -97,8 +97,8 @@ fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>], all: usize) ->
     ))
 }
 
-/// What the first read after a write moves out of the processor's L2 cache: a read changes little
-/// itself. It is found where the whole interval is enough to matter.
+/// Bytes that the first read after a write evicts from the processor's L2 cache; a read modifies
+/// little itself. Reported if the whole interval is large enough to matter.
 fn moved_out(checked: &Checked<'_>) -> Vec<Finding> {
     let counted = |one: &CheckedCell<'_>| one.counted(ProcessorCount::L2BytesOut, checked.level());
     moved_by_title(checked, counted, |moved| {
@@ -106,7 +106,7 @@ fn moved_out(checked: &Checked<'_>) -> Vec<Finding> {
     })
 }
 
-/// The same in a simulated cache, where what the write left dirty is known.
+/// Like [`moved_out`], in a simulated cache, where it is known what the write left dirty.
 fn moved_out_simulated(checked: &Checked<'_>) -> Vec<Finding> {
     let Some(traffic) = &checked.traffic else { return Vec::new() };
     let (cache, holds) = (&traffic.cache, size(traffic.cache_bytes as f64, 3));
@@ -123,8 +123,8 @@ fn moved_out_simulated(checked: &Checked<'_>) -> Vec<Finding> {
     })
 }
 
-/// What reads after a write move out of a cache, if it is enough to matter beside what is read.
-/// Where the first file is dropped, the figures do not contain it.
+/// Bytes that reads after a write evict from a cache, if that is a relevant share of what is read.
+/// If the first file is dropped, the figures do not include it.
 fn moved_by_title(
     checked: &Checked<'_>,
     moved: impl Fn(&CheckedCell<'_>) -> Option<Evidence>,
@@ -154,7 +154,7 @@ fn moved_by_title(
     by_title.into_iter().map(finding).collect()
 }
 
-/// The array walk's ratio, where its interval lies above 1 by more than does not matter.
+/// The array walk's ratio, if its interval is above 1 by more than the margin.
 fn of_arrays(checked: &Checked<'_>) -> Option<Finding> {
     let ratio = |one: &&CheckedCell<'_>| {
         let values: Vec<f64> = one.gathered.values_of(WRITE_BACK).into_values().collect();
@@ -178,7 +178,8 @@ fn of_arrays(checked: &Checked<'_>) -> Option<Finding> {
     Some(Finding::in_cells(&cells, message, evidence, avoid))
 }
 
-/// Pages that the phase before left to be written to the device: the most of each target's cells.
+/// Pages that the previous phase left to be written to the device. The message names the worst
+/// cell.
 fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
     let dirty = |one: &CheckedCell<'_>| {
         let warnings = one.report.warnings.iter();
@@ -289,7 +290,7 @@ mod tests {
         assert!(message.contains("moves 66.0 KiB"), "{message}");
         assert!(message.ends_with("out of L2 (counted by the processor)"), "{message}");
         assert_eq!(found.findings[0].benchmarks, ["sequential-read"]);
-        // In some blocks nothing is moved out: the interval has 0 in it.
+        // In some blocks nothing is evicted, so the interval includes 0.
         let mut sample = phases.sample();
         for line in &mut sample.run.lines {
             if let Line::Replicate(replicate) = line

@@ -1,10 +1,10 @@
 //! Known mistakes of benchmarking, looked for in a run.
 //!
 //! They are those that Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich Environments on
-//! File System Microbenchmarks" (SPECTS 2003) found in benchmarks that everybody used: each
-//! anomaly of its sections 4 to 7 and each recommendation of its section 8 is a `Detector`, a row
-//! of `DETECTORS` in a file of its own. A detector says what it found, with the numbers and with
-//! what avoids it, or why the run cannot tell, or neither: then the run has passed.
+//! File System Microbenchmarks" (SPECTS 2003) found in widely used benchmarks: each anomaly of its
+//! sections 4 to 7 and each recommendation of its section 8 is a `Detector`, which is a row of
+//! `DETECTORS` and has a file of its own. A detector reports what it found, with the numbers and
+//! with what avoids it, or why the run cannot tell. If it reports neither, the run has passed.
 //!
 //! [docs/check.md](../../../../docs/check.md) says what each looks at.
 

@@ -1,8 +1,8 @@
-//! A machine that others keep busy.
+//! A machine that other programs keep busy.
 //!
-//! Whoever runs beside what is measured takes processors, caches and the disk from it, and not from
-//! all targets alike. Replicates that were kept although others were in their way have the cell's
-//! warning; a run that predates it cannot tell.
+//! Whatever runs at the same time competes for processors, caches and the disk, and does not affect
+//! all targets equally. Replicates that were kept although other programs were in their way have
+//! the cell's warning; a run from before that warning existed cannot tell.
 
 use record::Warning;
 
@@ -34,7 +34,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings: vec![finding], ..Looked::default() }
 }
 
-/// How many of a cell's replicates are marked.
+/// How many of a cell's replicates are marked as disturbed.
 fn evidence(one: &CheckedCell<'_>) -> Option<Evidence> {
     one.report.warnings.iter().find_map(|report| {
         let Warning::BusyMachine { replicates, .. } = report.warning else { return None };

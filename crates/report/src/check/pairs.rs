@@ -1,7 +1,8 @@
-//! Two cells of one target, held beside each other block by block.
+//! Two cells of one target, compared block by block.
 //!
-//! The ratios of one detector are judged together, as the comparisons of targets are: what is told
-//! as found is a difference that is real, and its interval is widened because it was picked out.
+//! The ratios of one detector are judged together, like the comparisons of targets: what is
+//! reported as found is a difference that is real, and its interval is widened because it was
+//! selected.
 
 use record::Verdict;
 
@@ -9,11 +10,11 @@ use super::Evidence;
 use super::cells::{Checked, CheckedCell};
 use crate::analysis::{Judged, MARGIN, Pairs, dependence, judge};
 
-/// Shares of pages in memory that differ by less are equal.
+/// Shares of pages in memory count as equal if they differ by less than this.
 const RESIDENT_MARGIN: f64 = 0.01;
-/// What a phase has of its place in a sequence.
+/// Parameters that a phase has because of its place in a sequence.
 const PLACE: [&str; 3] = ["phase", "after_operation", "after_access"];
-/// What tells a random phase from a sequential one.
+/// Parameters that distinguish a random phase from a sequential one.
 pub(super) const ORDER: [&str; 5] =
     ["phase", "after_operation", "after_access", "access", "alignment_bytes"];
 
@@ -24,7 +25,7 @@ pub(super) struct Pair<'a> {
     judged: Judged,
 }
 
-/// The pairs with their ratios.
+/// The pairs, with their ratios judged together.
 pub(super) fn judged<'a>(
     checked: &Checked<'_>,
     pairs: Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)>,
@@ -44,12 +45,12 @@ impl Pair<'_> {
         self.judged.ratio.is_some()
     }
 
-    /// Whether the first surely takes longer, by more than does not matter.
+    /// Whether the first takes significantly longer, by more than the margin.
     pub(super) fn takes_longer(&self) -> bool {
         self.judged.verdict == Verdict::Real && self.judged.ratio.is_some_and(|ratio| ratio > 1.0)
     }
 
-    /// Whether it surely does not.
+    /// Whether it certainly does not.
     pub(super) fn takes_no_longer(&self) -> bool {
         self.judged.interval.is_some_and(|interval| interval.high < 1.0 + MARGIN)
     }
@@ -61,13 +62,13 @@ impl Pair<'_> {
     }
 }
 
-/// Phases that are executed twice in succession: the first time and the second.
+/// Phases that are executed twice in a row: the first time and the second.
 pub(super) fn repeated<'a>(
     checked: &'a Checked<'a>,
 ) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
     let repeats = |one: &CheckedCell<'_>, other: &CheckedCell<'_>| {
         let next = one.number("phase").map(|number| number + 1);
-        // Walks over an array do not say what they do.
+        // Walks over an array do not name their operation.
         let is_told = one.word("operation").is_some();
         is_told && other.number("phase") == next && one.is_alike(other, &PLACE)
     };
@@ -76,8 +77,8 @@ pub(super) fn repeated<'a>(
     checked.phases().filter(is_first).filter_map(second).collect()
 }
 
-/// Each random phase with every sequential one that does the same, those first that come after the
-/// same operation.
+/// Each random phase with every sequential one that does the same work; those that follow the same
+/// operation come first.
 pub(super) fn random_beside_sequential<'a>(
     checked: &'a Checked<'a>,
 ) -> Vec<(&'a CheckedCell<'a>, Vec<&'a CheckedCell<'a>>)> {
@@ -94,7 +95,7 @@ pub(super) fn random_beside_sequential<'a>(
     checked.phases().filter(|one| one.is_random()).map(beside).collect()
 }
 
-/// Sequential phases that make the calls of random ones, each with the same phase without them.
+/// Sequential phases padded with the calls of random ones, each with the same phase without them.
 pub(super) fn padded_beside_unpadded<'a>(
     checked: &'a Checked<'a>,
 ) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
@@ -108,13 +109,13 @@ pub(super) fn padded_beside_unpadded<'a>(
     sequential.filter_map(twin).collect()
 }
 
-/// Whether both began with the same share of their pages in memory, as far as it is known.
+/// Whether both began with the same share of their pages in memory, as far as is known.
 pub(super) fn begin_alike(checked: &Checked<'_>, both: [&CheckedCell<'_>; 2]) -> bool {
     let [one, other] = both.map(|cell| cell.resident_share(checked.level()));
     one.zip(other).is_none_or(|(one, other)| (one - other).abs() <= RESIDENT_MARGIN)
 }
 
-/// Pairs of the same two benchmarks together, each target being one.
+/// Groups pairs of the same two benchmarks on different targets.
 pub(super) fn by_benchmark<'p, 'a>(pairs: &[&'p Pair<'a>]) -> Vec<Vec<&'p Pair<'a>>> {
     let names =
         |pair: &Pair<'_>| (pair.of.cell().benchmark.clone(), pair.over.cell().benchmark.clone());

@@ -1,17 +1,18 @@
-//! Random operations faster than sequential ones, and whether reuse of a cache explains it.
+//! Random operations that are faster than sequential ones, and whether reuse of a cache explains
+//! it.
 //!
-//! A sequential pass over more than a cache holds finds nothing of the pass before: each line has
-//! just been replaced (section 6 of the paper). In random order some of it is found. Which share,
-//! follows from the size of the files and of the cache. Let a file of f bytes be visited a second
-//! time, each block once, in an order of its own, and let a cache of least-recently-used lines hold
-//! all other files and c of this one's f bytes. A block that was visited when the share 1 - u of
-//! the first pass was over, and comes at t in the second, has seen u + t (1 - u) of the file pass
-//! since: the rest of the first pass, and what of the second was not in it. It is still there if
-//! that is less than c. With u and t even from 0 to 1, the share of such blocks is
-//! c + (1 - c) ln(1 - c). Where both passes are sequential, that is all or nothing.
+//! A sequential pass over more than a cache can hold finds nothing of the previous pass: each line
+//! has just been replaced (section 6 of the paper). In random order, some of it is found. The share
+//! follows from the sizes of the files and of the cache. Let a file of f bytes be visited a second
+//! time, each block once, in a new random order, and let a cache with LRU replacement hold all
+//! other files and c of this one's f bytes. A block that was visited when the share 1 - u of the
+//! first pass was over, and is visited again at t in the second, has seen u + t (1 - u) of the file
+//! pass since: the rest of the first pass, and the part of the second that was not in it. The block
+//! is still cached if that is less than c. With u and t uniform from 0 to 1, the share of such
+//! blocks is c + (1 - c) ln(1 - c). If both passes are sequential, it is all or nothing.
 //!
-//! So the prediction knows the order and nothing else: no prefetching, no other use of the cache.
-//! Writes are left out where one of the two allocates: that is another state to begin with.
+//! So the prediction considers only the order: no prefetching, no other use of the cache. Writes
+//! are left out if one of the two allocates, since that is a different initial state.
 
 use super::cells::{Checked, CheckedCell};
 use super::text::by_target;
@@ -19,16 +20,16 @@ use super::{Evidence, Finding, Looked, boundary, pairs};
 use crate::analysis::caches;
 use textual::size;
 
-/// As many directories as `--dirs` takes.
+/// The largest number of directories that `--dirs` accepts.
 const DIRECTORIES_MOST: u64 = 99_999;
 
 pub(super) fn look(checked: &Checked<'_>) -> Looked {
-    // The sequential one comes first: what is told is by how much that takes longer.
+    // The sequential phase comes first: the finding says how much longer it takes.
     let each = |(random, all): (_, Vec<_>)| all.into_iter().map(move |one| (one, random));
     let all = pairs::random_beside_sequential(checked).into_iter().flat_map(each);
     let all = all.filter(|(one, other)| pairs::begin_alike(checked, [one, other])).collect();
     let ratios = pairs::judged(checked, all);
-    // It is told where it holds beside every sequential phase, and with the first of them.
+    // Reported if it holds for every sequential phase, with the ratio to the first of them.
     let of_random = |random: &CheckedCell<'_>| {
         let is_own = |pair: &&pairs::Pair<'_>| pair.over.is(random);
         let own: Vec<&pairs::Pair<'_>> = ratios.iter().filter(is_own).collect();
@@ -46,7 +47,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     }
 }
 
-/// Of one pair of benchmarks on its targets.
+/// The finding for one pair of benchmarks, on its targets.
 fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding> {
     let (sequential, random) = (group.first()?.of, group.first()?.over);
     let taken: Vec<Evidence> =
@@ -88,7 +89,7 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
     Some(Finding::in_cells(&cells, message, evidence, avoid))
 }
 
-/// A size that is far beyond every cache, where reuse explains it.
+/// A size that is far beyond every cache, if reuse explains the ratio.
 fn avoid(checked: &Checked<'_>, random: &CheckedCell<'_>, predicted: &[Prediction]) -> String {
     if let (None, Some(directories)) = (predicted.first(), random.number("directories")) {
         let more = directories.saturating_mul(16).min(DIRECTORIES_MOST);
@@ -105,7 +106,7 @@ fn avoid(checked: &Checked<'_>, random: &CheckedCell<'_>, predicted: &[Predictio
     checked.sprite_lfs(&format!("--file-size {}", boundary::option_size(bytes)))
 }
 
-/// What share of blocks a cache is predicted to hold still.
+/// The share of blocks that are predicted to be still in a cache.
 #[derive(Clone, Debug)]
 struct Prediction {
     cache: String,
@@ -120,7 +121,7 @@ impl Prediction {
     }
 }
 
-/// Of each cache of the processor.
+/// A prediction for each cache except memory as a whole.
 fn predictions(
     checked: &Checked<'_>,
     random: &CheckedCell<'_>,
@@ -136,7 +137,7 @@ fn predictions(
     caches.filter(|(_, bytes)| Some(*bytes) != memory).filter_map(of).collect()
 }
 
-/// The share of a phase's blocks that are still in a cache since the phase before.
+/// The share of a phase's blocks that are still cached from the previous phase.
 fn hit_share(cell: &CheckedCell<'_>, cache_bytes: u64) -> Option<f64> {
     let file_bytes = cell.number("file_bytes").filter(|&bytes| bytes > 0)? as f64;
     let files = cell.number("files").unwrap_or(1).max(1) as f64;
@@ -147,8 +148,8 @@ fn hit_share(cell: &CheckedCell<'_>, cache_bytes: u64) -> Option<f64> {
     Some(if in_order { share.floor() } else { still_there(share) })
 }
 
-/// Of blocks visited again in an order of their own, the share that is still in a cache which
-/// holds this share of them.
+/// When blocks are revisited in a new random order, the share of them that are still in a cache
+/// that can hold `share` of all blocks.
 fn still_there(share: f64) -> f64 {
     if share >= 1.0 { 1.0 } else { share + (1.0 - share) * (1.0 - share).ln() }
 }
@@ -167,7 +168,7 @@ mod tests {
     use crate::check::{Mistake, Outcome};
     use crate::sample::{Sample, around};
 
-    /// The naive model: a list of blocks by their last use.
+    /// The naive model: a list of blocks in order of their last use.
     fn counted(blocks: usize, held: usize) -> f64 {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut order: Vec<usize> = (0..blocks).collect();
@@ -196,7 +197,7 @@ mod tests {
         }
     }
 
-    /// A file of 2 MiB, of which the cache holds half.
+    /// A file of 2 MiB, half of which fits into the cache.
     fn faster(random_ns: f64) -> Phases {
         let mut phases = Phases::published();
         phases.options.file_bytes = 2 << 20;
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(not.outcome, Outcome::Passed);
     }
 
-    /// Section 7 of the paper, where rates are all that is measured.
+    /// Section 7 of the paper, where only rates are measured.
     #[test]
     fn random_tests_of_files_that_are_faster_are_found_by_their_rates() {
         let of = |random_rate: f64| {

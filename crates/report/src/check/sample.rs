@@ -1,4 +1,4 @@
-//! Runs of sprite-lfs made by hand, for tests.
+//! Hand-made runs of sprite-lfs, for tests.
 
 use std::{array, iter};
 
@@ -36,14 +36,14 @@ pub(crate) struct Phases {
     pub(crate) counts: Vec<(ProcessorCount, [f64; 5])>,
     /// A phase that is executed twice, and how many times as long the first time takes.
     repeated: Option<(usize, f64)>,
-    /// What padding takes, in nanoseconds per operation, where all phases are there padded as well.
+    /// Nanoseconds per operation that padding takes, if all phases are also there padded.
     pub(super) padding_ns: Option<f64>,
-    /// How far times are from what they should be, as a share; none for a small drift.
+    /// The relative noise of times; `None` for a small drift.
     pub(super) noise: Option<f64>,
 }
 
 impl Phases {
-    /// As published, on a file of 128 KiB: nothing but what the options say is wrong with it.
+    /// As published, on a file of 128 KiB: only its options are wrong.
     pub(crate) fn published() -> Self {
         let file_bytes = 128 << 10;
         let options = SpriteLfsOptions { file_bytes, ..SpriteLfsOptions::published() };
@@ -67,7 +67,7 @@ impl Phases {
         Self { options, resident: [100; 5], ..Self::published() }
     }
 
-    /// The phase at this place is executed twice.
+    /// Executes the phase at this place twice.
     pub(super) fn repeat(&mut self, place: usize, first_over_second: f64) {
         self.repeated = Some((place, first_over_second));
     }
@@ -144,7 +144,7 @@ impl Phases {
         own.map(|(name, value)| (name.to_owned(), value)).chain(options).collect()
     }
 
-    /// What a replicate of a phase has: two readings of the clock, and pages.
+    /// Adds what a replicate of a phase records: two readings of the clock, and pages.
     fn see(&self, sample: &mut Sample, cell: usize, place: usize) {
         let operations = self.options.file_bytes / 4096;
         for line in &mut sample.run.lines {
@@ -163,7 +163,7 @@ impl Phases {
     }
 }
 
-/// A machine with 1 MiB of cache, and memory that is far beyond.
+/// Gives the machine 1 MiB of cache, and far more memory.
 pub(super) fn with_caches(sample: &mut Sample) {
     let machine = &mut sample.run.manifest.machine;
     machine.memory.total_bytes = Some(1 << 40);
@@ -179,12 +179,12 @@ pub(super) fn with_caches(sample: &mut Sample) {
     }];
 }
 
-/// What a check says of a run.
+/// The check of a run.
 pub(super) fn checked(sample: &Sample) -> CheckDocument {
     checked_beside(sample, None)
 }
 
-/// What it says of one that has this counted beside it.
+/// The check of a run with traffic that was counted in simulated caches.
 fn checked_beside(sample: &Sample, counted: Option<&Sample>) -> CheckDocument {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("run");
@@ -197,7 +197,7 @@ fn checked_beside(sample: &Sample, counted: Option<&Sample>) -> CheckDocument {
     check(&AnalysedRun::new(&run, &path), "run").unwrap()
 }
 
-/// What it says of one mistake.
+/// The check of a run for one mistake.
 pub(super) fn outcome_of(sample: &Sample, mistake: Mistake) -> Check {
     of_mistake(checked(sample), mistake)
 }
@@ -206,7 +206,7 @@ fn of_mistake(document: CheckDocument, mistake: Mistake) -> Check {
     document.checks.into_iter().find(|check| check.mistake == mistake).unwrap()
 }
 
-/// The same of phases of which each read moves so many bytes out of a cache.
+/// Like [`outcome`], if each read evicts `bytes_out` bytes from a simulated cache.
 pub(super) fn outcome_with_traffic(phases: &Phases, bytes_out: f64, mistake: Mistake) -> Check {
     let mut counted = Sample::new(&["tmpfs"]);
     counted.run.manifest.run.suite = traffic::SUITE.to_owned();
@@ -243,7 +243,7 @@ pub(super) fn outcome_with_traffic(phases: &Phases, bytes_out: f64, mistake: Mis
     of_mistake(checked_beside(&phases.sample(), Some(&counted)), mistake)
 }
 
-/// The same of phases.
+/// The check of phases for one mistake.
 pub(super) fn outcome(phases: &Phases, mistake: Mistake) -> Check {
     outcome_of(&phases.sample(), mistake)
 }

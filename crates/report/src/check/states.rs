@@ -1,10 +1,10 @@
 //! Initial states that are not equal.
 //!
-//! Of targets: whatever the run records of what they are measured under is held beside that of the
-//! others; what differs may explain a difference that looks like one of the file systems. Of
-//! phases: a write that finds its file in memory overwrites, one that does not allocates, and the
-//! two are not the same work. And of cells: in an order that is not random, each meets what the
-//! same neighbour left.
+//! Between targets: whatever the run records about their conditions is compared, since a difference
+//! may explain what looks like a difference between file systems. Between phases: a write that
+//! finds its file in memory overwrites, one that does not allocates, and the two are not the same
+//! work. And between cells: unless their order is random, each one always inherits the state that
+//! the same neighbour left.
 
 use file_system::FileSystem;
 use record::{Order, TargetRecord};
@@ -13,23 +13,23 @@ use super::cells::{Checked, CheckedCell};
 use super::{Evidence, Finding, Looked, pairs};
 use textual::{list, percent, size};
 
-/// Sizes of file systems that differ by less, as a share, are equal.
+/// Sizes of file systems count as equal if they differ by less than this share.
 const SIZE_MARGIN: f64 = 0.05;
-/// The same of pages in memory, as shares of all.
+/// Shares of pages in memory count as equal if they differ by less than this.
 const RESIDENT_MARGIN: f64 = 0.01;
 
-/// What targets are held beside each other by.
+/// A property by which targets are compared.
 struct Property {
     name: &'static str,
     unit: &'static str,
     /// What it is, for people.
     title: &'static str,
-    /// Its value; none of targets that it does not apply to.
+    /// Its value; `None` if it does not apply to the target.
     of: fn(&TargetRecord) -> Option<f64>,
     avoid: &'static str,
 }
 
-/// Whether it was made on a device, or on an image.
+/// Whether it was made on a device or on an image.
 fn is_on_volume(target: &TargetRecord) -> bool {
     let known = FileSystem::named(&target.file_system);
     target.scratch && known.is_none_or(|known| !known.lives_in_memory())
@@ -40,7 +40,7 @@ const PROPERTIES: [Property; 11] = [
         name: "size",
         unit: "bytes",
         title: "sizes of the file systems differ",
-        // In memory, a file system's size is only a limit: nothing in it is laid out by it.
+        // In memory, a file system's size is only a limit and does not affect its layout.
         of: |target| {
             (is_on_volume(target) && target.size_bytes > 0).then_some(target.size_bytes as f64)
         },
@@ -120,12 +120,12 @@ const PROPERTIES: [Property; 11] = [
     },
 ];
 
-/// A limit; none is infinite, and written as 0.
+/// A limit, as a number: no limit is infinite, and printed as 0.
 fn limit(value: Option<u64>) -> f64 {
     value.map_or(0.0, |value| value as f64)
 }
 
-/// A limit of what has a device.
+/// A limit, for targets that have a device.
 fn on_device(target: &TargetRecord, value: Option<u64>) -> Option<f64> {
     target.device.is_some().then(|| limit(value))
 }
@@ -183,7 +183,7 @@ impl Property {
     }
 }
 
-/// Targets that were made for the run beside directories that have a history.
+/// New targets that were made for the run, compared with directories that have a history.
 fn made_for_the_run(targets: &[TargetRecord]) -> Option<Finding> {
     let labels = |scratch: bool| -> Vec<String> {
         let own = targets.iter().filter(|target| target.scratch == scratch);
@@ -207,7 +207,7 @@ fn made_for_the_run(targets: &[TargetRecord]) -> Option<Finding> {
     })
 }
 
-/// The benchmark in which the share of pages in memory before differs most between targets.
+/// The benchmark in which the share of pages in memory beforehand differs most between targets.
 fn residency_of_targets(checked: &Checked<'_>) -> Option<Finding> {
     let share = |one: &CheckedCell<'_>| one.resident_share(checked.level());
     let of_benchmark = |one: &CheckedCell<'_>| {
@@ -230,7 +230,7 @@ fn residency_of_targets(checked: &Checked<'_>) -> Option<Finding> {
     Some(Finding::in_cells(&cells, message, evidence, avoid))
 }
 
-/// Sequential and random writes of which one allocates what the other overwrites: on all targets.
+/// Sequential and random writes, on all targets, where one allocates what the other overwrites.
 fn writes(checked: &Checked<'_>) -> Option<Finding> {
     let share = |one: &CheckedCell<'_>| one.resident_share(checked.level());
     let is_write = |one: &&CheckedCell<'_>| one.word("operation") == Some("write");
@@ -261,7 +261,7 @@ fn writes(checked: &Checked<'_>) -> Option<Finding> {
     Some(Finding::in_cells(&cells, message, evidence, checked.sprite_lfs("--pre-read")))
 }
 
-/// Cells in the same order in each block.
+/// Cells that are in the same order in each block.
 fn order(checked: &Checked<'_>) -> Option<Finding> {
     let name = match checked.manifest.run.order {
         Order::Random => return None,
@@ -280,7 +280,7 @@ fn order(checked: &Checked<'_>) -> Option<Finding> {
     })
 }
 
-/// Shares of pages in memory before, in percent.
+/// Shares of pages in memory beforehand, in percent.
 fn resident(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
     let share = |one: &&CheckedCell<'_>| {
         let share = one.resident_share(checked.level())?;
@@ -309,7 +309,7 @@ mod tests {
         Sample::new(&["ext4", "xfs"]).benchmark("read", &[&[10_000.0; 6], &[10_000.0; 6]])
     }
 
-    /// What is found once one target is changed.
+    /// What is found after one target is changed.
     fn messages(change: impl FnOnce(&mut TargetRecord)) -> Vec<String> {
         let mut sample = targets();
         for target in &mut sample.run.manifest.targets {

@@ -65,7 +65,7 @@ fn what_has_no_replicates_is_refused() {
     assert!(refused.to_string().starts_with("RUN has no replicates"), "{refused}");
 }
 
-/// The schema that is checked in is the one that the types give. To renew it after a change:
+/// The checked-in schema is the one that the types produce. To regenerate it after a change:
 /// `FSPRISM_RENEW_SCHEMA=1 cargo test -p fsprism-report schema`.
 #[test]
 fn the_checked_in_schema_is_that_of_the_types() {

@@ -1,5 +1,5 @@
-//! What a check says to people: the answer, each mistake that was found with its numbers and what
-//! avoids it, what the run cannot tell, and what it has passed.
+//! The text of a check: the answer, each mistake that was found with its numbers and what avoids
+//! it, what the run cannot tell, and what it has passed.
 
 use textual::{list, paragraph};
 
@@ -90,7 +90,7 @@ pub(super) fn by_target(evidence: &[Evidence]) -> String {
     list(&evidence.iter().map(one).collect::<Vec<_>>(), "and")
 }
 
-/// The largest of each target.
+/// The largest value of each target.
 pub(super) fn largest(all: &[Evidence]) -> Vec<Evidence> {
     let mut largest: Vec<Evidence> = Vec::new();
     for one in all {

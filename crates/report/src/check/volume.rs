@@ -1,7 +1,6 @@
-//! Volumes smaller than those on which a difference stands.
+//! Volumes that are smaller than the size from which a difference is stable.
 //!
-//! The figure of such a cell has the warning already, where it differs really from that of another
-//! target.
+//! Such a cell already has the warning, if its figure really differs from that of another target.
 
 use record::Warning;
 use textual::size;
@@ -29,7 +28,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     Looked { findings: vec![finding], ..Looked::default() }
 }
 
-/// The volume's size, and that from which the cell's figure stands.
+/// The volume's size, and the size from which the cell's figure is stable.
 fn sizes(one: &CheckedCell<'_>) -> Option<(Evidence, u64)> {
     one.report.warnings.iter().find_map(|report| {
         let Warning::DependsOnVolumeSize { volume_bytes, stands_from_bytes } = report.warning

@@ -1,10 +1,10 @@
-//! Warm-up inside what is measured.
+//! Warm-up within the measured part.
 //!
-//! Two things show it. Where a replicate records the course of its operations, the first quarter of
-//! them surely took longer than the rest, as in the cell's warning. Where a phase is executed
-//! twice, the first time surely took longer than the second, although nothing was written before
-//! it: after a write, that is a [dirty cache](super::dirty_cache). The first write of a file is
-//! left out: it allocates what the second overwrites.
+//! Two things show it. If a replicate records the course of its operations: the first quarter of
+//! them takes significantly longer than the rest, as in the cell's warning. If a phase is executed
+//! twice: the first time takes significantly longer than the second, although nothing was written
+//! before it; after a write, that is a [dirty cache](super::dirty_cache). The first write of a file
+//! is left out, since it allocates what the second overwrites.
 
 use super::cells::{Checked, CheckedCell};
 use super::text::{by_target, figure};
@@ -49,7 +49,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     }
 }
 
-/// The worst course is told, and how many there are.
+/// Reports the worst course, and how many there are.
 fn in_courses(courses: &[(&CheckedCell<'_>, Summary)]) -> Option<Finding> {
     let mut found: Vec<_> = courses.iter().filter(|(_, ratio)| is_warm_up(ratio)).collect();
     found.sort_by(|one, other| other.1.median.total_cmp(&one.1.median));
@@ -72,17 +72,17 @@ fn in_courses(courses: &[(&CheckedCell<'_>, Summary)]) -> Option<Finding> {
     Some(Finding::in_cells(&cells, message, evidence, avoid))
 }
 
-/// Whether it writes what was not in memory before: the first write of a file.
+/// Whether it writes pages that were not in memory before: the first write of a file.
 fn allocates(cell: &CheckedCell<'_>, level: f64) -> bool {
     is_write(cell) && cell.resident_share(level).is_none_or(|share| share < 1.0)
 }
 
-/// Whether what comes first is left out of its figures: the first file, or the first walk.
+/// Whether its figures exclude whatever comes first: the first file, or the first walk.
 fn drops_its_first(cell: &CheckedCell<'_>) -> bool {
     cell.drops_first() || cell.number("walks").is_some()
 }
 
-/// Whether it is executed several times in succession, in enough blocks for a ratio.
+/// Whether it is executed several times in a row, in enough blocks for a ratio.
 fn is_repeated(cell: &CheckedCell<'_>) -> bool {
     let times = |options: record::SpriteLfsOptions| match is_write(cell) {
         true => options.repeat_writes,

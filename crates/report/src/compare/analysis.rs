@@ -1,17 +1,17 @@
 //! The analysis of variance over the cells of the runs: which of run, target and dimension the cost
 //! depends on, and how much.
 //!
-//! Costs are values of the primary metrics turned so that less is better. They are of different
-//! kinds and sizes, so effects multiply. What happens to a target in one block happens to all its
-//! benchmarks there, so they are no independent observations: as in the dimensions of a report, the
-//! geometric mean over the benchmarks of a block is one value. Within one run the blocks are a
-//! factor of their own, since all targets were measured in each; over several runs the runs are. Of
-//! several runs a side, each run is one value.
+//! Costs are values of the primary metrics, inverted if necessary so that less is better. They
+//! differ in kind and size, so effects are multiplicative. Whatever happens to a target in one
+//! block happens to all its benchmarks there, so these are not independent observations: as in the
+//! dimensions of a report, the geometric mean over the benchmarks of a block is one value. Within
+//! one run, the blocks are a factor too, since all targets were measured in each; over several
+//! runs, the runs are. If a side has several runs, each run is one value.
 //!
-//! Only what every combination has can be compared: a benchmark that some target or run lacks, or
-//! whose costs have no logarithm, is left out, and named; of blocks and benchmarks those count that
-//! keep most of what was measured. Factors of the benchmarks themselves can be asked for; then each
-//! is an observation of its own after all, and a warning says what that does to p.
+//! Only what every combination has can be compared. A benchmark that some target or run lacks, or
+//! whose costs have no logarithm, is left out and named; blocks and benchmarks are selected to keep
+//! as many values as possible. If factors of the benchmarks themselves are asked for, each
+//! benchmark is an observation after all, and a warning says what that does to p.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ use crate::analysis::most_complete;
 /// A factor of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Factor {
-    /// Which side, where several runs are on either.
+    /// Which side, if either has several runs.
     Side,
     /// Which run.
     Run,
@@ -58,7 +58,7 @@ impl Factor {
     /// The factor of this name.
     ///
     /// # Errors
-    /// A name that no factor has.
+    /// If there is no factor of this name.
     pub fn named(name: &str) -> Result<Self, CompareError> {
         Self::ALL.into_iter().find(|factor| factor.name() == name).ok_or_else(|| {
             let known = Self::ALL.map(Self::name).join(", ");
@@ -82,13 +82,13 @@ impl Factor {
     }
 }
 
-/// The analysis, or why there is none, and which benchmarks are not in it.
+/// The analysis, or why there is none, and the benchmarks that are not in it.
 pub(super) struct FoundEffects {
     pub(super) answer: Result<AnovaAnswer, String>,
     pub(super) left_out: Vec<String>,
 }
 
-/// Over `factors`, or the usual ones where there are none; `first_side` is how many runs are the
+/// Analyses `factors`, or the usual ones if it is empty; `first_side` is the number of runs on the
 /// first side.
 pub(super) fn analyse(
     runs: &[NamedRun],
@@ -112,7 +112,7 @@ pub(super) fn analyse(
     let factors = if is_usual { usual.collect() } else { factors.to_vec() };
     let over_runs = first_side == Some(runs.len());
     let has_blocks = is_usual && (runs.len() == 1 || over_runs);
-    // One value per combination of levels, run and block; of several runs a side, per run.
+    // One value per combination of levels, run and block; if a side has several runs, per run.
     let mut logs: BTreeMap<(Vec<String>, usize, Option<u32>), Vec<f64>> = BTreeMap::new();
     for one in &kept {
         let levels: Vec<String> = factors.iter().map(|factor| factor.level(sided, one)).collect();
@@ -130,7 +130,7 @@ pub(super) fn analyse(
     };
     let rows = equally_many(logs.into_iter().map(row).collect());
     let mut names: Vec<String> = factors.iter().map(|factor| factor.name().to_owned()).collect();
-    // That one benchmark costs more than another is no news; nor that blocks differ.
+    // It is expected that benchmarks differ in cost, and that blocks differ.
     let no_news = Factor::Benchmark.name();
     let compared: Vec<String> = names.iter().filter(|name| *name != no_news).cloned().collect();
     let blocks = if over_runs { Factor::Run.name() } else { BLOCK };
@@ -144,10 +144,10 @@ pub(super) fn analyse(
     FoundEffects { answer, left_out }
 }
 
-/// The factor that takes up what all targets of a block have in common.
+/// The factor that absorbs what all targets of a block have in common.
 const BLOCK: &str = "block";
 
-/// As many rows of each combination as the least of them has, the earliest.
+/// The earliest rows of each combination, as many as the combination with the fewest rows has.
 fn equally_many(rows: Vec<(Vec<String>, f64)>) -> Vec<(Vec<String>, f64)> {
     let mut counts: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for (levels, _) in &rows {
@@ -163,7 +163,7 @@ fn equally_many(rows: Vec<(Vec<String>, f64)>) -> Vec<(Vec<String>, f64)> {
     rows.into_iter().filter(is_early).collect()
 }
 
-/// What is analysed.
+/// The data to analyse.
 struct Kept<'a> {
     series: Vec<&'a Series>,
     /// The blocks that count, by run.
@@ -171,8 +171,8 @@ struct Kept<'a> {
     left_out: Vec<String>,
 }
 
-/// The series of benchmarks that every target of every run has in the blocks that count, and the
-/// titles of the others.
+/// The series of benchmarks that every target of every run has in the selected blocks, and the
+/// titles of the other benchmarks.
 fn complete(series: &[Series], between: bool) -> Kept<'_> {
     let mut sides: Vec<(usize, &str)> =
         series.iter().map(|one| (one.run, one.target.as_str())).collect();
@@ -207,7 +207,7 @@ fn complete(series: &[Series], between: bool) -> Kept<'_> {
         one.has_log_costs()
             && of_benchmark.contains_key(&(one.suite.as_str(), one.benchmark.as_str()))
     };
-    // Each title once, and whether a value of it is 0 on any side.
+    // Each title once, with whether any value is 0 on any side.
     let mut left_out: Vec<(&str, bool)> = Vec::new();
     for one in series.iter().filter(|one| !is_kept(one)) {
         match left_out.iter_mut().find(|(title, _)| *title == one.title) {

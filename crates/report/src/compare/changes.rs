@@ -1,14 +1,14 @@
-//! What a comparison comes to: how many differences there are, and the largest.
+//! The result of a comparison: how many differences there are, and the largest.
 
 use textual::{paragraph, percent, plural};
 
 use super::{CompareDocument, Comparison, RunVerdict};
 
-/// Differences that are told one by one.
+/// Number of differences that are listed individually.
 const SHOWN: usize = 10;
 
 impl RunVerdict {
-    /// Whether a difference was found, in these runs at least.
+    /// Whether a difference was found, at least in these runs.
     pub(super) fn is_different(self) -> bool {
         match self {
             Self::Real
@@ -21,9 +21,8 @@ impl RunVerdict {
 }
 
 impl Comparison {
-    /// By how much the second is worse than the first: above 1 where it is, at the end of the
-    /// interval that is nearer to 1. None where no difference was found, or where neither
-    /// direction is better.
+    /// How much worse the second is than the first, at the end of the interval that is nearer to 1;
+    /// above 1 if it is worse. `None` if no difference was found, or neither direction is better.
     fn worse_by(&self) -> Option<f64> {
         let (low, high) = self.worsening().filter(|_| self.verdict.is_different())?;
         Some(if low > 1.0 { low } else { high })
@@ -31,7 +30,7 @@ impl Comparison {
 }
 
 impl CompareDocument {
-    /// What it comes to, for people: the counts in a line and the largest differences.
+    /// The result for people: the counts on one line, and the largest differences.
     #[must_use]
     pub fn summary(&self, width: usize) -> String {
         let mut text = self.sides_text(width);
@@ -99,7 +98,7 @@ impl CompareDocument {
     }
 }
 
-/// How far the interval's nearer end lies from 1, as a ratio above 1.
+/// The distance of the interval's nearer end from 1, as a ratio above 1.
 fn nearest_to_1(comparison: &Comparison) -> Option<f64> {
     let interval = comparison.interval.as_ref()?;
     Some(if interval.low > 1.0 { interval.low } else { 1.0 / interval.high })

@@ -1,4 +1,4 @@
-//! Tests of what runs have in common, and of what is said where they have nothing.
+//! Tests of what runs have in common, and of what is reported if they have nothing.
 
 use super::tests::{named, options};
 use super::*;

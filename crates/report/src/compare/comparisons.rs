@@ -1,9 +1,9 @@
 //! Every comparison with its ratio, interval and verdict.
 //!
 //! Within a run the pairs are blocks. Blocks of different runs have nothing in common: with one run
-//! on either side, Welch's t on the logs compares them, and says something of these two runs alone.
-//! With several, what each run gave is one value, and Student's t on those says what holds for runs
-//! in general. All comparisons are judged together, as in a report.
+//! on either side, Welch's t on the logarithms compares them, and applies to these two runs only.
+//! With several runs, each contributes one value, and Student's t on those applies to runs in
+//! general. All comparisons are judged together, as in a report.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ pub(super) struct Rules {
     pub(super) margin: f64,
 }
 
-/// All questions answered and judged.
+/// Answers and judges all questions.
 pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -> FoundDifferences {
     let values: Vec<Values> = questions.iter().map(Values::of).collect();
     let pairs = values
@@ -124,11 +124,11 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     let all = questions.iter().zip(&values).zip(judged.into_iter().zip(exact));
     let comparisons = all.map(|((question, values), (judged, is_exact))| {
         let one_run = matches!(values, Values::OneRun { .. } | Values::Counts { .. }) && !is_exact;
-        // What is counted does not depend on what else runs.
+        // Counts do not depend on what else runs.
         let of_question = if is_exact { IsBusy::No } else { question.is_busy(&busy) };
         let judged = judged.beside(of_question, rules.level);
         let verdict = RunVerdict::of(&judged, rules.level, one_run);
-        // Where a block is far off, the deviation says nothing of what would be seen.
+        // If a block is far off, the deviation does not tell what could be detected.
         let has_least = judged.ratio.is_some() && judged.of_means.is_none();
         let least = has_least.then(|| detectable.ratio_between(values)).flatten();
         question.answered(runs, values, (judged, verdict, least))
@@ -138,7 +138,7 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
     FoundDifferences { comparisons, dependence, deviations }
 }
 
-/// Whether others kept the machine busy all through a run.
+/// Whether other programs kept the machine busy throughout a run.
 fn is_busy(run: &Run) -> IsBusy {
     IsBusy::throughout(run.lines.iter().filter_map(|line| {
         if let Line::Replicate(replicate) = line { Some(&**replicate) } else { None }
@@ -146,30 +146,31 @@ fn is_busy(run: &Run) -> IsBusy {
 }
 
 impl Question<'_> {
-    /// Whether others kept the machine busy all through one of its runs, by the runs' places.
+    /// Whether other programs kept the machine busy throughout any of its runs; `runs` is indexed
+    /// by run.
     fn is_busy(&self, runs: &[IsBusy]) -> IsBusy {
         let places = self.firsts.iter().chain(&self.seconds).map(|series| series.run);
         places.map(|run| runs[run]).fold(IsBusy::No, IsBusy::or)
     }
 }
 
-/// What was found.
+/// The differences that were found.
 pub(super) struct FoundDifferences {
     pub(super) comparisons: Vec<Comparison>,
-    /// How successive blocks of pairs go with one another.
+    /// How strongly successive blocks of pairs are correlated.
     pub(super) dependence: Dependence,
-    /// How much runs differ from one another, per benchmark with several a side.
+    /// How much runs differ from one another, for each benchmark with several runs per side.
     pub(super) deviations: Vec<f64>,
 }
 
-/// Whether no value differs from another of its side: counts do not depend on chance, so that one
-/// run is as good as several.
+/// Whether all values of each side are equal: such counts do not depend on chance, so that one run
+/// is as good as several.
 fn is_exact(answer: &Option<Answer>) -> bool {
     matches!(answer, Some(Answer::Independent(independent)) if independent.is_constant())
 }
 
-/// The least differences that are shown four times in five, in deviations: per number of blocks or
-/// of runs on both sides.
+/// The least differences that are detected four times in five, in standard deviations, by the
+/// number of blocks or by the numbers of runs on both sides.
 struct Detectable {
     level: f64,
     dependence: Dependence,
@@ -177,7 +178,7 @@ struct Detectable {
 }
 
 impl Detectable {
-    /// The least ratio that pairs or runs like these show.
+    /// The least ratio that pairs or runs like these detect.
     fn ratio_between(&mut self, values: &Values) -> Option<f64> {
         let level = self.level;
         let deviation_of = |logs: Vec<f64>| Sample::new(logs).ok()?.standard_deviation().ok();
@@ -206,7 +207,7 @@ impl Detectable {
     }
 }
 
-/// The deviation of the logarithms of what runs gave, the same on both sides.
+/// The standard deviation of the logarithms of the runs' values, assumed equal on both sides.
 fn of_one_spread(firsts: &[f64], seconds: &[f64]) -> f64 {
     let squares = |values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -217,17 +218,17 @@ fn of_one_spread(firsts: &[f64], seconds: &[f64]) -> f64 {
     ((squares(firsts) + squares(seconds)) / degrees).sqrt()
 }
 
-/// The values of two sides that can be compared.
+/// The values of two sides in a form that can be compared.
 enum Values {
-    /// Of the same blocks of one run.
+    /// Values of the same blocks of one run.
     Paired(Pairs),
-    /// Of the blocks of one run each.
+    /// Values of the blocks of one run on each side.
     OneRun { firsts: Vec<f64>, seconds: Vec<f64> },
-    /// Whole numbers that were counted in the blocks of one run each.
+    /// Integers that were counted in the blocks of one run on each side.
     Counts { firsts: Vec<f64>, seconds: Vec<f64> },
-    /// What is typical of each of several runs.
+    /// The typical value of each of several runs.
     Runs { firsts: Vec<f64>, seconds: Vec<f64> },
-    /// What is typical of both in each of several runs.
+    /// The typical values of both targets in each of several runs.
     PairedRuns { firsts: Vec<f64>, seconds: Vec<f64> },
 }
 
@@ -252,7 +253,7 @@ impl Values {
                 let (firsts, seconds) = (pooled(first), pooled(second));
                 let is_exact = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
                 if is_exact(&firsts) && is_exact(&seconds) {
-                    // Counts that no run changes are worth all their repetitions.
+                    // For counts that are equal in all runs, every repetition is as good as a run.
                     return Self::OneRun { firsts, seconds };
                 }
                 let typical = |series: &&Series| trimmed::typical(&all(series));
@@ -268,7 +269,7 @@ impl Values {
         }
     }
 
-    /// Nothing where values are too few or have no logarithm.
+    /// `None` if there are too few values or some have no logarithm.
     fn compared(&self, dependence: &Dependence) -> Option<Answer> {
         let independent = match self {
             Self::Paired(pairs) => return pairs.compared(dependence),
@@ -286,7 +287,7 @@ impl Values {
         independent.ok().map(Answer::Independent)
     }
 
-    /// How much what a run gives differs from run to run.
+    /// How much the value of a run varies from run to run.
     fn deviation_of_runs(&self) -> Option<f64> {
         match self {
             Self::Runs { firsts, seconds } if firsts.len().min(seconds.len()) > 1 => {
@@ -312,8 +313,8 @@ impl Values {
 }
 
 impl Question<'_> {
-    /// Whether it is about a quantile of times in one run a side: in whole nanoseconds those can be
-    /// equal in all blocks, and be others in the next run all the same.
+    /// Whether it is about a quantile of times, with one run per side: in whole nanoseconds, these
+    /// can be equal in all blocks and still differ in the next run.
     fn is_of_single_times(&self) -> bool {
         metric::is_quantile(&self.firsts[0].metric) && self.firsts.len() == 1
     }

@@ -1,4 +1,4 @@
-//! Comparisons of what is counted, which does not depend on chance.
+//! Comparisons of counts, which do not depend on chance.
 
 use record::{Better, MetricDefinition};
 
@@ -17,7 +17,7 @@ fn exact_counts_are_the_same_in_every_run() {
     assert_eq!(verdict(600.0), [RunVerdict::Same]);
 }
 
-/// Each block of them is a run of its own, so that three are enough.
+/// Each block of counts is as good as a run, so three are enough.
 #[test]
 fn numbers_of_things_need_no_six_blocks() {
     let calls = |counts: &[f64; 3]| {
@@ -41,7 +41,7 @@ fn numbers_of_things_need_no_six_blocks() {
     assert_eq!(verdict([1.5; 3], [1.5; 3]), [RunVerdict::NotEnoughData], "it is no number");
 }
 
-/// Counts do not depend on the run: more runs of them cannot make less sure.
+/// Counts do not depend on the run: more runs cannot make them less certain.
 #[test]
 fn exact_counts_stay_exact_over_several_runs() {
     let count = |lines: f64| Sample::new(&["a"]).benchmark("create", &[&[lines; 8]]).ended();

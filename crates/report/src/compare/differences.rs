@@ -1,5 +1,5 @@
-//! What differs between two runs besides what is compared, and which cells did not measure the
-//! same: a figure belongs to the machine, the options and the work that it was measured with.
+//! How two runs differ besides what is compared, and which cells did not measure the same thing: a
+//! figure is only valid for the machine, the options and the work that it was measured with.
 
 use std::collections::BTreeSet;
 
@@ -51,8 +51,8 @@ pub(super) fn all(runs: &[NamedRun]) -> Vec<RunDifference> {
     later.iter().flat_map(of_run).collect()
 }
 
-/// What, and what it is in either; of all facts those in which both differ. What was counted in
-/// guests depends on the guests' kernel, and not on the machine.
+/// The facts that both runs have and that differ, each with its values in the two. Counts taken in
+/// guests depend on the guests' kernel and not on the machine.
 fn between(a: &Manifest, b: &Manifest) -> Vec<(String, String, String)> {
     let of_both = |facts: fn(&Manifest) -> Vec<(&'static str, String)>| {
         let pairs = facts(a).into_iter().zip(facts(b));
@@ -99,7 +99,7 @@ fn of_machine(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let machine = &manifest.machine;
     let processor = &machine.processor;
     let cpus = processor.allowed.len();
-    // What the kernel reports of the same memory differs by some pages from boot to boot.
+    // The kernel reports a few pages more or less for the same memory from boot to boot.
     let memory_gib = machine.memory.total_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
     let mitigations = machine.mitigations.iter().map(|(name, how)| format!("{name}: {how}"));
     vec![
@@ -172,7 +172,7 @@ fn disk(device: Option<&BlockDevice>) -> String {
     std::iter::once(name).chain(facts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-/// The image behind a loop device, and how that writes to it.
+/// The image behind a loop device, and how the loop device writes to it.
 fn image(target: &TargetRecord) -> &'static str {
     match (target.loop_direct_io, target.image_allocated) {
         (None, _) => "none",
@@ -183,13 +183,13 @@ fn image(target: &TargetRecord) -> &'static str {
     }
 }
 
-/// A command line of mkfs without the device, which is another loop device each time.
+/// A command line of mkfs without the device, which is a different loop device each time.
 fn without_device(command: &str) -> String {
     let words = command.split(' ').filter(|word| !word.starts_with("/dev/loop"));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Why the two are not of the same work; none where they are.
+/// Why the two did not measure the same work; `None` if they did.
 pub(super) fn unlike(first: &Series, second: &Series, runs: &[NamedRun]) -> Option<Unlike> {
     let (what, one, other) = difference(&first.cell, &second.cell)?;
     let (run, first_run) = (&runs[second.run].name, &runs[first.run].name);
@@ -201,7 +201,7 @@ pub(super) fn unlike(first: &Series, second: &Series, runs: &[NamedRun]) -> Opti
     })
 }
 
-/// In what two cells differ first, and what it is in either.
+/// The first difference between two cells, with its values in the two.
 fn difference(a: &Cell, b: &Cell) -> Option<(String, String, String)> {
     let keys: BTreeSet<&String> = a.parameters.keys().chain(b.parameters.keys()).collect();
     let of_both = |key: &String| [a.parameters.get(key), b.parameters.get(key)];
@@ -243,7 +243,7 @@ fn value_in_words(key: &str, value: Option<&Value>) -> String {
     }
 }
 
-/// What a parameter is in cells that leave it out.
+/// The value of a parameter in cells that omit it.
 fn default_of(key: &str) -> Option<&'static str> {
     (key == "phase_order").then_some("bonnie")
 }

@@ -32,12 +32,12 @@ pub struct RunFigure {
     pub interval: Option<IntervalDocument>,
 }
 
-/// Of every series of one target and benchmark, in their order.
+/// The figure of each target on each benchmark, in their order.
 pub(super) fn all(series: &[Series], level: f64) -> Vec<RunFigure> {
     sides::of_one_target(series).iter().filter_map(|group| figure(group, level)).collect()
 }
 
-/// None where a run has a value that is not above 0.
+/// `None` if a run has a value that is not positive.
 fn figure(group: &[&Series], level: f64) -> Option<RunFigure> {
     let typical = |one: &&Series| {
         let values: Vec<f64> = one.values.values().copied().collect();

@@ -1,9 +1,9 @@
-//! Whether something got worse by more than a limit; and, where that was not seen, whether it
+//! Whether something got worse by more than a limit; and, if that was not detected, whether it
 //! would have been.
 //!
-//! A comparison answers if its whole interval lies on one side of the limit. It is open if the
-//! limit lies within. What single runs differ by says nothing of what others would: runs have
-//! effects of their own, and one run a side does not show how large these are.
+//! A comparison is conclusive if its whole interval is on one side of the limit, and open if the
+//! limit is within the interval. A difference between single runs says nothing about other runs:
+//! runs have effects of their own, and one run per side does not show how large these are.
 
 use record::Better;
 use stats::planning::power::{least_detectable_of_runs, runs_needed};
@@ -12,27 +12,27 @@ use textual::{percent, plural};
 use super::comparisons::POWER;
 use super::{CompareDocument, Comparison, RunVerdict};
 
-/// Runs a side that are reckoned with at most.
+/// Largest number of runs per side that is considered.
 const RUNS_MAX: u64 = 100;
-/// Runs a side that are named where nothing is known of how much runs differ.
+/// Number of runs per side that is suggested while it is unknown how much runs differ.
 const RUNS_FIRST: u64 = 4;
 
-/// What comparisons say of a limit.
+/// What the comparisons say about a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateAnswer<'a> {
-    /// How many there are of what can get worse.
+    /// Number of comparisons of metrics that can get worse.
     pub compared: usize,
-    /// Those that got worse by more, the worst first.
+    /// Those that got worse by more than the limit, the worst first.
     pub worse: Vec<&'a Comparison>,
-    /// Those that show neither that they did nor that they did not, first what could be worst.
+    /// Those that are inconclusive, starting with what could be worst.
     pub open: Vec<&'a Comparison>,
     limit: f64,
     level: f64,
 }
 
 impl Comparison {
-    /// The interval of by how much the second is worse than the first; none where there is no
-    /// interval, or neither direction is better.
+    /// The interval of how much worse the second is than the first; `None` if there is no interval,
+    /// or neither direction is better.
     pub(super) fn worsening(&self) -> Option<(f64, f64)> {
         let interval = self.interval.as_ref()?;
         match self.better {
@@ -42,14 +42,14 @@ impl Comparison {
         }
     }
 
-    /// Whether it is of one run a side, whose counts or times other runs may not repeat.
+    /// Whether it has one run per side, and other runs may not reproduce its counts or times.
     fn is_of_single_runs(&self) -> bool {
         let is_within_them = match self.verdict {
             RunVerdict::DiffersBetweenTheseRuns
             | RunVerdict::SameInTheseRuns
             | RunVerdict::NotToldApart
             | RunVerdict::NotEnoughData => true,
-            // What cannot differ between runs.
+            // These cannot differ between runs.
             RunVerdict::Real
             | RunVerdict::RealButSmall
             | RunVerdict::RealSizeUnknown
@@ -60,8 +60,8 @@ impl Comparison {
 }
 
 impl CompareDocument {
-    /// What the comparisons say of whether the second run or side is worse by more than `limit`,
-    /// where 0.05 is 5 %.
+    /// Whether the second run or side is worse by more than `limit`, according to the comparisons;
+    /// 0.05 is 5 %.
     #[must_use]
     pub fn gate(&self, limit: f64) -> GateAnswer<'_> {
         let can_get_worse = |one: &&Comparison| one.better != Better::Neither;
@@ -95,7 +95,7 @@ fn worst_first(mut found: Vec<(f64, &Comparison)>) -> Vec<&Comparison> {
 }
 
 impl GateAnswer<'_> {
-    /// `2 comparisons worse by more than 5 %; the worst is ...`, where any is.
+    /// `2 comparisons worse by more than 5 %; the worst is ...`, if any is.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let worst = self.worse.first()?;
@@ -109,7 +109,7 @@ impl GateAnswer<'_> {
         ))
     }
 
-    /// Why it is not known whether something got worse, where it is not, and what would tell.
+    /// Why it is not known whether something got worse, and how to find out; `None` if it is known.
     #[must_use]
     pub fn blindness(&self) -> Option<String> {
         let first = self.open.first()?;
@@ -143,7 +143,7 @@ impl GateAnswer<'_> {
         }
         let mut needed: Vec<Option<u64>> =
             self.open.iter().map(|one| self.runs_needed(one)).collect();
-        // What no number of runs would show comes last.
+        // Comparisons for which no number of runs is enough come last.
         needed.sort_by_key(|runs| runs.unwrap_or(u64::MAX));
         let (half, last) = (needed[needed.len() / 2], needed[needed.len() - 1]);
         match (half, last) {
@@ -164,8 +164,8 @@ impl GateAnswer<'_> {
         }
     }
 
-    /// Runs a side with which a change of the limit would be seen four times in five, if they
-    /// differ as much as these.
+    /// Number of runs per side with which a change as large as the limit would be detected four
+    /// times in five, if they vary as much as these.
     fn runs_needed(&self, one: &Comparison) -> Option<u64> {
         let shown = least_detectable_of_runs([one.first_runs, one.second_runs], self.level, POWER);
         let deviation = one.least_detectable_ratio?.ln() / shown.ok()?;

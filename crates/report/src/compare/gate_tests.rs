@@ -1,4 +1,4 @@
-//! Tests of gates: what they see, what they do not, and whether what they advise is enough.
+//! Tests of gates: what they detect, what they miss, and whether the advice they give is enough.
 
 use stats::planning::power::least_detectable_of_runs;
 
@@ -6,7 +6,7 @@ use super::tests::{named, options, sides};
 use super::*;
 use crate::sample::{Sample, noisy};
 
-/// Runs of one benchmark, whose means are these.
+/// Runs of one benchmark with these means.
 fn runs_of(means: &[f64], seed: u64) -> Vec<Sample> {
     let run = |(place, mean): (usize, &f64)| {
         let times = noisy(*mean, 0.005, seed + place as u64, 8);
@@ -15,7 +15,7 @@ fn runs_of(means: &[f64], seed: u64) -> Vec<Sample> {
     means.iter().enumerate().map(run).collect()
 }
 
-/// Sides of so many runs that differ by chance, by `deviation`; the second is `times` as slow.
+/// Sides of `count` runs each that vary by `deviation`; the second is `times` as slow.
 fn compared(count: usize, deviation: f64, times: f64, seed: u64) -> CompareDocument {
     let means = |mean, seed| noisy(mean, deviation, seed, count);
     let first = runs_of(&means(1000.0, 2 * seed), 100 * seed);
@@ -43,7 +43,7 @@ fn a_gate_is_green_only_where_a_change_would_have_been_seen() {
     let answer = slower.gate(0.05);
     assert!(answer.failure().unwrap().starts_with("1 comparison worse by more than 5 %"));
     assert_eq!(answer.blindness(), None);
-    // What lies around the limit is neither.
+    // What is close to the limit is neither.
     let at_the_limit = compared(4, 0.02, 1.05, 1);
     let answer = at_the_limit.gate(0.05);
     assert!(answer.failure().is_none() && answer.blindness().is_some());
@@ -62,8 +62,8 @@ fn single_runs_leave_open_whatever_they_differ_by() {
     }
 }
 
-/// With as many runs as are named, four gates in five are green where nothing changed; and not many
-/// more are named than that takes.
+/// With the suggested number of runs, four gates in five are green if nothing changed, and the
+/// suggestion is not much larger than necessary.
 #[test]
 fn the_runs_that_are_named_are_enough_and_not_too_many() {
     const TRIALS: u64 = 20;
@@ -77,7 +77,7 @@ fn the_runs_that_are_named_are_enough_and_not_too_many() {
         .collect();
     named.sort_unstable();
     let typical = named[named.len() / 2];
-    // The deviation of what is equally probable everywhere between two ends.
+    // The standard deviation of a uniform distribution between two ends.
     let deviation = half_width / 3.0_f64.sqrt();
     let shown = |runs: usize| {
         let least = least_detectable_of_runs([runs as u64; 2], 0.95, 0.8).unwrap();

@@ -1,4 +1,4 @@
-//! Which metric is compared: what each benchmark is about, or one that is named, such as the median
+//! Which metric is compared: each benchmark's primary one, or one that is named, such as the median
 //! of its operations.
 
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use super::CompareError;
 use super::sides::{self, NamedRun, Series};
 use crate::analysis::{Quantile, gather};
 
-/// What the benchmarks' primary metrics are called together: most are means over operations.
+/// The common name of the benchmarks' primary metrics: most are means over operations.
 const MEAN: &str = "mean";
 
-/// The metric that runs are compared in.
+/// The metric by which runs are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ComparedMetric {
     /// The primary metric of each benchmark, or its speed-up if it has a baseline.
@@ -38,7 +38,7 @@ impl ComparedMetric {
         }
     }
 
-    /// Refuses it if a run has no benchmark with such values.
+    /// Fails if a run has no benchmark with this metric.
     pub(super) fn check(&self, runs: &[NamedRun], series: &[Series]) -> Result<(), CompareError> {
         let Self::Named(name) = self else { return Ok(()) };
         let has = |place: usize| series.iter().any(|one| one.run == place);
@@ -53,7 +53,8 @@ impl ComparedMetric {
         Err(CompareError::NoMetric { run, metric, takes, known: list(&known(named), "and") })
     }
 
-    /// Titles of the benchmarks that were measured on a target, in a run, without having it there.
+    /// Titles of the benchmarks that were measured on some target in some run without having this
+    /// metric there.
     pub(super) fn lacking(&self, runs: &[NamedRun], series: &[Series]) -> Vec<String> {
         let mut titles = Vec::new();
         if *self == Self::Mean {
@@ -73,7 +74,7 @@ impl ComparedMetric {
     }
 }
 
-/// The names of what can be compared in a run.
+/// The names of the metrics that can be compared in a run.
 fn known(named: &NamedRun) -> Vec<String> {
     let all = gather(&named.run);
     let metrics = all.iter().flat_map(|one| one.series(&all));
@@ -84,7 +85,7 @@ fn known(named: &NamedRun) -> Vec<String> {
     first.chain(quantiles.into_iter().chain(others).cloned()).collect()
 }
 
-/// What is compared, in a line; nothing for what each benchmark is about.
+/// What is compared, on one line; `None` for the benchmarks' primary metrics.
 pub(super) fn said(name: &str) -> Option<String> {
     let what = match Quantile::named(name) {
         Some(Quantile::P50) => "p50, the median of each block's operations".to_owned(),

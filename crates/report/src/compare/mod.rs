@@ -224,7 +224,7 @@ pub struct RunDocument {
     pub seed: u64,
 }
 
-/// Names for runs read from `paths`: the last parts, longer where two are alike.
+/// Names for runs read from `paths`: the last component, or more of them if two are alike.
 #[must_use]
 pub fn name_runs(paths: &[&Path], runs: Vec<Run>) -> Vec<NamedRun> {
     let last = |path: &Path| {
@@ -245,7 +245,7 @@ pub fn name_runs(paths: &[&Path], runs: Vec<Run>) -> Vec<NamedRun> {
 /// Compares the targets of one run, or each later run with the first.
 ///
 /// # Errors
-/// Where there is nothing to compare.
+/// If there is nothing to compare.
 pub fn compare(
     runs: &[NamedRun],
     options: &CompareOptions,
@@ -292,7 +292,7 @@ pub fn compare(
     })
 }
 
-/// Takes out of `series` what the runs measured differently, unless that is asked for.
+/// Removes from `series` what the runs measured differently, unless the options ask to compare it.
 fn set_aside(runs: &[NamedRun], series: &mut Vec<Series>, options: &CompareOptions) -> Vec<Unlike> {
     if runs.len() < 2 || options.unlike {
         return Vec::new();
@@ -388,7 +388,8 @@ fn describe((place, named): (usize, &NamedRun), first_side: Option<usize>) -> Ru
     }
 }
 
-/// Why there are fewer comparisons than a run has benchmarks: what only some of the runs measured.
+/// Why there are fewer comparisons than a run has benchmarks: some were measured in only some of
+/// the runs.
 fn not_shared(series: &[Series], runs: usize) -> Option<String> {
     const NAMED: usize = 3;
     let mut measured: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
@@ -409,7 +410,7 @@ fn not_shared(series: &[Series], runs: usize) -> Option<String> {
     })
 }
 
-/// What makes each of the runs doubtful.
+/// Reasons to doubt each of the runs.
 fn warnings_of_runs(runs: &[NamedRun]) -> Vec<String> {
     let has_ended = |run: &Run| run.lines.iter().any(|line| matches!(line, Line::End(_)));
     let unfinished = runs.iter().filter(|named| !has_ended(&named.run));
@@ -431,7 +432,7 @@ fn warnings_of_runs(runs: &[NamedRun]) -> Vec<String> {
     warnings
 }
 
-/// What makes the comparison doubtful.
+/// Reasons to doubt the comparison.
 fn warnings(
     runs: &[NamedRun],
     options: &CompareOptions,
@@ -468,8 +469,7 @@ fn warnings(
     warnings
 }
 
-/// What makes the comparison of two runs doubtful. What was counted in guests does not depend on
-/// chance.
+/// A reason to doubt the comparison of two runs. Counts taken in guests do not depend on chance.
 fn between(first: &NamedRun, other: &NamedRun) -> Option<String> {
     let is_counted = |named: &NamedRun| named.run.manifest.run.guest_kernel.is_some();
     if is_counted(first) && is_counted(other) {

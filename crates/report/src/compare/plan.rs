@@ -1,10 +1,10 @@
-//! How many runs of what length show a change, from a pilot of a few runs of one command.
+//! How many runs of what length detect a change, based on a pilot of a few runs of one command.
 //!
 //! A run's figure varies for two reasons: its blocks vary, which longer runs average out; and runs
 //! differ from one another, which only more runs average out ([`stats::planning::runs`]). A
-//! comparison is taken to show a change if so many runs a side would show it at least four times in
-//! five. If nothing changed, as many runs rule out a change of that size just as often. A gate over
-//! many comparisons is green only if all of them rule it out at once.
+//! comparison detects a change with some number of runs per side if it would show it at least four
+//! times in five. If nothing changed, the same number of runs rules out a change of that size just
+//! as often. A gate over many comparisons is green only if all of them rule it out at once.
 
 use record::{Better, Line};
 use schemars::JsonSchema;
@@ -18,11 +18,11 @@ use super::comparisons::POWER;
 use super::sides::{self, Series};
 use super::{CompareError, CompareOptions, NamedRun, Unlike, check, set_aside, warnings_of_runs};
 
-/// Runs a side that are reckoned with at most.
+/// Largest number of runs per side that is considered.
 pub(super) const RUNS_MAX: u64 = 100;
-/// Lengths of runs that are reckoned with, in lengths of the pilot's.
+/// Lengths of runs that are considered, as multiples of the pilot's.
 const LENGTHS: [u32; 3] = [1, 2, 4];
-/// The shares of comparisons that plans are for, in percent.
+/// The shares of comparisons for which there are plans, in percent.
 const HALF: usize = 50;
 pub(super) const MOST: usize = 90;
 
@@ -118,10 +118,10 @@ pub struct PlannedComparison {
     pub runs_needed: Option<u64>,
 }
 
-/// Plans how to see a change, 0.05 for 5 %, by the runs of a pilot.
+/// Plans how to detect a change (0.05 for 5 %), based on the runs of a pilot.
 ///
 /// # Errors
-/// Where the runs cannot be compared, or share no benchmark.
+/// If the runs cannot be compared, or have no benchmark in common.
 pub fn plan(
     runs: &[NamedRun],
     change: f64,
@@ -176,7 +176,7 @@ pub fn plan(
     })
 }
 
-/// What runs measured differently is no accident of runs.
+/// Runs that measured different things do not show how much runs vary.
 fn of_two_commands(Unlike { title, target, why, .. }: &Unlike) -> String {
     format!("these are not runs of one command: {title} on {target}: {why}")
 }
@@ -225,7 +225,8 @@ impl PilotLength {
         let mut blocks: Vec<u64> = runs.iter().map(blocks).collect();
         blocks.sort_unstable();
         let began = |run: &NamedRun| humantime::parse_rfc3339(&run.run.manifest.run.started).ok();
-        // One run after another: the shortest time between them has least of what else was done.
+        // One run follows the other: the shortest time between them includes the least unrelated
+        // work.
         let beside = runs.windows(2).filter_map(|pair| {
             let between = began(&pair[1])?.duration_since(began(&pair[0])?).ok()?;
             Some((between.as_secs_f64() - measured(&pair[0])).max(0.0))
@@ -239,7 +240,7 @@ impl PilotLength {
     }
 }
 
-/// What is to be seen.
+/// The change to detect.
 struct Wish {
     /// The logarithm of the ratio.
     change: f64,
@@ -247,7 +248,7 @@ struct Wish {
 }
 
 impl Wish {
-    /// Runs a side in which the change shows; none if more than [`RUNS_MAX`].
+    /// Number of runs per side that detect the change; `None` if more than [`RUNS_MAX`].
     fn needed(&self, variance: f64) -> Option<u64> {
         let deviations = self.change / variance.sqrt();
         runs_needed(deviations, self.level, POWER, RUNS_MAX).ok().flatten()
@@ -269,8 +270,8 @@ impl Wish {
         }
     }
 
-    /// Runs a side with which all comparisons rule the change out at once, as often as one alone
-    /// would show it, if their accidents are independent.
+    /// Number of runs per side with which all comparisons rule the change out at once, as often as
+    /// one alone would detect it, if they vary independently.
     fn needed_at_once(&self, variances: &[f64]) -> Option<u64> {
         let is_enough = |runs: u64| {
             let logs = variances.iter().map(|variance| {
@@ -295,12 +296,12 @@ impl Wish {
     }
 }
 
-/// The place of the last of the first so many percent.
+/// Index of the last of the first `percent` percent.
 pub(super) fn at_percent(count: usize, percent: usize) -> usize {
     (count * percent).div_ceil(100).max(1) - 1
 }
 
-/// What takes least time: for most of the comparisons, or else for half of them.
+/// The plan that takes least time, for most of the comparisons or else for half of them.
 fn proposal(lengths: &[PlannedLength], beside_s: f64) -> Option<Proposal> {
     let cheapest = |share_percent, runs: fn(&PlannedLength) -> Option<u64>| {
         let all = lengths.iter().filter_map(|length| {
@@ -314,7 +315,7 @@ fn proposal(lengths: &[PlannedLength], beside_s: f64) -> Option<Proposal> {
 }
 
 impl PlannedLength {
-    /// How long so many runs a side take, both sides together.
+    /// How long this many runs per side take, for both sides together.
     pub(super) fn seconds(&self, runs: u64, beside_s: f64) -> f64 {
         2.0 * runs as f64 * (self.measured_s + beside_s)
     }

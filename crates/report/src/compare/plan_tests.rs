@@ -6,7 +6,7 @@ use crate::sample::{Sample, noisy};
 
 const BLOCKS: usize = 8;
 
-/// Runs of a pilot: `benchmarks` whose blocks and runs vary by as much.
+/// Runs of a pilot with `benchmarks` benchmarks whose runs and blocks vary by this much.
 fn pilot(runs: usize, [between, within]: [f64; 2], benchmarks: u64) -> Vec<Sample> {
     let run = |run: usize| {
         let of = |sample: Sample, benchmark: u64| {
@@ -47,8 +47,8 @@ fn noise_within_runs_calls_for_longer_ones_and_effects_of_runs_for_more() {
     }
 }
 
-/// As many runs as are planned for all at once rule the change out in all comparisons about as
-/// often as they should, where nothing changed: what a gate sees of them.
+/// If nothing changed, the number of runs planned for all comparisons at once rules the change out
+/// in all of them about as often as it should, as a gate sees it.
 #[test]
 fn a_gate_is_green_as_often_as_was_planned() {
     let deviations = [0.03, 0.05];
@@ -93,7 +93,7 @@ fn what_cannot_get_worse_is_not_planned() {
     assert_eq!(planned, ["benchmark-0", "benchmark-2"]);
 }
 
-/// The columns are those of the single comparisons, and what is proposed takes least time.
+/// The columns match the individual comparisons, and the proposal takes least time.
 #[test]
 fn a_table_says_what_its_comparisons_need() {
     let mut samples = pilot(5, [0.02, 0.1], 21);
@@ -111,7 +111,7 @@ fn a_table_says_what_its_comparisons_need() {
         document.comparisons.iter().map(|one| one.runs_needed.unwrap_or(u64::MAX)).collect();
     needed.sort_unstable();
     let first = document.lengths[0];
-    // Of 21, the 11th is the first with half of them, and the 19th with nine in ten.
+    // Of 21, the first 11 are the smallest group with half of them, and the first 19 with 90 %.
     assert_eq!([first.half, first.most], [needed[10], needed[18]].map(Some));
     let proposal = document.proposal.unwrap();
     assert_eq!(proposal.share_percent, 90);

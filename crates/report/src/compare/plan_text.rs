@@ -1,4 +1,4 @@
-//! A plan in words: what varies, a table of runs, and the commands to copy.
+//! A plan as text: what varies, a table of runs, and the commands to copy.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use textual::{Columns, list, paragraph, percent, plural, program};
 use super::plan::{MOST, PlanDocument, RUNS_MAX};
 use crate::units;
 
-/// Comparisons that are named because they need most runs.
+/// Number of comparisons that are named because they need the most runs.
 const NAMED: usize = 3;
 
 impl PlanDocument {
-    /// The text for people. `command` is what each side is to measure, such as `survey ext4`.
+    /// The text for people. `command` is what each side should measure, such as `survey ext4`.
     #[must_use]
     pub fn text(&self, command: &str, width: usize) -> String {
         let runs = plural(self.runs.len(), "run");
@@ -98,7 +98,7 @@ impl PlanDocument {
         text + &format!("  {program} compare before after --fail-above {limit}%\n")
     }
 
-    /// Why nothing is proposed, and what could be seen.
+    /// Why nothing is proposed, and what could be detected.
     fn too_little(&self) -> String {
         format!(
             "Even {RUNS_MAX} runs a side would not show a change of {} in half of the comparisons. \

@@ -1,4 +1,4 @@
-//! What so many runs a side can show, and how many it takes to show less.
+//! What a number of runs per side can show, and how many it takes to show less.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,9 +6,9 @@ use stats::planning::power::{least_detectable_of_runs, runs_needed};
 
 use super::comparisons::POWER;
 
-/// Runs a side that are reckoned with at most.
+/// Largest number of runs per side that is considered.
 const RUNS_MAX: u64 = 100;
-/// The ratio that is to be shown: one that most would act on.
+/// The ratio to detect: one that most people would act on.
 const RATIO: f64 = 1.05;
 
 /// What runs like these can show about a single benchmark.
@@ -30,7 +30,7 @@ pub struct Power {
 }
 
 impl Power {
-    /// Of benchmarks whose logarithms have these deviations from run to run.
+    /// For benchmarks whose logarithms have these standard deviations from run to run.
     pub(super) fn of(mut deviations: Vec<f64>, runs: [u64; 2], level: f64) -> Option<Self> {
         deviations.retain(|deviation| deviation.is_finite() && *deviation > 0.0);
         deviations.sort_by(f64::total_cmp);
@@ -70,9 +70,9 @@ impl Power {
 mod tests {
     use super::*;
 
-    /// 2 runs a side leave 2 degrees of freedom; by `statsmodels` 0.15,
-    /// `TTestIndPower().solve_power(nobs1=n, alpha=.05, power=.8)` is 5.653 deviations for 2, 3.071
-    /// for 3 and 1.325 for 10.
+    /// With 2 runs per side there are 2 degrees of freedom. According to `statsmodels` 0.15,
+    /// `TTestIndPower().solve_power(nobs1=n, alpha=.05, power=.8)` is 5.653 standard deviations for
+    /// 2 runs, 3.071 for 3 and 1.325 for 10.
     #[test]
     fn more_runs_show_less() {
         let shown = |runs: u64| {

@@ -1,4 +1,4 @@
-//! Comparisons of quantiles of single operations, and of other metrics that are named.
+//! Comparisons of quantiles of single operations, and of other named metrics.
 
 use super::tests::{named, options, sides, verdicts};
 use super::*;
@@ -8,10 +8,9 @@ fn of_metric(name: &str, how: CompareOptions) -> CompareOptions {
     CompareOptions { metric: ComparedMetric::named(name), ..how }
 }
 
-/// A run of `fsync` in which stalls make of the mean what chance will, and the median is what it
-/// is: so many microseconds.
+/// A run of `fsync` in which random stalls dominate the mean, with this median in microseconds.
 fn run_of_fsync(median_us: f64, seed: u64) -> Sample {
-    // Of 400 operations, 1 to 9 take 90 ms.
+    // 1 to 9 of 400 operations take 90 ms.
     let stalls: Vec<f64> = noisy(5.0, 0.8, 91 * seed, 8).into_iter().map(f64::round).collect();
     let medians = noisy(1000.0 * median_us, 0.04, 7 * seed, 8);
     let means = medians.iter().zip(&stalls);
@@ -24,7 +23,7 @@ fn run_of_fsync(median_us: f64, seed: u64) -> Sample {
         .ended()
 }
 
-/// Removing the journal halves the median and leaves the stalls: three runs a side.
+/// Removing the journal halves the median and leaves the stalls, with three runs per side.
 #[test]
 fn a_median_that_halves_is_seen_below_stalls_that_swamp_the_mean() {
     let side = |median_us: f64, seeds: [u64; 3]| seeds.map(|seed| run_of_fsync(median_us, seed));
@@ -65,7 +64,7 @@ fn within_a_run_medians_are_paired_by_block() {
     assert_eq!(document.without_metric, ["few"]);
     assert!(document.summary(100).contains("1 benchmark without p50 on some target"));
     assert!(document.text(100).contains("without p50 on some target, so not compared there: few"));
-    // Their report has the same comparison beside that of the means.
+    // The run's report has the same comparison next to that of the means.
     let report = sample.document();
     let [own] = &report.quantile_comparisons[..] else { panic!("p50 of fsync") };
     assert_eq!((own.metric.as_str(), own.benchmark.as_str()), ("p50", "fsync"));
@@ -134,7 +133,8 @@ fn any_metric_of_the_cells_can_be_compared() {
     assert_eq!(document.without_metric, ["one"]);
 }
 
-/// Medians are whole nanoseconds, so that those of a run can be equal; the next run's are others.
+/// Medians are whole nanoseconds, so all those of a run can be equal and still differ in the next
+/// run.
 #[test]
 fn equal_medians_of_two_single_runs_are_not_exact() {
     let run = |median: f64| {

@@ -8,13 +8,13 @@ use record::{Better, Cell, Run, StandardMetric};
 use super::ComparedMetric;
 use crate::analysis::{Gathered, gather};
 
-/// The unit of numbers of things.
+/// The unit of counts.
 const COUNT_UNIT: &str = "count";
 
-/// A run and what it is called here.
+/// A run and its name in the comparison.
 #[derive(Clone, Debug)]
 pub struct NamedRun {
-    /// Short and unique: the last part of its path, or more of it where two are alike.
+    /// Short and unique: the last component of its path, or more of them if two are alike.
     pub name: String,
     /// The run.
     pub run: Run,
@@ -23,7 +23,7 @@ pub struct NamedRun {
 /// The values of one target on one benchmark in one run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
-    /// Place of the run in the list.
+    /// Index of the run in the list.
     pub(super) run: usize,
     pub(super) target: String,
     pub(super) suite: String,
@@ -46,12 +46,12 @@ impl Series {
             == (&other.suite, &other.benchmark, &other.metric)
     }
 
-    /// Whether it is a cost by itself: neither a ratio of two, nor what only describes.
+    /// Whether it is a cost by itself: neither a ratio of two costs, nor merely descriptive.
     pub(super) fn is_cost(&self) -> bool {
         self.metric != StandardMetric::SPEED_UP.name && self.better != Better::Neither
     }
 
-    /// Whether its values are numbers of things, all of them whole.
+    /// Whether its values are counts, all of them whole numbers.
     pub(super) fn is_counted(&self) -> bool {
         let is_count = |metric: &record::MetricDefinition| {
             metric.name == self.metric && metric.unit == COUNT_UNIT
@@ -74,7 +74,7 @@ impl Series {
         self.is_cost() && !self.values.is_empty() && self.values.values().all(|&value| value > 0.0)
     }
 
-    /// Whether a value that would be a cost is 0 or below.
+    /// Whether a value that would be a cost is not positive.
     pub(super) fn has_zero(&self) -> bool {
         self.is_cost() && self.values.values().any(|&value| value <= 0.0)
     }
@@ -90,8 +90,8 @@ pub(super) fn series_of(runs: &[NamedRun], metric: &ComparedMetric) -> Vec<Serie
     runs.iter().enumerate().flat_map(of_run).collect()
 }
 
-/// The metric that is named; or the primary one or, as in the report of a run, the speed-up where a
-/// benchmark has a baseline.
+/// The named metric; otherwise the primary one or, if the benchmark has a baseline, the speed-up,
+/// as in the report of a run.
 fn series(
     (run, metric): (usize, &ComparedMetric),
     one: &Gathered<'_>,
@@ -122,22 +122,22 @@ fn series(
     })
 }
 
-/// The suite that a part of one (`survey/metadata`) is of: its benchmarks are the same.
+/// The suite that a part such as `survey/metadata` belongs to: the benchmarks are the same.
 fn whole_suite(suite: &str) -> &str {
     suite.split_once('/').map_or(suite, |(whole, _)| whole)
 }
 
-/// What is compared with what: series of one run each, or of several runs on either side.
+/// What is compared with what: series of one run on each side, or of several runs.
 #[derive(Clone, Debug)]
 pub(super) struct Question<'a> {
     pub(super) firsts: Vec<&'a Series>,
     pub(super) seconds: Vec<&'a Series>,
-    /// What the sides are called, where they are not called after their run.
+    /// The names of the sides, if they are not named after their run.
     pub(super) sides: [Option<&'static str>; 2],
 }
 
-/// Pairs to compare, as places in `series`: within one run every two targets; between runs every
-/// later run with the first, target by target.
+/// Pairs to compare, as indices into `series`: within one run all pairs of targets; between runs
+/// every later run with the first, target by target.
 pub(super) fn pairs(series: &[Series], between_runs: bool) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (first, one) in series.iter().enumerate() {
@@ -152,14 +152,14 @@ pub(super) fn pairs(series: &[Series], between_runs: bool) -> Vec<(usize, usize)
             }
         }
     }
-    // Cells may stand target by target; comparisons stand benchmark by benchmark.
+    // Cells may be ordered target by target; comparisons are ordered benchmark by benchmark.
     let place = |index: usize| series.iter().position(|one| one.has_benchmark_of(&series[index]));
     pairs.sort_by_key(|&(first, _)| place(first));
     pairs
 }
 
-/// The first series of each target on each benchmark with each later one, whatever run either is
-/// of: what all of them are to be like.
+/// The first series of each target on each benchmark, paired with each later one, whichever runs
+/// they belong to: all of them should have measured the same thing.
 pub(super) fn with_first(series: &[Series]) -> Vec<(usize, usize)> {
     let first_of = |one: &Series| {
         series.iter().position(|other| other.target == one.target && other.has_benchmark_of(one))
@@ -179,7 +179,7 @@ pub(super) fn one_by_one<'a>(series: &'a [Series], pairs: &[(usize, usize)]) -> 
 }
 
 /// Every target and benchmark that both sides have, with all their runs; the first `firsts` runs
-/// are the first side.
+/// form the first side.
 pub(super) fn side_by_side(series: &[Series], firsts: usize) -> Vec<Question<'_>> {
     let mut questions: Vec<Question<'_>> = Vec::new();
     for one in series.iter().filter(|one| !one.values.is_empty()) {
@@ -218,13 +218,13 @@ pub(super) fn of_one_target(series: &[Series]) -> Vec<Vec<&Series>> {
             None => groups.push(vec![one]),
         }
     }
-    // Cells may stand target by target.
+    // Cells may be ordered target by target.
     let place = |one: &Series| series.iter().position(|other| other.has_benchmark_of(one));
     groups.sort_by_key(|group| place(group[0]));
     groups
 }
 
-/// Every two targets on a benchmark, with all their runs: each run pairs what it gave of both.
+/// All pairs of targets on each benchmark, with all their runs: each run contributes a pair.
 pub(super) fn over_runs(series: &[Series]) -> Vec<Question<'_>> {
     let mut questions: Vec<Question<'_>> = Vec::new();
     for (first, second) in pairs(series, false) {
@@ -253,5 +253,5 @@ pub(super) fn over_runs(series: &[Series]) -> Vec<Question<'_>> {
     questions
 }
 
-/// What the sides of a comparison of several runs are called.
+/// The names of the sides in a comparison of several runs.
 pub(super) const SIDES: [&str; 2] = ["a", "b"];

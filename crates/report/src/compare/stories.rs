@@ -1,4 +1,4 @@
-//! Where the median of single operations tells another story than the mean.
+//! Comparisons in which the median of single operations tells a different story than the mean.
 
 use record::Better;
 
@@ -7,7 +7,7 @@ use super::{CompareOptions, ComparedMetric, NamedRun, RunVerdict};
 use super::{questions, set_aside, sides};
 use crate::analysis::{self, Certainty, Quantile, Stand};
 
-/// Adds to comparisons of means what the medians say, where that is something else.
+/// Adds the medians to comparisons of means, where they say something else.
 pub(super) fn add(
     runs: &[NamedRun],
     options: &CompareOptions,
@@ -20,7 +20,7 @@ pub(super) fn add(
     let metric = ComparedMetric::named(Quantile::P50.name());
     let mut series = sides::series_of(runs, &metric);
     let unlike = set_aside(runs, &mut series, options);
-    // That nothing has a median is no error: it was not asked for.
+    // It is not an error if nothing has a median, since it was not asked for.
     let Ok(questions) = questions(runs, &series, options, &unlike) else { return };
     let medians = comparisons::all(runs, &questions, rules).comparisons;
     for one in comparisons.iter_mut().filter(|one| analysis::is_mean(&one.metric)) {
@@ -37,7 +37,7 @@ fn is_of_same(one: &Comparison, other: &Comparison) -> bool {
     of(one) == of(other)
 }
 
-/// What the median says, if it is another story.
+/// What the median says, if that is a different story.
 fn told(mean: &Comparison, median: &Comparison) -> Option<MedianReport> {
     if !analysis::are_different(stand(mean), stand(median)) {
         return None;

@@ -1,4 +1,4 @@
-//! Comparisons of runs made by hand.
+//! Comparisons of hand-made runs.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) fn verdicts(document: &CompareDocument) -> Vec<RunVerdict> {
 fn within_a_run_each_word_has_its_case() {
     let base = around(1000.0, 12);
     let times = |factor: f64| -> Vec<f64> { base.iter().map(|time| time * factor).collect() };
-    // A ratio that sways by 0.2 %, and one that sways by 10 %.
+    // A ratio that varies by 0.2 %, and one that varies by 10 %.
     let with_noise = |factor: f64, size: f64| -> Vec<f64> {
         let noise = [1.0, -1.0, 0.5, -0.5, 0.8, -0.8, 0.3, -0.3, 0.6, -0.6, 0.1, -0.1];
         times(factor).iter().zip(noise).map(|(time, noise)| time * (1.0 + size * noise)).collect()
@@ -148,7 +148,7 @@ fn runs_are_named_as_shortly_as_can_be() {
     assert_eq!(names(&["x/run", "x/run"]), ["x/run", "x/run (2)"]);
 }
 
-/// Not the loop device above it, which is another each time.
+/// The loop device above it, which is a different one each time, does not count.
 #[test]
 fn another_disk_or_image_is_said_to_be_one() {
     let on = |model: &str, number: u32, allocated: bool| {
@@ -207,7 +207,7 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
     assert_eq!(differing, ["data files", "kernel"]);
     let (differs, compares) = (text.find("kernel: 6.1"), text.find("\ncreate"));
     assert!(differs < compares, "what differs comes first: {text}");
-    // A third run that is like the first is compared with it all the same.
+    // A third run that is like the first is still compared with it.
     let [before, after] = runs.clone();
     let three = [before, after, named("again", run("6.1", 16 << 20))];
     let document = compare(&three, &options()).unwrap();
@@ -230,7 +230,7 @@ fn what_runs_differ_in_is_said_and_what_they_measured_otherwise_is_not_compared(
     );
 }
 
-/// Runs of one directory, each with an effect of its own.
+/// Runs of one directory, each with its own effect.
 fn several(effects: &[f64], factor: f64, seed: u64) -> Vec<Sample> {
     let run = |(place, effect): (usize, &f64)| {
         let place = place as u64;
@@ -254,7 +254,7 @@ pub(super) fn sides(firsts: Vec<Sample>, seconds: Vec<Sample>) -> (Vec<NamedRun>
 #[test]
 fn several_runs_a_side_tell_what_two_runs_cannot() {
     let effects = [[1.0, 1.05, 0.97], [1.06, 0.99, 1.0]];
-    // Nothing but what runs differ by: two single runs differ, six do not.
+    // Only the effects of runs: two single runs differ, six do not.
     let [a, b] = [1, 2].map(|side| several(&effects[side - 1], 1.0, side as u64));
     let two = [named("one", a[1].clone()), named("two", b[1].clone())];
     let found = compare(&two, &options()).unwrap();
@@ -266,7 +266,7 @@ fn several_runs_a_side_tell_what_two_runs_cannot() {
     assert_eq!((create.first_runs, create.second_runs), (3, 3));
     assert_eq!((create.first_run.as_str(), create.second_run.as_str()), ("a", "b"));
     assert_eq!((create.first_values, create.paired), (3, false));
-    // A third larger, and that is seen.
+    // Larger by a third, which is detected.
     let (runs, how) = sides(a, several(&effects[1], 1.3, 2));
     let document = compare(&runs, &how).unwrap();
     assert_eq!(verdicts(&document), [RunVerdict::Real; 2]);
@@ -306,8 +306,8 @@ fn factors_of_benchmarks_are_analysed_with_a_warning() {
     assert!(!warned(&[Factor::Target]) && !warned(&[]));
 }
 
-/// A target that is slower or faster as a whole in a block is so in all benchmarks: as independent
-/// observations those made `target` differ in half of such runs.
+/// A target that is slower or faster as a whole in a block is so in all benchmarks. Counted as
+/// independent observations, they made `target` differ in half of such runs.
 #[test]
 fn what_happens_to_a_target_in_a_block_counts_once_in_the_analysis() {
     let mut false_ones = 0;
@@ -349,7 +349,7 @@ fn a_zero_costs_its_benchmark_alone_and_a_missing_block_too() {
     assert!(text.contains("b and a: no ratio, because a value is 0 or less"), "{text}");
     assert!(text.contains("b and a: not enough data"), "{text}");
     let analysis = document.analysis.expect("of the others");
-    // Two targets in eight blocks leave seven.
+    // Two targets in eight blocks leave seven degrees of freedom.
     assert_eq!(analysis.anova.last().expect("the errors").df, 7);
     assert!((analysis.contrasts[0].ratio.as_ref().unwrap().estimate - 0.5).abs() < 0.01);
 }
@@ -365,7 +365,7 @@ fn targets_are_compared_over_several_runs() {
         let (runs, how) = sides(runs, Vec::new());
         compare(&runs, &how).unwrap()
     };
-    // Each run by itself calls a difference real, and the next run takes it back.
+    // Each run on its own calls a difference real, and the next run contradicts it.
     let document = of([1.1, 0.92, 1.07, 0.9]);
     assert_eq!(verdicts(&document), [RunVerdict::NotToldApart]);
     let create = &document.comparisons[0];
@@ -379,7 +379,7 @@ fn targets_are_compared_over_several_runs() {
     assert_eq!(sources, ["target", "run", "errors"]);
 }
 
-/// What is compared over runs rests on runs, however few of them measured the same.
+/// A comparison over runs is based on runs, however few of them measured the same.
 #[test]
 fn a_single_run_of_a_side_is_not_judged_by_its_blocks() {
     let run = |seed: u64, file_bytes: u64| {
@@ -395,7 +395,7 @@ fn a_single_run_of_a_side_is_not_judged_by_its_blocks() {
     assert_eq!(verdicts(&document), [RunVerdict::NotEnoughData]);
     assert!(document.text(80).contains("read"), "{}", document.text(80));
     assert_eq!(document.unlike.len(), 4, "two targets of two runs");
-    // All like the first, and like each other where the first has no such benchmark.
+    // All are like the first, and like each other if the first has no such benchmark.
     let with_extra = |seed: u64, extra: u64| {
         let values = noisy(1000.0, 0.01, seed, 8);
         let mut sample = run(seed, 1).benchmark("extra", &[&values, &values]);
@@ -458,11 +458,11 @@ fn it_says_whether_blocks_resemble_one_another_or_may() {
     let (none, much) = (said(0.0), said(0.9));
     assert!((1..=10).contains(&none.len()) && much.len() >= 39, "{none:?} {}", much.len());
     let may = |all: &[String]| all.iter().filter(|one| one.contains("may resemble")).count();
-    // Of chance alone, half of p up to 0.1 lies above 0.05.
+    // By chance alone, half of all p-values up to 0.1 are above 0.05.
     assert!(may(&none) >= 1 && may(&none) < none.len() && may(&much) <= 2, "{none:?}");
 }
 
-/// What blocks that resemble each other, or one far off, leave unseen is not claimed to be seen.
+/// If blocks resemble each other, or one is far off, the claimed sensitivity is reduced.
 #[test]
 fn the_least_detectable_ratio_allows_for_blocks_that_are_worth_fewer() {
     let document = |shuffled: bool| {

@@ -93,13 +93,13 @@ impl CompareDocument {
         text
     }
 
-    /// What so many runs can show.
+    /// What this number of runs can show.
     pub(super) fn power_text(&self, width: usize) -> String {
         let power = self.power.as_ref();
         power.map_or_else(String::new, |power| paragraph("", "", &power.sentence(), width))
     }
 
-    /// What was not compared, and what the analysis does not hold, with the reasons.
+    /// What was not compared, and what is missing from the analysis, with the reasons.
     fn set_aside(&self, width: usize) -> String {
         let mut text = String::new();
         if !self.unlike.is_empty() {
@@ -130,7 +130,7 @@ impl CompareDocument {
         text
     }
 
-    /// Whether both sides have the values that a comparison takes.
+    /// Whether both sides have as many values as a comparison needs.
     fn has_enough(&self, comparison: &Comparison) -> bool {
         let least = match self.sides() {
             0 => u64::from(BLOCKS_LEAST),
@@ -140,7 +140,7 @@ impl CompareDocument {
         comparison.first_values.min(comparison.second_values) >= least
     }
 
-    /// How many sides of several runs there are.
+    /// Number of sides with several runs.
     pub(super) fn sides(&self) -> usize {
         let mut sides: Vec<&String> =
             self.runs.iter().filter_map(|run| run.side.as_ref()).collect();
@@ -209,7 +209,7 @@ impl CompareDocument {
     }
 }
 
-/// `; in the median 0.502x [0.48, 0.52] (p = 0.004)`, where that is another story.
+/// `; in the median 0.502x [0.48, 0.52] (p = 0.004)`, if that is a different story.
 fn in_the_median(median: &MedianReport) -> String {
     let (low, high) = (median.interval.low, median.interval.high);
     let [ratio, low, high] = [median.ratio, low, high].map(figure_of_ratio);
@@ -218,8 +218,8 @@ fn in_the_median(median: &MedianReport) -> String {
     format!("; in the median {alike}{ratio}x [{low}, {high}]{p}")
 }
 
-/// `; over all blocks 1.95x [0.616, 6.22], over the middle ones 1.2x [1.199, 1.201]`, where those
-/// say different things.
+/// `; over all blocks 1.95x [0.616, 6.22], over the middle ones 1.2x [1.199, 1.201]`, if the two
+/// disagree.
 fn both_ways(comparison: &Comparison) -> String {
     let figures = |one: &RatioReport| {
         let (low, high) = (one.interval.low, one.interval.high);

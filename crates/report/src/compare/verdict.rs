@@ -28,9 +28,10 @@ pub enum RunVerdict {
 }
 
 impl RunVerdict {
-    /// The word for what was found at `level`; of `one_run` a side, it is of these runs alone.
+    /// The verdict on what was found at `level`; with `one_run` per side, it is limited to these
+    /// runs.
     pub(super) fn of(judged: &Judged, level: f64, one_run: bool) -> Self {
-        // Only the claim that there is something is adjusted for the number of claims.
+        // Only the claim that there is a difference is adjusted for the number of claims.
         let is_within = judged.p_within.is_some_and(|p| p <= 1.0 - level);
         let word = match (judged.verdict, is_within) {
             (record::Verdict::NotEnoughData, _) => return Self::NotEnoughData,

@@ -1,5 +1,5 @@
-//! The Bencher Metric Format, which <https://bencher.dev> takes with `--adapter json`: an object of
-//! benchmarks by name, each an object of measures by slug, each with a value and its bounds.
+//! The Bencher Metric Format, which <https://bencher.dev> accepts with `--adapter json`: an object
+//! of benchmarks by name, each an object of measures by slug, each with a value and its bounds.
 //!
 //! Source: `lib/bencher_adapter/src/adapters/json.rs` and `JsonNewMetric` of bencherdev/bencher.
 
@@ -14,10 +14,10 @@ use textual::plain_json;
 use super::names::Names;
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
 
-/// Bencher's built-in measure of times, in nanoseconds: the name is Bencher's, not ours.
+/// Bencher's built-in measure of times, in nanoseconds. The name is theirs, not ours.
 const LATENCY: &str = "latency";
 
-/// A figure; bounds stand where there is an interval.
+/// A figure, with bounds if it has an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Metric {
     value: f64,
@@ -37,10 +37,10 @@ impl Metric {
 
 type Measures = BTreeMap<String, Metric>;
 
-/// Each cell of the plan with all its metrics, and each cliff with its position.
+/// Each planned cell with all its metrics, and each cliff with its position.
 ///
-/// Values are medians, bounds those of the median's interval. What a search measured on its way
-/// is left out: the next run's way is another.
+/// Values are medians, bounds are those of the median's interval. The positions that a search
+/// measured on its way are left out, since the next run will take a different path.
 #[must_use]
 pub fn render_bmf(document: &Document, run: &Run) -> Export {
     let mut benchmarks: BTreeMap<String, Measures> = BTreeMap::new();
@@ -67,12 +67,13 @@ fn measures(cell: &CellReport) -> Measures {
     let has_latency = cell.metrics.iter().any(|metric| metric.is(StandardMetric::LATENCY));
     let mut measures = Measures::new();
     for metric in &cell.metrics {
-        // Of operations in flight the latency is another thing than the time per operation.
+        // With operations in flight, the latency differs from the time per operation.
         let is_latency = metric.is(StandardMetric::TIME_PER_OPERATION) && !has_latency;
         let name = if is_latency { LATENCY } else { metric.name.as_str() };
         measures.insert(slug(name), Metric::new(metric.median, metric.interval));
         for percentile in &metric.percentiles {
-            // Another thing under a name of its own: a threshold for one is none for the other.
+            // These differ and have different names: a threshold for one does not apply to the
+            // other.
             let of = match percentile.of {
                 PercentileOf::EachReplicate => "",
                 PercentileOf::AllOperations => " of all operations",
@@ -84,8 +85,8 @@ fn measures(cell: &CellReport) -> Measures {
     measures
 }
 
-/// Where the cliff is: the geometric middle of its interval, or the arithmetic one where it
-/// reaches down to 0.
+/// Where the cliff is: the geometric mean of the ends of its interval, or the arithmetic one if it
+/// extends down to 0.
 fn position(cliff: &CliffReport) -> Measures {
     let (low, high) = (cliff.low, cliff.high);
     let value = if low > 0.0 { (low * high).sqrt() } else { f64::midpoint(low, high) };
@@ -93,7 +94,7 @@ fn position(cliff: &CliffReport) -> Measures {
     [(slug(&format!("position-{}", cliff.unit)), metric)].into()
 }
 
-/// Lower-case letters and digits with single hyphens between, as Bencher asks of a slug.
+/// Lower-case letters and digits separated by single hyphens, as Bencher requires of a slug.
 fn slug(name: &str) -> String {
     let lower = name.to_lowercase();
     let parts = lower.split(|character: char| !character.is_ascii_alphanumeric());

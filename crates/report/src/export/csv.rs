@@ -1,7 +1,7 @@
-//! The raw figures as a tidy table: one row per replicate and metric, for anybody's own analysis.
+//! The raw figures as a tidy table for further analysis: one row per replicate and metric.
 //!
-//! Quoting is that of RFC 4180: a field with a comma, a quote or a line end stands in quotes, with
-//! its quotes doubled. Lines end with a single line feed, which every reader takes.
+//! Quoting follows RFC 4180: a field with a comma, a quote or a line break is enclosed in quotes,
+//! with its own quotes doubled. Lines end with a single line feed, which every reader accepts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ const LAST: [&str; 6] = ["block", "order", "attempt", "metric", "unit", "value"]
 
 /// One row per replicate and metric; cells in the order of the manifest, replicates by block.
 ///
-/// `run` is the moment when the run began, the same in all its rows. Each parameter that some cell
-/// has is a column, empty where another cell has none of it.
+/// `run` is the time at which the run began, the same in all rows. Each parameter that any cell has
+/// is a column, which is empty for cells without it.
 #[must_use]
 pub fn render_csv(run: &Run) -> String {
     let all = gather(run);
@@ -64,7 +64,7 @@ fn field(text: &str) -> String {
     }
 }
 
-/// The parameters that some cell has, by name: a column each.
+/// The parameters that any cell has, by name: one column each.
 pub(super) struct Parameters<'a> {
     names: BTreeSet<&'a str>,
 }
@@ -78,7 +78,7 @@ impl<'a> Parameters<'a> {
         self.names.iter().copied()
     }
 
-    /// What a cell has in these columns.
+    /// A cell's values in these columns.
     pub(super) fn values(&self, own: &BTreeMap<String, Value>) -> Vec<String> {
         #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
         let text = |value: &Value| match value {

@@ -1,5 +1,5 @@
-//! The figures as the report gives them, as a tidy table: one row per cell and metric, with its
-//! interval and its percentiles. Quoting is that of the other table.
+//! The figures of the report as a tidy table: one row per cell and metric, with its interval and
+//! its percentiles. Quoting is as in [`super::csv`].
 
 use record::{CellReport, Document, IntervalReport, MetricReport, PercentileOf};
 
@@ -11,8 +11,8 @@ const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 /// One row per cell and metric, in the document's order; what a cell lacks is empty.
 ///
-/// A percentile of all operations together is told from one of each replicate by the column
-/// `percentiles_of_all`, which lists such columns.
+/// The column `percentiles_of_all` lists the percentiles that are those of all operations together;
+/// the others are those of each replicate.
 #[must_use]
 pub fn render_csv_summary(document: &Document) -> String {
     let names: Vec<String> =
@@ -102,7 +102,7 @@ mod tests {
         let interval = metric.interval.as_ref().unwrap();
         let figures = format!(",lower,{},{},{},", metric.median, interval.low, interval.high);
         assert!(lines[1].contains(&figures), "{figures} {}", lines[1]);
-        // Two blocks give no interval.
+        // Two blocks are too few for an interval.
         let last: Vec<&str> = lines[metrics / 2 + 1].split(',').collect();
         assert_eq!((last[10], last[16], last[17]), ("2", "", ""), "{last:?}");
     }

@@ -1,5 +1,5 @@
 //! The custom JSON of the GitHub action `benchmark-action/github-action-benchmark`: an array of
-//! results with name, unit and value, and of one direction, which the action's `tool` input says.
+//! results with name, unit and value, all of one direction, which the action's `tool` input names.
 //!
 //! Source: `BenchmarkResult` in its `src/extract.ts`, `src/extractRangeInfo.ts`.
 
@@ -12,7 +12,7 @@ use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
 
 const NO_SUCH_METRIC: &str = "no metric is better in this direction";
 
-/// Which direction is better of all results of a file; the action takes one per file.
+/// Which direction is better for all results of a file; the action accepts one per file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// `tool: customSmallerIsBetter`.
@@ -31,8 +31,8 @@ struct BenchmarkResult {
     extra: String,
 }
 
-/// One result per cell of the plan: its first metric of this direction. Most cells have one of
-/// each, so either file is a whole picture, and a project takes the one whose alerts it wants.
+/// One result per planned cell: its first metric of this direction. Most cells have one of each, so
+/// either file is complete, and a project uses the one whose alerts it wants.
 #[must_use]
 pub fn render_github(document: &Document, run: &Run, direction: Direction) -> Export {
     let better = match direction {
@@ -56,8 +56,8 @@ pub fn render_github(document: &Document, run: &Run, direction: Direction) -> Ex
     Export { text, left_out: omissions.0 }
 }
 
-/// The metric stands in the name, for the action compares what has the same name, and nothing of
-/// both directions must be compared.
+/// The name includes the metric, because the action compares results of the same name, and results
+/// of different directions must not be compared.
 fn result(name: &str, cell: &CellReport, metric: &MetricReport) -> BenchmarkResult {
     BenchmarkResult {
         name: format!("{name}: {}", metric.name),
@@ -68,7 +68,7 @@ fn result(name: &str, cell: &CellReport, metric: &MetricReport) -> BenchmarkResu
     }
 }
 
-/// The action knows symmetrical ranges only, so this is the longer side; `extra` has both ends.
+/// The action only supports symmetric ranges, so this is the longer side; `extra` has both ends.
 fn range(median: f64, interval: IntervalReport) -> String {
     format!("± {}", (interval.high - median).max(median - interval.low))
 }

@@ -3,7 +3,7 @@
 use record::Document;
 use textual::plain_json;
 
-/// The document as one indented JSON object, with a line end behind it.
+/// The document as one indented JSON object, followed by a line break.
 #[must_use]
 pub fn render_json(document: &Document) -> String {
     let text = serde_json::to_string_pretty(document).expect("a document has text keys only");

@@ -1,4 +1,4 @@
-//! The latencies of single operations, cell by cell: all replicates of a cell together.
+//! The latencies of single operations, cell by cell, with all replicates of a cell together.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use record::{Replicate, Run};
 
 use crate::analysis::{Gathered, gather};
 
-/// The latencies of each cell of a run, where they are known.
+/// The latencies of each cell of a run, if they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies(Vec<CellLatencies>);
 
-/// What is known of one cell's latencies.
+/// What is known about one cell's latencies.
 #[derive(Clone, Debug)]
 pub(super) enum CellLatencies {
-    /// Every operation was timed by itself.
+    /// Every operation was timed individually.
     Known(Distribution),
-    /// Operations were timed several at a time, so there is none of a single one.
+    /// Several operations were timed at once, so there are no latencies of single ones.
     InBatches,
     /// Nothing was recorded, or its log cannot be read.
     Absent,
@@ -25,13 +25,13 @@ pub(super) enum CellLatencies {
 /// The latencies of all operations of a cell, in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Distribution {
-    /// The buckets that hold something, by rising value; their counts add up to `count`.
+    /// The non-empty buckets, by increasing value; their counts add up to `count`.
     pub(super) buckets: Vec<Bucket>,
-    /// Operations.
+    /// Number of operations.
     pub(super) count: u64,
     /// The sum of their times, exact.
     pub(super) sum_ns: u64,
-    /// The least, exact.
+    /// The smallest, exact.
     pub(super) min_ns: u64,
     /// The largest, exact.
     pub(super) max_ns: u64,
@@ -39,7 +39,7 @@ pub(super) struct Distribution {
 
 #[cfg(test)]
 impl Distribution {
-    /// That of these latencies.
+    /// The distribution of these latencies.
     pub(super) fn of_values(values: &[u64]) -> Self {
         let mut histogram = Histogram::new();
         values.iter().for_each(|&value| histogram.record(value));
@@ -54,8 +54,8 @@ impl Distribution {
 }
 
 impl Latencies {
-    /// Reads the histogram logs of the run at `path`. A cell whose log cannot be read has none
-    /// here; the document warns of it.
+    /// Reads the histogram logs of the run at `path`. A cell whose log cannot be read has no
+    /// latencies here; the document has a warning about it.
     #[must_use]
     pub fn read(run: &Run, path: &Path) -> Self {
         let of_cell = |gathered: &Gathered<'_>| {
@@ -69,14 +69,14 @@ impl Latencies {
         Self(gather(run).iter().map(of_cell).collect())
     }
 
-    /// Those of the cell at this index of the document.
+    /// The latencies of the cell at this index of the document.
     pub(super) fn of(&self, cell: usize) -> &CellLatencies {
         self.0.get(cell).unwrap_or(&CellLatencies::Absent)
     }
 }
 
-/// The histogram with what its log does not keep exactly: the journal has the extremes and the sum.
-/// None unless the histogram holds the very operations of the journal.
+/// The histogram, with the extremes and the sum from the journal, which the log does not keep
+/// exactly. `None` unless the histogram covers exactly the operations in the journal.
 fn distribution(gathered: &Gathered<'_>, histogram: &Histogram) -> Option<Distribution> {
     let replicates: Vec<&Replicate> = gathered.replicates.values().copied().collect();
     let total = |of: fn(&Replicate) -> u64| replicates.iter().map(|one| of(one)).sum::<u64>();
@@ -97,7 +97,7 @@ impl Distribution {
         self.sum_ns as f64 / self.count as f64
     }
 
-    /// The standard deviation of single operations, in nanoseconds, to within the width of buckets.
+    /// The standard deviation of single operations, in nanoseconds, up to the width of buckets.
     pub(super) fn standard_deviation_ns(&self) -> f64 {
         if self.count < 2 {
             return 0.0;

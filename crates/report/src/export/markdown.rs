@@ -11,7 +11,7 @@ use textual::{percent, plain_text};
 use super::{Export, NOT_MEASURED, Omissions, SEARCHED};
 use crate::units::{self, Wording};
 
-/// The first metric of each planned cell: its median, and its interval where there is one.
+/// The first metric of each planned cell: its median, and its interval if there is one.
 #[must_use]
 pub fn render_markdown(document: &Document, run: &Run) -> Export {
     let mut omissions = Omissions::default();
@@ -48,7 +48,7 @@ pub fn render_markdown(document: &Document, run: &Run) -> Export {
     Export { text, left_out: omissions.0 }
 }
 
-/// What the figures are, and of what.
+/// What the figures are, and of which run.
 fn caption(document: &Document) -> String {
     let level = percent(document.run.confidence_level);
     let kernel = document.machine.kernel.release.as_deref();
@@ -65,7 +65,7 @@ fn figure(cell: &CellReport) -> Option<String> {
     Some(format!("{}{interval}", figure.value.trim()))
 }
 
-/// A text that ends no cell and is no markup.
+/// Escapes everything that would end a cell or be interpreted as markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in plain_text(text).chars() {

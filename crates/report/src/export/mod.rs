@@ -1,9 +1,9 @@
-//! A run in the forms that other programs take: a table, JSON, and the formats of the tools that
-//! keep, plot and watch benchmark results. docs/exports.md says what maps to what.
+//! A run in the formats of other programs: a table, JSON, and the formats of tools that store, plot
+//! and monitor benchmark results. docs/exports.md describes the mapping.
 //!
-//! Each is a function of the document, and of the run where single replicates are needed; none
-//! computes a figure that the document does not have, but for sums over replicates. What a format
-//! cannot hold is left out and counted: [`Export::left_out`].
+//! Each is a function of the document, and of the run if single replicates are needed. None
+//! computes a figure that the document does not have, except for sums over replicates. What a
+//! format cannot represent is left out and counted: [`Export::left_out`].
 
 mod bmf;
 mod bonnie;
@@ -33,13 +33,13 @@ pub use openmetrics::render_openmetrics;
 /// A run in a foreign format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The whole document, its last line end included.
+    /// The whole document, including the last line break.
     pub text: String,
-    /// What the format has no place for; never with a count of 0.
+    /// What the format cannot represent; never with a count of 0.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Cells that an export does not hold. `Display` is the sentence for people.
+/// Cells that are missing from an export. `Display` is the sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// How many.
@@ -55,7 +55,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Cells left out so far, by reason, in the order in which reasons were first met.
+/// Cells left out so far, by reason, in the order in which the reasons first occurred.
 #[derive(Debug, Default)]
 struct Omissions(Vec<LeftOut>);
 
@@ -68,7 +68,7 @@ impl Omissions {
     }
 }
 
-/// Why a cell without a figure is nowhere.
+/// Why a cell without a figure is left out.
 const NOT_MEASURED: &str = "no replicate counts";
 /// Why the cells of a search are not tracked from run to run.
 const SEARCHED: &str = "a search chose them, so the next run will measure different ones";

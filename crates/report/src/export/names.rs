@@ -1,4 +1,4 @@
-//! What a cell is called where there is one name for all of it.
+//! Names of cells, for formats that have a single name for all of it.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use record::{CellReport, CliffReport};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Names given so far. Each is unique, and the same in each run of the same benchmarks.
+/// Names assigned so far. Each is unique, and the same in each run of the same benchmarks.
 #[derive(Debug, Default)]
 pub(super) struct Names(BTreeSet<String>);
 
@@ -16,12 +16,12 @@ impl Names {
         self.unique(&format!("{}/{}/{}", cell.target, cell.suite, cell.benchmark))
     }
 
-    /// `target/suite/cliff`, of which a target may have several: then they are numbered.
+    /// `target/suite/cliff`; if a target has several, they are numbered.
     pub(super) fn of_cliff(&mut self, cliff: &CliffReport) -> String {
         self.unique(&format!("{}/cliff/{}/cliff", cliff.target, cliff.axis.name()))
     }
 
-    /// A label may hold slashes, so that two names could be the same: the later ones are numbered.
+    /// Labels may contain slashes, so two names could be equal: the later ones are numbered.
     fn unique(&mut self, name: &str) -> String {
         let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
         let mut candidates = std::iter::once(name.to_owned()).chain(numbered);
@@ -32,7 +32,7 @@ impl Names {
     }
 }
 
-/// The word by which an enum stands in the JSON document, so that all forms say the same.
+/// The word for an enum value in the JSON document, so that all formats use the same.
 pub(super) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(text)) => text,

@@ -1,4 +1,4 @@
-//! What `fsprism footprint map|stacks|diff --format json` print.
+//! The JSON documents that `fsprism footprint map|stacks|diff --format json` prints.
 //!
 //! The schemas of all three are in `docs/footprint.schema.json`. Fields may be added but are never
 //! renamed. Addresses are text, because they can exceed the numbers that some readers support.

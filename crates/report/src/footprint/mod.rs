@@ -1,5 +1,5 @@
-//! Footprints in words and documents: what `fsprism footprint map|stacks|diff` print of studied
-//! traces. [`documents`] holds what is printed as JSON, [`text`] what terminals show.
+//! Footprints as text and as documents: what `fsprism footprint map|stacks|diff` prints about
+//! studied traces. [`documents`] is what is printed as JSON, [`text`] is what terminals show.
 
 pub mod documents;
 #[cfg(test)]

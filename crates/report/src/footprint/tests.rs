@@ -1,4 +1,4 @@
-//! What is said of traces made by hand.
+//! Tests with hand-made traces.
 
 use std::path::{Path, PathBuf};
 
@@ -115,7 +115,7 @@ fn functions_without_names_have_addresses() {
     assert!(text::tree(&tree).contains("0xffffffff81000400"), "functions are where calls lead to");
 }
 
-/// The fixtures are the traces that are made here. To renew them after a change:
+/// The fixtures are the traces that are generated here. To regenerate them after a change:
 /// `FSPRISM_RENEW_FIXTURES=1 cargo test -p fsprism-report fixtures`.
 #[test]
 fn the_fixtures_are_these_traces() {

@@ -12,7 +12,7 @@ use super::documents::{Difference, Tree};
 
 /// Nodes with less than this share of the whole are left out.
 const SHARE_LEAST: f64 = 0.005;
-/// Functions of a difference that are shown.
+/// Number of functions that are shown in a difference.
 const FUNCTIONS_SHOWN: usize = 40;
 
 /// A cachemap with a heading.
@@ -31,13 +31,13 @@ pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> Str
     format!("{heading}\n\n{}", text(map, rows, width))
 }
 
-/// Which repetition is shown, behind what is said of it.
+/// Which repetition is shown, to be appended to a heading.
 fn shown(repetition: Repetition) -> String {
     repetition.text().map_or_else(String::new, |text| format!(" ({text})"))
 }
 
-/// A tree, callees indented below their callers, with shares of the whole. What has less than
-/// 0.5 % of it is left out, and counted.
+/// A tree, with callees indented below their callers and shares of the whole. Nodes with less than
+/// 0.5 % of it are left out, and counted.
 #[must_use]
 pub fn tree(tree: &Tree) -> String {
     let whole = tree.nodes.first().map_or(0.0, |root| root.total);
@@ -72,9 +72,9 @@ pub fn tree(tree: &Tree) -> String {
     }
 }
 
-/// A tree as Brendan Gregg's flamegraph.pl and its kin read it: a line per stack, frames joined by
-/// `;`, then the weight. Targets and operations become the outermost frames where there are
-/// several.
+/// A tree in the format of Brendan Gregg's flamegraph.pl and similar tools: a line per stack, with
+/// frames joined by `;`, then the weight. If there are several targets or operations, they become
+/// the outermost frames.
 #[must_use]
 pub fn folded(trees: &[Tree]) -> String {
     let mut text = String::new();
@@ -99,7 +99,7 @@ pub fn folded(trees: &[Tree]) -> String {
     text
 }
 
-/// A name without what separates frames.
+/// A name without the characters that separate frames.
 fn plain(name: &str) -> String {
     name.replace(';', ":")
 }

@@ -4,7 +4,7 @@ use textual::grouped;
 
 use super::{COLD, Counted, HOT, NONE, NetworkBenchmark, NetworkFigures, StateCounts};
 
-/// The sentence of a benchmark; none where no cache was measured hot.
+/// The sentence about a benchmark; `None` if no cache was measured hot.
 pub(super) fn of(benchmark: &NetworkBenchmark) -> Option<String> {
     let title = &benchmark.title;
     let hot = benchmark.states.iter().filter(|state| state.state == HOT);
@@ -18,13 +18,13 @@ pub(super) fn of(benchmark: &NetworkBenchmark) -> Option<String> {
     }
 }
 
-/// A cache that was measured hot, beside what was read without one.
+/// A cache that was measured hot, compared with reading without one.
 struct Cache<'a> {
-    /// The version and what it lies on, where there are several.
+    /// The protocol version and the cache's file system, if there are several.
     label: String,
     hot: &'a NetworkFigures,
-    /// On a mount that has a cache, where nothing is read without one, what was read while it was
-    /// filled.
+    /// Figures without a cache. A mount that always has a cache is never read without one, so there
+    /// these are the figures of filling it.
     without: Option<&'a NetworkFigures>,
     filling: Option<String>,
 }
@@ -56,14 +56,14 @@ impl<'a> Cache<'a> {
         )
     }
 
-    /// Which part of a count remains, in whole percent.
+    /// The remaining share of a count, in whole percent.
     fn remains_percent(&self, count: fn(&NetworkFigures) -> Counted) -> Option<f64> {
         let without = count(self.without?).median;
         (without > 0.0).then(|| (count(self.hot).median / without * 100.0).round())
     }
 }
 
-/// From where most is saved to where least is; tables say the rest.
+/// From the largest saving to the smallest; tables show the rest.
 fn said_of_several(caches: &[Cache<'_>]) -> String {
     let calls = range(caches, |figures| figures.rpcs);
     let reads = match caches.iter().all(|cache| cache.hot.reads.most == 0.0) {
@@ -73,7 +73,7 @@ fn said_of_several(caches: &[Cache<'_>]) -> String {
     format!("{calls} of the calls to the server remain, and {reads} of those that read content")
 }
 
-/// `68 % (nfs3 ext4) to 71 % (nfs4.2 xfs)`, or what is the same for all.
+/// `68 % (nfs3 ext4) to 71 % (nfs4.2 xfs)`, or the figure that is the same for all.
 fn range(caches: &[Cache<'_>], count: fn(&NetworkFigures) -> Counted) -> String {
     let percent = |cache: &Cache<'_>| cache.remains_percent(count).unwrap_or(100.0);
     let by_percent = |one: &&Cache<'_>, other: &&Cache<'_>| percent(one).total_cmp(&percent(other));
@@ -87,8 +87,8 @@ fn range(caches: &[Cache<'_>], count: fn(&NetworkFigures) -> Counted) -> String 
     }
 }
 
-/// What filling the cache costs, where the link took the time with and without it: the ratio of the
-/// medians, and how far it can be off as runs differ.
+/// The cost of filling the cache, if the time with and without it was spent on the link: the ratio
+/// of the medians, and how far it can be off given how much runs vary.
 fn filling(cold: &NetworkFigures, none: &NetworkFigures) -> Option<String> {
     let ratio = |one: f64, other: f64| (one / other * 100.0).round() / 100.0;
     let (with, without) = (cold.time_ns, none.time_ns);
@@ -105,7 +105,7 @@ fn filling(cold: &NetworkFigures, none: &NetworkFigures) -> Option<String> {
     })
 }
 
-/// The target of another state with the same version and cache, as far as it has either.
+/// The target in another state with the same version and cache, as far as it has either.
 fn beside<'a>(
     benchmark: &'a NetworkBenchmark,
     one: &StateCounts,
@@ -119,7 +119,7 @@ fn beside<'a>(
     benchmark.states.iter().filter(of_state).find(fits)
 }
 
-/// What its label says besides the state: the version and the cache, where there are several.
+/// The rest of its label besides the state: the version and the cache, if there are several.
 fn words(state: &StateCounts) -> String {
     let words: Vec<&str> = state.target.split(' ').filter(|word| *word != state.state).collect();
     words.join(" ")

@@ -1,4 +1,4 @@
-//! Up to which link rate a hot cache pays, as a search found it.
+//! The link rate up to which a hot cache pays off, as found by a search.
 
 use record::network::{BREAK_EVEN, BREAK_EVEN_HIGH, BREAK_EVEN_LOW, left_out, values};
 use record::{Cell, Line, Run};
@@ -12,7 +12,7 @@ const NOTES: &str = "Times are emulated. A cache costs processor time, and emula
     read each rate as a lower bound of the rate up to which a cache pays on a real machine with a \
     fast disk.";
 
-/// What a search found, a sentence per size of files; none where it found nothing.
+/// What a search found, in one sentence per size of files; `None` if it found nothing.
 pub(super) fn document(run: &Run) -> Option<NetworkDocument> {
     let cells = run.cells();
     let found = run.lines.iter().filter_map(|line| {

@@ -1,5 +1,5 @@
-//! A network file system in every state of its caches: what it asks its server for in each, and
-//! what a cache saves.
+//! A network file system in every state of its caches: what it asks of its server in each, and what
+//! a cache saves.
 
 mod answers;
 mod break_even;
@@ -102,7 +102,7 @@ pub fn network(run: &Run) -> Option<NetworkDocument> {
     if run.manifest.run.kind != RunKind::Networked {
         return None;
     }
-    // A search has its cells by and by.
+    // A search adds its cells as it goes.
     if run.manifest.cells.is_empty() {
         return break_even::document(run);
     }
@@ -179,7 +179,7 @@ fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String>
         Counted { median: rounded(median), least: rounded(least), most: rounded(most) }
     };
     let hit = tenths(count(CACHE_HIT)?, 1.0);
-    // A new cache has nothing to give.
+    // A new cache is empty.
     let had = match state {
         COLD => String::new(),
         _ => format!("{hit} % of the bytes came from the cache; "),
@@ -210,7 +210,7 @@ fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
     })
 }
 
-/// What has a metric beginning as those of operations do, and is none.
+/// Metrics whose names begin like those of operations but are not operations.
 const NO_OPERATIONS: [&str; 4] = ["rpc_timeouts", "rpc_errors", "rpc_sent", "rpc_received"];
 
 fn by_operation(cell: &Cell, replicates: &[&Replicate]) -> Vec<OperationCount> {

@@ -1,4 +1,4 @@
-//! Runs of the suite made by hand.
+//! Tests with hand-made runs of the suite.
 
 use record::network::SUITE;
 use record::{Better, MetricDefinition};
@@ -8,8 +8,8 @@ use super::*;
 use crate::layout::Options;
 use crate::sample::Sample;
 
-/// Three replicates of a large file read in each of these states; of a state the calls, the reads
-/// and the seconds.
+/// Three replicates of reading a large file in each of these states, given by its calls, its reads
+/// and the seconds that it takes.
 fn sample(states: &[(&str, [f64; 3], f64, f64)]) -> Sample {
     let targets: Vec<&str> = states.iter().map(|(target, ..)| *target).collect();
     let calls: Vec<&[f64]> = states.iter().map(|(_, calls, ..)| calls.as_slice()).collect();
@@ -79,7 +79,7 @@ fn each_cache_is_set_beside_what_has_none_of_its_version() {
     );
 }
 
-/// Where emulation took the time, it says nothing of a cache.
+/// If emulation took most of the time, it says nothing about a cache.
 #[test]
 fn what_filling_costs_is_said_of_times_of_the_link_alone() {
     let of = |cold_reads: f64| {
@@ -120,7 +120,7 @@ fn three_blocks_of_counts_are_no_doubt() {
     assert!(document.cells.iter().all(|cell| cell.warnings.is_empty()), "{:?}", document.cells);
 }
 
-/// A search adds its cells as it goes; what it found is a cell of its own.
+/// A search adds its cells as it goes; its result is a cell of its own.
 #[test]
 fn what_a_search_found_is_a_sentence_per_size() {
     let found = |low: f64, high: f64| {

@@ -5,7 +5,7 @@ use textual::{Columns, paragraph};
 use super::{NetworkBenchmark, NetworkDocument, StateCounts};
 use crate::layout::Options;
 
-/// What stands above the columns.
+/// The heads of the columns.
 const HEADS: [&str; 8] =
     ["", "RPCs", "READs", "from server", "cache reads", "cache writes", "time", ""];
 

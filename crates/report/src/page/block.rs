@@ -1,8 +1,8 @@
-//! The block of bytes behind the JSON: numbers in bulk, and texts that are handed on as they are.
+//! The block of bytes after the JSON: bulk numbers, and texts that are passed on unchanged.
 
 use super::contract::{ArrayRef, Element, TextRef};
 
-/// Elements of no type are wider than this.
+/// The size of the widest element type.
 const ALIGNMENT_BYTES: usize = 8;
 
 /// A block under construction.

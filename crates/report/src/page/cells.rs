@@ -1,5 +1,5 @@
-//! What the page knows of a cell beside its figures: each replicate, all operations, and how they
-//! developed.
+//! What the page shows about a cell besides its figures: each replicate, all operations, and how
+//! they developed.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use super::contract::{HistogramArrays, PageCell, Replicates, TimelineArrays};
 use super::course;
 use crate::analysis::{Gathered, summary};
 
-/// A last slice that was cut off after less than this share of its width has no rate.
+/// If the last slice was cut off before this share of its width, it has no rate.
 const SLICE_SHARE_LEAST: f64 = 0.25;
-/// At least so many of every four replicates are in a timeline; the rest took much longer.
+/// At least this many of every four replicates are in a timeline; the rest took much longer.
 const OF_FOUR_REPLICATES: usize = 3;
-/// Operations that a slice holds at least, at the replicate's mean rate: in a slice narrower than
-/// an operation, there is none or one, and a rate of 0 or of nothing that was ever reached.
+/// Minimum number of operations in a slice, at the replicate's mean rate: a slice that is narrower
+/// than an operation contains none or one, and so has a rate of 0 or one that was never reached.
 const OPERATIONS_PER_SLICE: u64 = 8;
 
-/// The cell behind `gathered`, whose operations took `latencies`; `level` is that of intervals.
+/// The cell of `gathered`, whose operations took `latencies`; `level` is that of intervals.
 pub(super) fn of(
     block: &mut Bulk,
     gathered: &Gathered<'_>,
@@ -55,9 +55,9 @@ fn histogram(block: &mut Bulk, buckets: &[Bucket]) -> Option<HistogramArrays> {
     })
 }
 
-/// The slices of the replicates together, as wide as most need them: those of replicates that took
-/// less time are put together to that width. Of what a slice held in fewer than half of them (the
-/// longest ones alone get there), no rate is given.
+/// The slices of all replicates together, as wide as most need them; those of replicates that took
+/// less time are merged to that width. A slice that fewer than half of the replicates reach has no
+/// rate.
 fn timeline(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<TimelineArrays> {
     let slice_ns = wide_enough(replicates, common_width(replicates)?);
     let those: Vec<(Vec<Slice>, u64)> = replicates
@@ -102,11 +102,11 @@ fn timeline(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<T
     })
 }
 
-/// Operations of one slice of time, by power of 2 of their latency.
+/// Operations in one slice of time, by power of 2 of their latency.
 type Slice = BTreeMap<u8, u64>;
 
-/// The least width that [`OF_FOUR_REPLICATES`] of every four replicates do not go beyond: one that
-/// took much longer than all others would leave them a slice or two.
+/// The smallest width that [`OF_FOUR_REPLICATES`] of every four replicates do not exceed: one that
+/// took much longer than all others would reduce them to a slice or two.
 fn common_width(replicates: &[&Replicate]) -> Option<u64> {
     let mut widths: Vec<u64> = replicates
         .iter()
@@ -118,8 +118,8 @@ fn common_width(replicates: &[&Replicate]) -> Option<u64> {
     widths.get(wanted.checked_sub(1)?).copied()
 }
 
-/// The width, doubled until a slice holds enough operations in most replicates: as many times as
-/// they have that can be put together.
+/// The width, doubled until a slice contains enough operations in most replicates: slices can only
+/// be merged in whole numbers.
 fn wide_enough(replicates: &[&Replicate], slice_ns: u64) -> u64 {
     let mut needed: Vec<u64> = replicates
         .iter()
@@ -136,8 +136,9 @@ fn wide_enough(replicates: &[&Replicate], slice_ns: u64) -> u64 {
     wide_ns
 }
 
-/// The slices at `slice_ns`, which theirs must divide; nothing where they are wider. Widths double
-/// while a replicate goes on, in ticks of the clock: in nanoseconds they are off by rounding.
+/// The slices merged to `slice_ns`, which must be a multiple of their width; `None` if they are
+/// wider. Widths double while a replicate is running, in ticks of the clock: in nanoseconds they
+/// are off by rounding errors.
 fn widened(timeline: &TimelineRecord, slice_ns: u64) -> Option<Vec<Slice>> {
     let own_ns = timeline.slice_ns.max(1);
     let together = (slice_ns + own_ns / 2) / own_ns;
@@ -153,8 +154,8 @@ fn widened(timeline: &TimelineRecord, slice_ns: u64) -> Option<Vec<Slice>> {
     is_whole.then(|| timeline.slices.chunks(together).map(merged).collect())
 }
 
-/// Operations per second of a slice. The last one ends with the replicate; where hardly any of it
-/// is left, it has no rate.
+/// Operations per second in a slice. The last one ends with the replicate; if too little of it is
+/// left, it has no rate.
 fn rate(operations: u64, index: usize, slice_ns: u64, elapsed_ns: u64) -> Option<f64> {
     let begin_ns = index as u64 * slice_ns;
     let width_ns = elapsed_ns.saturating_sub(begin_ns).min(slice_ns) as f64;
@@ -194,13 +195,13 @@ mod tests {
             (one.operations, one.elapsed_ns) = (100, 50_000_000);
             one.timeline = Some(timeline_of(1000, &[]));
         }
-        // An operation each half millisecond, so eight take 4 ms.
+        // One operation every half millisecond, so eight take 4 ms.
         let width = |replicates: &[Replicate], slice_ns| {
             wide_enough(&replicates.iter().collect::<Vec<_>>(), slice_ns)
         };
         assert_eq!(width(&replicates, 1_000_000), 4_000_000);
         assert_eq!(width(&replicates, 8_000_000), 8_000_000);
-        // One that stalled does not make them wider.
+        // A single replicate that stalled does not make them wider.
         replicates[0].elapsed_ns *= 100;
         assert_eq!(width(&replicates, 1_000_000), 4_000_000);
     }

@@ -6,7 +6,7 @@ use textual::{list, percent};
 use crate::compare::{CompareDocument, Comparison, RunVerdict};
 use crate::units::ratio;
 
-/// The sentence; none where there is one run, or nothing to compare.
+/// The sentence; `None` if there is one run, or nothing to compare.
 pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> Option<String> {
     let (first, later) = comparison.runs.split_first().filter(|(_, later)| !later.is_empty())?;
     let later: Vec<String> = later.iter().map(|run| run.name.clone()).collect();
@@ -32,12 +32,12 @@ pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> O
     Some([Some(head), largest, bound].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// What differences between single runs lack.
+/// The caveat for differences between single runs.
 const OF_SINGLE_RUNS: &str = "These are single runs. Even two runs of the same system differ: \
                               only several of each (--runs 4) can tell whether this would \
                               recur.";
 
-/// Comparisons by what they show.
+/// Comparisons, grouped by what they show.
 #[derive(Default)]
 struct Tally<'a> {
     worse: usize,
@@ -45,9 +45,9 @@ struct Tally<'a> {
     other: usize,
     same: usize,
     open: usize,
-    /// Whether any is of single runs.
+    /// Whether any of them is between single runs.
     of_single_runs: bool,
-    /// The one that differs most, with by how much.
+    /// The one with the largest difference, and that difference.
     largest: Option<(&'a Comparison, f64)>,
 }
 

@@ -3,11 +3,11 @@
 use record::RunRecord;
 use textual::shell_word;
 
-/// Options with a value that name what a second run cannot use again: the directory of the first.
+/// Options whose value is the directory of the first run, which a second run cannot use.
 const OF_ONE_RUN: [&str; 2] = ["--out", "--resume"];
 
-/// The command line of `run`, with its seed in so many words and without its directory, quoted for
-/// a POSIX shell.
+/// The command line of `run`, with its seed made explicit and without its directory, quoted for a
+/// POSIX shell.
 pub(super) fn again(run: &RunRecord) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut arguments = run.arguments.iter();

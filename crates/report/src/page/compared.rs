@@ -1,4 +1,4 @@
-//! The page of traces beside each other, without a run: what `fsprism footprint diff --out` writes.
+//! The page of traces side by side, without a run: what `fsprism footprint diff --out` writes.
 
 use record::SimulatedCaches;
 
@@ -11,7 +11,7 @@ use crate::footprint::text;
 use crate::terminal;
 use footprint_study::{Executed, Studied};
 
-/// Two traces and what changed from the one to the other, operation by operation.
+/// Two traces, and what changed from one to the other, operation by operation.
 #[derive(Debug)]
 pub struct ComparedPair {
     /// The first trace.
@@ -22,12 +22,12 @@ pub struct ComparedPair {
     pub differences: Vec<Difference>,
 }
 
-/// What a page of comparisons says besides.
+/// Further information on a page of comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison<'a> {
-    /// The caches that were simulated when the traces were studied, if any were.
+    /// The caches that were simulated when the traces were studied, if any.
     pub caches: Option<&'a SimulatedCaches>,
-    /// What makes the traces doubtful.
+    /// Reasons to doubt the traces.
     pub warnings: &'a [String],
 }
 
@@ -83,7 +83,7 @@ pub fn render_comparison(pairs: &[ComparedPair], comparison: &Comparison<'_>) ->
     })
 }
 
-/// What the sides are called behind the labels of their targets.
+/// The names of the sides, appended to the labels of their targets.
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 

@@ -1,4 +1,4 @@
-//! What the page is given: the contract between this crate and the page's TypeScript.
+//! The input of the page: the contract between this crate and the page's TypeScript.
 //!
 //! The JSON schema of [`Payload`] is checked in as `docs/page.schema.json`, and the types of
 //! `web/src/contract.ts` are generated from it. Bulk numbers are not in the JSON but in one block

@@ -1,4 +1,4 @@
-//! How the time of a cell's operations develops by their number: the start, and what follows.
+//! How the time of a cell's operations develops with their number: the start, and the rest.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::block::Bulk;
 use super::contract::CourseArrays;
 use crate::analysis::summary;
 
-/// The courses of the replicates together; none of fewer than two stretches. Replicates of other
-/// lengths than most, whose operations were ended before their time, are left out.
+/// The courses of the replicates together; `None` if they have fewer than two stretches. Replicates
+/// of unusual length, whose operations were cut short, are left out.
 pub(super) fn of(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<CourseArrays> {
     let courses = || replicates.iter().filter_map(|one| one.course.as_ref());
     let mut often: BTreeMap<(usize, usize), usize> = BTreeMap::new();

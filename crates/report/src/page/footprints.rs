@@ -1,7 +1,7 @@
 //! The footprints of a run: cachemaps and flame graphs of the traces in its directory.
 //!
-//! Traces lie in `footprint/` below the run directory, one for each target. What targets and
-//! operations have in common, names and stacks, stands in the page once.
+//! Traces are in `footprint/` below the run directory, one for each target. The names and stacks
+//! that targets and operations have in common are stored in the page only once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(super) struct Footprints {
 }
 
 impl Footprints {
-    /// Takes in the traces of a run; a sentence for each that is doubtful or cannot be read.
+    /// Adds the traces of a run; returns a sentence for each that is doubtful or unreadable.
     pub(super) fn take(
         &mut self,
         block: &mut Bulk,
@@ -70,7 +70,7 @@ impl Footprints {
         said
     }
 
-    /// Takes in what was executed that has a label.
+    /// Adds the executions of a trace for which `label` gives a label.
     pub(super) fn take_trace(
         &mut self,
         block: &mut Bulk,
@@ -168,7 +168,7 @@ impl Footprints {
         }
     }
 
-    /// What stands in the payload.
+    /// The parts of the payload.
     pub(super) fn finish(self, block: &mut Bulk) -> (Stacks, Vec<PageCachemap>, Vec<FlameGraph>) {
         let StackTable { names, parent, name, .. } = self.stacks;
         let (parent, name) = (block.u32s(parent), block.u32s(name));
@@ -176,7 +176,7 @@ impl Footprints {
     }
 }
 
-/// Stacks, each once, as the page has them.
+/// Stacks, each stored once, in the page's format.
 #[derive(Debug)]
 struct StackTable {
     names: Vec<String>,
@@ -238,7 +238,7 @@ impl StackTable {
         number
     }
 
-    /// The stacks of a tree in which something was done itself.
+    /// The stacks of a tree that did work themselves.
     fn tree(&mut self, tree: &FlameTree) -> Vec<(u32, f64)> {
         let mut numbers = vec![0; tree.own.len()];
         for node in 1..tree.own.len() {
@@ -257,7 +257,7 @@ fn title(traced: &Traced) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The place of a trace's target among those of the run, behind all where it is none of them.
+/// The position of a trace's target among those of the run, or after all of them if it is unknown.
 fn place_of(run: &Run, studied: &Studied) -> (usize, PathBuf) {
     let target = studied.executed.first().map(|executed| executed.target.as_str());
     let place = run.manifest.targets.iter().position(|one| Some(one.label.as_str()) == target);
@@ -303,7 +303,7 @@ mod tests {
         let frames: Vec<FlameFrames> = graphs.iter().map(|graph| graph.frames).collect();
         assert_eq!(frames[..2], [FlameFrames::Categories, FlameFrames::Functions]);
         assert_eq!(graphs[0].weights.len(), 4, "no caches are known of the sample's machine");
-        // The root; five functions of each, of which three are shared; entry, vfs, file system and
+        // The root; five functions each, three of which are shared; entry, vfs, file system and
         // malloc.
         assert_eq!(stacks.parent.length, 1 + 3 + 2 + 2 + 4, "{:?}", stacks.names);
         assert_eq!(maps[0].address.length * 64, maps[0].count.length);

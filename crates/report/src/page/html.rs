@@ -1,9 +1,9 @@
-//! The file: one HTML page with script, style and data inside, that asks nothing of any network.
+//! The file: one HTML page that includes script, style and data, and makes no network requests.
 //!
-//! Data stand in it in base64 only, compressed, so that no label of a user's can ever be markup or
-//! script. The content-security policy names the one script and the one style sheet by their
-//! hashes and forbids everything else. What cannot run scripts (a mail program's preview, a
-//! printer) shows the report's text, which the page holds too, escaped.
+//! The data are only in it as compressed base64, so that a user's label can never be interpreted as
+//! markup or script. The content-security policy names the one script and the one style sheet by
+//! their hashes and forbids everything else. Whatever cannot run scripts (a mail program's preview,
+//! a printer) shows the report's text, which the page also contains, escaped.
 
 use std::io::Write as _;
 
@@ -12,22 +12,22 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-/// The page's script, as `web/` gives it.
+/// The page's script, as built in `web/`.
 const SCRIPT: &str = include_str!("../../assets/page.js");
 /// The page's style sheet.
 const STYLE: &str = include_str!("../../assets/page.css");
-/// The hashes of both, as a content-security policy has them.
+/// The hashes of both, in the form that a content-security policy uses.
 const HASHES: &str = include_str!("../../assets/page.hashes");
-/// The licences of what the script holds of others'.
+/// The licences of third-party code in the script.
 const LICENCES: &str = include_str!("../../assets/licences.txt");
-/// What the page begins with: by this a file is known to be one of ours.
+/// The beginning of the page, by which a file is recognised as one of ours.
 pub const HEAD: &str = "<!doctype html>\n<!-- fsprism report -->\n";
 
-/// What a page is made of.
+/// The parts of a page.
 pub(super) struct Parts<'a> {
-    /// What stands in the title bar.
+    /// The title of the page.
     pub(super) title: &'a str,
-    /// What stands there where no script runs.
+    /// The text that is shown if no script runs.
     pub(super) text: &'a str,
     /// The payload as JSON.
     pub(super) payload: &'a str,
@@ -65,7 +65,7 @@ fn packed(bytes: &[u8]) -> String {
     STANDARD.encode(encoder.finish().expect("writing to memory cannot fail"))
 }
 
-/// Text that stands between tags or in an attribute.
+/// Text that can be inserted between tags or in an attribute.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

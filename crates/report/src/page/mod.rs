@@ -1,7 +1,7 @@
-//! The page: runs and what follows from them, as one HTML file that needs no network.
+//! The page: runs and their analysis, as one HTML file that needs no network.
 //!
-//! [`render_html`] gathers what the page's script (`web/`) is given, a [`contract::Payload`] and a
-//! block of bytes, and puts both with the script into one file.
+//! [`render_html`] gathers the input of the page's script (`web/`), which is a
+//! [`contract::Payload`] and a block of bytes, and puts both into one file with the script.
 
 mod block;
 mod cells;
@@ -33,7 +33,7 @@ use footprints::Footprints;
 pub use compared::{ComparedPair, Comparison, render_comparison};
 pub use html::HEAD;
 
-/// Columns of the text that stands where no script runs.
+/// Width of the text that is shown if no script runs.
 const TEXT_COLUMNS: usize = 100;
 
 /// The page of one run, or of several side by side.
@@ -88,7 +88,7 @@ fn doubts(documents: &[&Document]) -> Vec<PageDoubt> {
     kinds.into_iter().map(meaning).collect()
 }
 
-/// What stands where no script runs.
+/// The text that is shown if no script runs.
 fn plain(analysed: &AnalysedRun<'_>) -> String {
     let options = Options { width: TEXT_COLUMNS, colour: false };
     match network(analysed.run) {
@@ -135,7 +135,7 @@ fn page(block: &mut Bulk, named: &NamedRun, analysed: &AnalysedRun<'_>) -> PageR
     }
 }
 
-/// Of the runs that can be compared: beside a search for cliffs the others still are.
+/// The comparison of the runs that can be compared: those that are not a search for cliffs.
 fn effects(runs: &[NamedRun], documents: &[&Document]) -> Effects {
     let is_search =
         |named: &NamedRun| named.run.lines.iter().any(|line| matches!(line, Line::Search(_)));

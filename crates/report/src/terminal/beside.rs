@@ -1,6 +1,6 @@
-//! What stands beside a benchmark's headline: what the first operations cost after the state was
-//! made, and the work that others do for the caller. Said where it is much; the page and the
-//! documents have every figure.
+//! What is shown besides a benchmark's headline: the cost of the first operations after the state
+//! was made, and the work that kernel threads and file-system servers do for the caller. It is
+//! mentioned if it is large; the page and the documents have every figure.
 
 use record::{CellReport, MetricReport, StandardMetric};
 
@@ -9,22 +9,23 @@ use super::text::Page;
 use crate::units::{self, Wording};
 use textual::unbroken;
 
-/// Metrics of this kind, which have no rows of their own.
+/// These metrics, which have no rows of their own.
 pub(super) const NAMES: [&str; 3] = [START.name, PROCESSOR.name, OTHER.name];
 const START: StandardMetric = StandardMetric::START_TIME;
 const PROCESSOR: StandardMetric = StandardMetric::PROCESSOR_TIME;
 const OTHER: StandardMetric = StandardMetric::OTHER_TIME;
-/// First operations are told of from here on, as a multiple of later ones.
+/// First operations are mentioned if they take at least this multiple of later ones.
 const START_LEAST: f64 = 1.5;
-/// The work of others is told of from here on, as a multiple of the caller's own.
+/// The work of others is mentioned if it is at least this multiple of the caller's own.
 const OTHER_LEAST: f64 = 0.5;
 
-/// The sentences of a dimension's benchmarks.
+/// The sentences about a dimension's benchmarks.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     sentences(benchmarks).iter().for_each(|text| page.sentence(text));
 }
 
-/// One on first operations, one on the work of others; each only where something has much of it.
+/// One about first operations and one about the work of others, each only if something has much of
+/// it.
 pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     let starts = clauses(benchmarks, |cell| {
         let (start, time) = (cell.metric(START)?, cell.metric(StandardMetric::TIME_PER_OPERATION)?);
@@ -47,7 +48,7 @@ pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     starts.into_iter().chain(others).collect()
 }
 
-/// What is said of each benchmark's targets, behind its title; none if nothing is.
+/// The clauses about each benchmark's targets, after its title; `None` if there are none.
 fn clauses(
     benchmarks: &[Vec<&CellReport>],
     said: impl Fn(&CellReport) -> Option<String>,
@@ -61,8 +62,8 @@ fn clauses(
     (!all.is_empty()).then(|| all.join(". "))
 }
 
-/// First over second, where it is at least `least` and the intervals leave no doubt that the first
-/// is more than `least` of the second's lower end.
+/// First over second, if it is at least `least` and the intervals agree: the lower end of the first
+/// must exceed the upper end of the second, or `least` times that if `least` is below 1.
 fn surely_more(first: &MetricReport, second: &MetricReport, least: f64) -> Option<f64> {
     let (first, second) = (first.figure, second.figure);
     let (one, other) = (first.interval?, second.interval?);
@@ -93,7 +94,7 @@ mod tests {
         nanoseconds(metric.name, median, [median * 0.9, median * 1.1])
     }
 
-    /// One benchmark on two targets that take 1,000 ns, with these figures beside that.
+    /// One benchmark on two targets that take 1,000 ns, with these figures in addition.
     fn said(beside: [&[(StandardMetric, f64)]; 2]) -> Vec<String> {
         let values = [1000.0; 6];
         let sample = Sample::new(&["ext4", "xfs"]).benchmark("write", &[&values, &values]);

@@ -1,4 +1,4 @@
-//! How sure the report is, why measuring ended, and what would make it surer.
+//! How certain the report is, why measuring ended, and what would make it more certain.
 
 use record::{
     CellReport, Document, EndReason, MetricReport, Percentile, PercentileOf, RunRecord, Verdict,
@@ -12,18 +12,18 @@ use crate::analysis::BLOCKS_LEAST;
 use crate::units;
 use textual::{grouped, plural};
 
-/// Runs longer than this are named as what they are: out of reach.
+/// Runs longer than this are said to be out of reach.
 const SECONDS_WITHIN_REACH: f64 = 24.0 * 3600.0;
 
 /// The last section.
 pub(super) fn render(page: &mut Page, document: &Document) {
-    // Where the page is narrow, the columns that have marks can be left out.
+    // On a narrow page, the columns with marks may have been left out.
     let has_marks = page.contains('*');
     page.heading("How sure this is");
     items(document, has_marks).iter().for_each(|text| page.item(text, Style::Plain));
 }
 
-/// What it says; `has_marks` is whether percentiles of all operations are marked by `*`.
+/// Its items; `has_marks` is whether percentiles of all operations are marked with `*`.
 pub(super) fn items(document: &Document, has_marks: bool) -> Vec<String> {
     let level = percent(document.run.confidence_level);
     let is_counted = footprint::is_counted(document);
@@ -84,7 +84,7 @@ fn figures(document: &Document, level: &str, has_marks: bool) -> String {
     text
 }
 
-/// How many percentiles of all operations have no interval, and what they take.
+/// How many percentiles of all operations have no interval, and how many operations they need.
 fn lacking<'a>(percentiles: impl Iterator<Item = &'a Percentile>) -> String {
     let needed: Vec<u64> = percentiles.filter_map(|one| one.operations_needed).collect();
     let (Some(least), Some(most)) = (needed.iter().min(), needed.iter().max()) else {
@@ -97,7 +97,7 @@ fn lacking<'a>(percentiles: impl Iterator<Item = &'a Percentile>) -> String {
     format!("; {} of them have too few operations for one, which takes {range}", needed.len())
 }
 
-/// How many operations the percentiles of the tables take.
+/// How many operations the percentiles in the tables need.
 fn needs(level: f64) -> String {
     let need = |(name, quantile): (&str, f64)| {
         let least = stats::order::least_n(quantile, level).ok()?;
@@ -150,7 +150,7 @@ fn comparisons(document: &Document) -> String {
     )
 }
 
-/// What the comparisons in dimensions rest on, where the report draws them.
+/// What the comparisons per dimension are based on, if the report includes them.
 fn of_dimensions(document: &Document) -> Option<String> {
     let compared = document.dimensions.iter().filter(|one| one.ratio.is_some()).count();
     (compared > 0).then(|| {
@@ -202,12 +202,12 @@ fn percent_of_figure(share: f64) -> String {
     if percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
 
-/// That a run can be resumed, if it can.
+/// Says that a run can be resumed, if it can.
 fn continues(run: &RunRecord) -> &'static str {
     if run.kind.can_be_resumed() { "; --resume continues it" } else { "" }
 }
 
-/// Why measuring ended, and what would make the report surer.
+/// Why measuring ended, and what would make the report more certain.
 pub(super) fn end(document: &Document) -> String {
     let run = &document.run;
     let Some(end) = &document.end else {
@@ -267,13 +267,13 @@ pub(super) fn end(document: &Document) -> String {
     }
 }
 
-/// What the precision asked for would take, judged by the spread seen.
+/// What the requested precision would take, given the spread so far.
 struct Forecast {
-    /// Blocks there are.
+    /// Number of blocks so far.
     have: u64,
-    /// Blocks that it takes in all.
+    /// Number of blocks needed in total.
     blocks: u64,
-    /// Time that it takes in all.
+    /// Time needed in total.
     seconds: f64,
 }
 
@@ -303,7 +303,7 @@ impl Forecast {
     }
 }
 
-/// None where no cell has an interval, or the run is not over.
+/// `None` if no cell has an interval, or the run is not over.
 fn forecast(document: &Document) -> Option<Forecast> {
     let wanted = document.run.precision_percent / 100.0;
     let needed = |cell: &CellReport| {
@@ -322,7 +322,7 @@ fn forecast(document: &Document) -> Option<Forecast> {
     Some(Forecast { have, blocks, seconds })
 }
 
-/// A time as `--budget` takes it.
+/// A time as `--budget` accepts it.
 pub(super) fn option_seconds(seconds: f64) -> String {
     format!("{:.0}s", seconds.ceil())
 }
@@ -390,8 +390,8 @@ mod tests {
             sample.run.manifest.run.precision_percent = precision_percent;
             text(&sample)
         };
-        // 11 blocks took 60.4 s and gave +/- 1.8 %: 1 % takes (1.8 / 1)^2 times as many, less
-        // what the smaller t of more blocks saves.
+        // 11 blocks took 60.4 s and gave +/- 1.8 %: 1 % takes (1.8 / 1)^2 times as many, minus what
+        // the smaller t of more blocks saves.
         let expected = "the +/- 1.0 % asked for takes about 31 blocks, 170 s in all (--budget \
              171s)";
         assert!(of(1.0).contains(expected), "{}", of(1.0));

@@ -1,9 +1,9 @@
-//! Figures of many rows, the targets side by side.
+//! Many rows of figures, with the targets side by side.
 //!
-//! A figure stands with half the width of its interval in percent, which takes less room than the
-//! interval; of a wide one, as differences near 0 have, percents say nothing, and it stands
-//! itself. Where the targets do not fit side by side, they stand in several tables one below the
-//! other.
+//! A figure is shown with half the width of its interval in percent, which takes less space than
+//! the interval. If the interval is wide, as for differences near 0, a percentage is meaningless,
+//! and the interval itself is shown. If the targets do not fit side by side, they are split into
+//! several tables, one below the other.
 
 use std::iter::{once, repeat_n};
 
@@ -13,7 +13,7 @@ use super::text::{Page, Style, shortened};
 use crate::units::{self, Wording};
 use textual::{GAP, INDENT, Layout, two_digits, widest};
 
-/// A row: what it is about, and a figure per target; without figures it is a heading within.
+/// A row: its subject, and a figure per target; without figures it is a heading within the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) label: String,
@@ -26,7 +26,7 @@ impl Row {
     }
 }
 
-/// The rows below their head, as many targets beside each other as there is room for.
+/// The rows below their head, with as many targets side by side as there is room for.
 pub(super) fn side_by_side(page: &mut Page, head: &Row, rows: &[Row]) {
     let both = || once(head).chain(rows);
     let with_figures = both().filter(|row| !row.figures.is_empty());
@@ -45,7 +45,7 @@ pub(super) fn side_by_side(page: &mut Page, head: &Row, rows: &[Row]) {
     }
 }
 
-/// Half the width of an interval from which on it is written out.
+/// From this half-width on, an interval is written out.
 const WIDE_PERCENT: f64 = 50.0;
 
 /// `1.12 us (3 %)`, or `1.1 us [-0.4, 2.6]`.

@@ -1,5 +1,5 @@
-//! Curves: one table each, a row per point of the axis and a column per target, and what can be
-//! said of the whole.
+//! Curves: one table each, with a row per point of the axis and a column per target, and sentences
+//! about the whole.
 
 use record::{Better, CellReport, CurvePoint, Document, MetricReport, StandardMetric, Verdict};
 
@@ -16,7 +16,7 @@ pub(super) struct Curve<'a> {
     pub(super) cells: Vec<&'a CellReport>,
 }
 
-/// `cells` that are points, by curve, in the order of the document.
+/// The points among `cells`, grouped by curve, in the order of the document.
 pub(super) fn curves<'a>(cells: &[&'a CellReport]) -> Vec<Curve<'a>> {
     let mut curves: Vec<Curve<'a>> = Vec::new();
     for &cell in cells {
@@ -29,7 +29,7 @@ pub(super) fn curves<'a>(cells: &[&'a CellReport]) -> Vec<Curve<'a>> {
     curves
 }
 
-/// What is said of one curve, each sentence with the metric it is about in words.
+/// The sentences about one curve, each with the name of the metric it is about.
 pub(super) fn sentences(document: &Document, curve: &Curve<'_>) -> Vec<(String, String)> {
     let of = |metric: &MetricReport| {
         let name = units::words(&metric.name);
@@ -39,10 +39,10 @@ pub(super) fn sentences(document: &Document, curve: &Curve<'_>) -> Vec<(String, 
     curve.metrics().into_iter().flat_map(of).collect()
 }
 
-/// The title of a curve, its axis in it.
+/// The title of a curve, including its axis.
 pub(super) fn title(point: &CurvePoint) -> String {
     let by_axis = format!(", by {}", point.axis);
-    // A title that says so already, to be told from another, need not say it twice.
+    // A title may already name the axis, to be distinct from another; it is not repeated.
     let title = point.title.strip_suffix(&by_axis).unwrap_or(&point.title);
     format!("{title}{by_axis}")
 }
@@ -64,7 +64,7 @@ pub(super) fn render(page: &mut Page, document: &Document, curve: &Curve<'_>) {
 }
 
 impl<'a> Curve<'a> {
-    /// What is shown of it: the primary metric, and those that do not follow from it.
+    /// The metrics to show: the primary one, and those that are not derived from it.
     fn metrics(&self) -> Vec<&'a MetricReport> {
         let mut shown: Vec<&MetricReport> = Vec::new();
         for cell in &self.cells {
@@ -98,7 +98,7 @@ impl<'a> Curve<'a> {
         targets
     }
 
-    /// Places on the axis, ascending, each with what stands at the left of its row.
+    /// Positions on the axis, ascending, each with the label of its row.
     fn axis(&self) -> Vec<(f64, String)> {
         let mut places: Vec<(f64, String)> = Vec::new();
         for cell in &self.cells {
@@ -145,8 +145,8 @@ impl<'a> Curve<'a> {
         columns::side_by_side(page, &head, &rows);
     }
 
-    /// How the other targets stand to the one that is best at most points: `tmpfs is slower than
-    /// ext4 at 12 of 12 points, by 1.30x to 3.70x`.
+    /// How the other targets compare with the one that is best at most points: `tmpfs is slower
+    /// than ext4 at 12 of 12 points, by 1.30x to 3.70x`.
     fn sentences(&self, document: &Document, metric: &str) -> Vec<String> {
         let axis = self.axis();
         let targets = self.targets();
@@ -170,7 +170,7 @@ impl<'a> Curve<'a> {
                 ratios.filter(|ratio| (*ratio >= 1.0) == worse).collect()
             };
             let metric = pairs.first()?.1;
-            // What describes and does not judge has no slower and no faster.
+            // For a descriptive metric, nothing is slower or faster.
             if metric.better == Better::Neither {
                 return None;
             }

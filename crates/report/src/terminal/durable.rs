@@ -1,5 +1,5 @@
-//! What durability costs: operations that wait for the device beside the same amount written into
-//! memory, and how long single ones of the former take.
+//! The cost of durability: operations that wait for the device, compared with writing the same
+//! amount to memory, and how long single ones of the former take.
 
 use record::{CellReport, Document, MetricReport, Percentile, StandardMetric};
 use serde_json::Value;
@@ -10,14 +10,14 @@ use crate::units::{self, Wording};
 
 /// The operation that ends on the device.
 const DURABLE: &str = "append+fsync";
-/// What writes as much and ends in memory: an append where that was measured, else a write to pages
-/// that are there, in order where that was measured.
+/// Operations that write as much and end in memory: an append if that was measured, otherwise a
+/// write to existing pages, preferably in sequential order.
 const CACHED: [(&str, Option<&str>); 3] =
     [("append", None), ("write", Some("sequential")), ("write", None)];
-/// The percentiles that are told of single operations.
+/// The percentiles that are shown for single operations.
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// The cells that end on the device.
+/// The cells whose operations end on the device.
 pub(super) fn cells(document: &Document) -> Vec<&CellReport> {
     let is_durable = |cell: &&CellReport| {
         cell.curve.is_none()
@@ -28,7 +28,7 @@ pub(super) fn cells(document: &Document) -> Vec<&CellReport> {
     document.cells.iter().filter(is_durable).collect()
 }
 
-/// A sentence on both throughputs, and one on single operations.
+/// A sentence about both throughputs, and one about single operations.
 pub(super) fn sentences(document: &Document) -> Vec<String> {
     let durable = cells(document);
     let Some(first) = durable.first() else { return Vec::new() };
@@ -45,7 +45,7 @@ pub(super) fn sentences(document: &Document) -> Vec<String> {
     beside.into_iter().chain(singles).collect()
 }
 
-/// The same amount written into memory, on the same target.
+/// The cell that writes the same amount to memory, on the same target.
 fn cached<'a>(document: &'a Document, durable: &CellReport) -> Option<&'a CellReport> {
     let is_beside = |cell: &&CellReport, (operation, access): (&str, Option<&str>)| {
         cell.target == durable.target

@@ -5,7 +5,7 @@ use record::{CurveFit, Document, FitParameter};
 use super::text::{Page, Style};
 use crate::units::{self, Wording};
 
-/// The section, where there are curves along which a law can hold.
+/// The section, if there are curves to which a law can apply.
 pub(super) fn render(page: &mut Page, document: &Document) {
     let fits = &document.fits;
     if fits.is_empty() {
@@ -36,7 +36,7 @@ fn subject(fit: &CurveFit) -> String {
     format!("{}, {}", fit.title, textual::plain_text(&fit.target))
 }
 
-/// The curves that have no law, by why.
+/// The curves without a law, grouped by reason.
 pub(super) fn without_law(fits: &[CurveFit]) -> Vec<String> {
     let mut by_why: Vec<(&str, Vec<String>)> = Vec::new();
     for fit in fits.iter().filter(|fit| fit.law.is_none()) {
@@ -72,7 +72,7 @@ pub(super) fn sentence(fit: &CurveFit) -> String {
     clauses.extend(named("peak_n").map(|one| peak(fit, one)));
     let possible = fit.alpha_max.filter(|&most| most > 0.0);
     clauses.extend(possible.map(|most| format!("an alpha up to {} is possible", number(most))));
-    // Of too few points the law with all parameters is refused, and the smaller one stands.
+    // With too few points, the full law is refused and the smaller one is kept.
     clauses.extend(fit.refused.first().cloned());
     format!("{}: {}", subject(fit), clauses.join("; "))
 }
@@ -101,7 +101,7 @@ fn peak(fit: &CurveFit, one: &FitParameter) -> String {
     format!("highest at {:.1} {} [{low:.1}, {high:.1}]{beyond}", one.value, fit.axis)
 }
 
-/// That some of the points had more at once than there are processors.
+/// Says that some of the points have more threads or processes than there are processors.
 fn beyond(fit: &CurveFit) -> Option<String> {
     fit.law.as_ref()?;
     let processors = fit.processors?;

@@ -1,4 +1,4 @@
-//! Footprints: what operations touch, counted in traces of a guest. Nothing of it is a time.
+//! Footprints: what operations touch, counted in traces of a guest. None of it is a time.
 
 use record::{
     CachesOrigin, CellReport, Dimension, Document, MetricReport, Replacement, RunKind,
@@ -11,10 +11,10 @@ use super::text::Page;
 use crate::units;
 use textual::{grouped, plural, unbroken};
 
-/// How the metrics of misses end.
+/// The suffix of the metrics of misses.
 const MISSES: &str = "_misses";
 
-/// Whether all that the document has was counted in traces.
+/// Whether everything in the document was counted in traces.
 pub(super) fn is_counted(document: &Document) -> bool {
     let is_footprint = |cell: &CellReport| cell.dimension == Dimension::CpuFootprint;
     !document.cells.is_empty() && document.cells.iter().all(is_footprint)
@@ -34,7 +34,7 @@ pub(super) fn extent(document: &Document) -> String {
     )
 }
 
-/// Which caches were simulated; none where no cell has their misses.
+/// Which caches were simulated; `None` if no cell has their misses.
 pub(super) fn caches(document: &Document) -> Option<String> {
     if let Some(simulated) = &document.run.simulated_caches {
         return Some(simulated_caches(simulated));
@@ -48,7 +48,7 @@ pub(super) fn caches(document: &Document) -> Option<String> {
     })
 }
 
-/// Where misses are counted.
+/// The caches in which misses are counted.
 pub(crate) fn simulated_caches(simulated: &SimulatedCaches) -> String {
     let origin = match simulated.origin {
         CachesOrigin::Machine => "shaped like those of the machine that counted them",
@@ -58,7 +58,7 @@ pub(crate) fn simulated_caches(simulated: &SimulatedCaches) -> String {
     format!("Misses are those of simulated caches, {origin}: {}.", caches.join(", "))
 }
 
-/// `l2 1 MiB (16 ways, LRU)`; what is usual is not said.
+/// `l2 1 MiB (16 ways, LRU)`, without what is usual.
 fn shape(cache: &SimulatedCache) -> String {
     let SimulatedCache { name, size_bytes, line_bytes, ways, replacement, inclusive } = cache;
     let lines = match line_bytes {
@@ -76,7 +76,7 @@ fn shape(cache: &SimulatedCache) -> String {
     unbroken(&text)
 }
 
-/// How sure the figures are.
+/// How certain the figures are.
 pub(super) fn closing(document: &Document) -> Vec<String> {
     if document.run.kind == RunKind::Traffic {
         return vec![
@@ -103,7 +103,7 @@ pub(super) fn closing(document: &Document) -> Vec<String> {
     ]
 }
 
-/// A column of the table: its head, and what it shows of a cell.
+/// A column of the table: its head, and what it shows for a cell.
 type Column = (&'static str, fn(&CellReport) -> Option<String>);
 
 const COLUMNS: [Column; 3] = [
@@ -122,7 +122,7 @@ const TRAFFIC_COLUMNS: [Column; 2] = [
     ("left dirty", |cell| median(cell, &cell.metrics.get(2)?.name)),
 ];
 
-/// The targets of each benchmark with the figures beside its primary metric, and the misses of
+/// The targets of each benchmark with the figures besides its primary metric, and the misses of
 /// each simulated cache.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     let levels = levels(benchmarks);
@@ -152,8 +152,8 @@ fn levels(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     names.filter_map(|metric| metric.name.strip_suffix(MISSES).map(str::to_owned)).collect()
 }
 
-/// How instruction and data footprints compare, which "DenseFS" (section 2) says of its own:
-/// instructions typically take about twice the lines of data.
+/// How instruction and data footprints compare. "DenseFS" (section 2) says that its instructions
+/// typically take about twice as many lines as its data.
 pub(super) fn sentence(cells: &[&CellReport]) -> Option<String> {
     let mut ratios: Vec<(f64, &str)> = Vec::new();
     for cell in cells {
@@ -180,7 +180,7 @@ fn median(cell: &CellReport, name: &str) -> Option<String> {
     Some(grouped(metric(cell, name)?.median.round()))
 }
 
-/// The bytes used, in percent of those fetched with their lines.
+/// The bytes used, in percent of those fetched with their cache lines.
 fn used(cell: &CellReport, used: &str, unused: &str) -> Option<String> {
     let (used, unused) = (metric(cell, used)?.median, metric(cell, unused)?.median);
     percent(used, used + unused)

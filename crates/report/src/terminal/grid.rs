@@ -1,7 +1,7 @@
-//! Ratios to the best of each row, a column per target: one notation, however wide the page is.
+//! Ratios to the best of each row, with a column per target: one notation, however wide the page.
 //!
-//! Where columns do not fit, ratios have fewer digits; where that does not help, the targets that
-//! are left stand below the others. Nothing is cut.
+//! If columns do not fit, ratios have fewer digits; if that is not enough, the remaining targets
+//! are placed below the others. Nothing is cut.
 
 use textual::{GAP, widest};
 
@@ -9,11 +9,11 @@ use super::text::{Page, Piece, Style};
 use crate::units;
 
 const INDENT: usize = 2;
-/// Digits after the point, and the gap between columns: the first that fits.
+/// Decimals, and the gap between columns: the first that fits is used.
 const WORDINGS: [(usize, usize); 5] = [(3, GAP), (2, GAP), (2, 1), (1, GAP), (1, 1)];
-/// What marks a ratio that is not told apart from 1.
+/// The mark of a ratio that cannot be told apart from 1.
 const LEVEL: char = '=';
-/// The same of one whose interval does not reach 1: of so many as are compared, it may be chance.
+/// The mark of such a ratio whose interval excludes 1: among so many comparisons, it may be chance.
 const BY_CHANCE: char = '?';
 
 /// A ratio with its interval.
@@ -24,12 +24,12 @@ pub(super) struct Span {
     pub(super) high: f64,
 }
 
-/// How a target stands in a row.
+/// How a target compares in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Entry {
-    /// It is what the others are compared with.
+    /// The others are compared with it.
     Best,
-    /// It costs so many times as much.
+    /// It costs this many times as much.
     Worse(Span),
     /// It cannot be told apart from the best.
     Level(Span),
@@ -37,7 +37,7 @@ pub(super) enum Entry {
     Without(&'static str),
 }
 
-/// One row: what it is of, and an entry for each target.
+/// One row: its subject, and an entry for each target.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) title: String,
@@ -49,11 +49,11 @@ pub(super) struct Row {
 pub(super) struct Part {
     pub(super) heading: String,
     pub(super) rows: Vec<Row>,
-    /// What stands under the rows.
+    /// A note below the rows.
     pub(super) note: Option<String>,
 }
 
-/// Where columns stand, for all rows that have them in common.
+/// The positions of columns, for all rows that share them.
 #[derive(Clone, Debug)]
 pub(super) struct Grid<'a> {
     labels: &'a [String],
@@ -61,7 +61,7 @@ pub(super) struct Grid<'a> {
     digits: usize,
     gap: usize,
     widths: Vec<usize>,
-    /// The targets that stand beside one another.
+    /// The targets that are side by side.
     lines: Vec<Vec<usize>>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Grid<'a> {
         Self { labels, titles, digits, gap, widths, lines }
     }
 
-    /// A part with its heading; the labels of the targets are repeated only where they must be.
+    /// A part with its heading; the labels of the targets are repeated only if necessary.
     pub(super) fn render(&self, page: &mut Page, part: &Part, with_labels: bool) {
         page.heading(&part.heading);
         for targets in &self.lines {
@@ -126,7 +126,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The targets that stand beside one another: as many as fit, then the next.
+/// Splits the targets into lines: as many side by side as fit, then the next ones.
 fn lines_of(widths: &[usize], gap: usize, room: usize) -> Vec<Vec<usize>> {
     let mut lines: Vec<Vec<usize>> = vec![Vec::new()];
     let mut taken = 0;
@@ -145,7 +145,7 @@ fn lines_of(widths: &[usize], gap: usize, room: usize) -> Vec<Vec<usize>> {
 }
 
 impl Entry {
-    /// `1.12 [1.05, 1.20]`, and how it stands to the best where that is not sure.
+    /// `1.12 [1.05, 1.20]`, with a mark if the difference is not certain.
     fn text(self, digits: usize) -> String {
         match self {
             Self::Best => "1".to_owned(),
@@ -175,7 +175,7 @@ pub(super) fn legend(spans: impl IntoIterator<Item = Span>) -> String {
 }
 
 impl Span {
-    /// What marks it where it is not told apart from 1.
+    /// The mark if it cannot be told apart from 1.
     pub(super) fn mark(self) -> char {
         if self.low <= 1.0 && self.high >= 1.0 { LEVEL } else { BY_CHANCE }
     }

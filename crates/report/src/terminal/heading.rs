@@ -1,4 +1,4 @@
-//! What was compared, where, when, for how long and by which clock; and the targets.
+//! What was compared, where, when, for how long and with which clock; and the targets.
 
 use file_system::BY_LIBRARY;
 use record::machine::{BlockDevice, Machine};
@@ -11,7 +11,7 @@ use crate::analysis::{BLOCKS_LEAST, is_called_as_library};
 use crate::units;
 use textual::{list, plural, unbroken, widest};
 
-/// Mount options that nearly every file system has and that say nothing.
+/// Mount options that nearly every file system has and that carry no information.
 const MOUNT_DEFAULTS: [&str; 3] = ["rw", "relatime", "seclabel"];
 /// Mount options beyond this number of characters are left out.
 const MOUNT_WIDTH_MOST: usize = 60;
@@ -43,12 +43,12 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
 }
 
-/// When and where was measured.
+/// When and where the run measured.
 pub(super) fn place(document: &Document) -> String {
     format!("{}{}.", moment(&document.run.started), machine(&document.machine))
 }
 
-/// That there are too few blocks for anything to be sure, if that is so.
+/// Says that there are too few blocks for any certainty, if that is so.
 pub(super) fn too_few(document: &Document) -> Option<String> {
     has_too_few_blocks(document).then(|| {
         format!("Too few blocks to compare targets or give intervals: {BLOCKS_LEAST} are needed.")
@@ -69,7 +69,7 @@ pub(super) fn clock(document: &Document) -> String {
     )
 }
 
-/// `2026-11-20T08:23:05Z` as `2026-11-20 08:23 UTC`; anything else as it is.
+/// `2026-11-20T08:23:05Z` as `2026-11-20 08:23 UTC`; anything else unchanged.
 fn moment(started: &str) -> String {
     match (started.split_once('T'), started.ends_with('Z')) {
         (Some((date, time)), true) if time.len() > 5 && time.is_ascii() => {
@@ -104,7 +104,7 @@ fn machine(machine: &Machine) -> String {
     if facts.is_empty() { String::new() } else { format!(", on {}", facts.join(", ")) }
 }
 
-/// What the time went into, the largest parts first: `Of 120 s: 66 s timed, ...`.
+/// What the time was spent on, the largest parts first: `Of 120 s: 66 s timed, ...`.
 pub(super) fn spending(document: &Document) -> Option<String> {
     let spending = document.spending?;
     let share = |seconds: f64| format!("{seconds:.0} s");
@@ -124,8 +124,8 @@ pub(super) fn spending(document: &Document) -> Option<String> {
     Some(format!("Of {}: {}.", share(spending.all_s), said.join(", ")))
 }
 
-/// How much was measured, in a few words: `23 blocks in 90 s`; `9 to 23 blocks` where the last ones
-/// had only what was widest.
+/// How much was measured, in brief: `23 blocks in 90 s`, or `9 to 23 blocks` if the last blocks
+/// contained only the benchmarks with the widest intervals.
 pub(super) fn extent_in_short(document: &Document) -> String {
     let mut blocks: Vec<u32> = document.cells.iter().map(|cell| cell.replicates).collect();
     blocks.retain(|&count| count > 0);
@@ -192,7 +192,7 @@ pub(super) fn description(target: &TargetRecord, label: &str, document: &Documen
     facts.join("; ")
 }
 
-/// How large a target is; of one that was made anew again and again, from the least to the largest.
+/// The size of a target; if it was remade in several sizes, from the smallest to the largest.
 fn size(target: &TargetRecord, document: &Document) -> String {
     let of_volumes = document.searches.iter().map(|search| &search.plan);
     let mut of_volumes = of_volumes.filter(|plan| plan.axis == Axis::VolumeSize);
@@ -205,7 +205,7 @@ fn size(target: &TargetRecord, document: &Document) -> String {
     }
 }
 
-/// The command without its directory, the device and what only keeps it quiet.
+/// The command without its directory, the device and options that only keep it quiet.
 fn made_by(mkfs: &str, version: Option<&str>) -> String {
     let mut words = mkfs.split_whitespace();
     let program = words.next().unwrap_or_default();
@@ -216,7 +216,7 @@ fn made_by(mkfs: &str, version: Option<&str>) -> String {
     format!("{}{version}", command.join(" "))
 }
 
-/// The number within what a program says of its version, as in `mke2fs 1.47.0 (5-Feb-2023)`.
+/// The number in what a program reports as its version, such as `mke2fs 1.47.0 (5-Feb-2023)`.
 fn number(version: &str) -> &str {
     let is_number =
         |word: &&str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The answer of a run in one sentence, for the head of its page: who costs least in which
+//! The answer of a run in one sentence, for the head of its page: which target costs least in which
 //! dimensions, and where nothing can be told apart.
 
 use std::collections::BTreeSet;
@@ -45,8 +45,8 @@ fn of_cliffs(document: &Document, search: &record::SearchReport) -> Option<Strin
     Some(format!("{}: {text}", names::label(&search.plan.target)))
 }
 
-/// `xfs costs least in memory and metadata, tmpfs in caching; in I/O nothing can be told apart.`
-/// Where a mean is level though benchmarks are not, it is said to be.
+/// `xfs costs least in memory and metadata, tmpfs in caching; in I/O nothing can be told apart.` If
+/// a mean is level although benchmarks differ, the sentence says so.
 fn of_dimensions(document: &Document) -> Option<String> {
     let groups = groups(document);
     let mut by_leaders: Vec<(String, Vec<String>)> = Vec::new();
@@ -71,7 +71,7 @@ fn of_dimensions(document: &Document) -> Option<String> {
             None => by_leaders.push((leaders, vec![name])),
         }
     }
-    // Who leads most comes first.
+    // The target that leads in most dimensions comes first.
     by_leaders.sort_by_key(|(_, dimensions)| std::cmp::Reverse(dimensions.len()));
     let said = by_leaders.iter().enumerate().map(|(place, (leaders, names))| {
         let verb = if place == 0 { "costs least in" } else { "in" };
@@ -85,7 +85,7 @@ fn of_dimensions(document: &Document) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("{}.", capitalised(&clauses.join("; "), &by_leaders)))
 }
 
-/// On how many of a dimension's benchmarks some targets differ, and how many it has.
+/// On how many of a dimension's benchmarks any targets differ, and how many it has.
 fn apart(document: &Document, dimension: Dimension) -> (usize, usize) {
     let of_dimension = document.cells.iter().filter(|cell| cell.dimension == dimension);
     let benchmarks: BTreeSet<&str> = of_dimension.map(|cell| &*cell.benchmark).collect();
@@ -94,9 +94,10 @@ fn apart(document: &Document, dimension: Dimension) -> (usize, usize) {
     (benchmarks.intersection(&apart).count(), benchmarks.len())
 }
 
-/// Those that none is shown to be cheaper than: the cheapest, and what is level with it, unless
-/// that is dearer than another. Three can be dearer one than the next, over the benchmarks that
-/// each two have in common: then it is the cheapest alone.
+/// The targets that no other is shown to be cheaper than: the cheapest, and those that are level
+/// with it, unless they are more expensive than another. Over the benchmarks that each two have in
+/// common, three targets can be more expensive than one another in a circle; then only the cheapest
+/// leads.
 fn leaders(document: &Document, group: &Group<'_>) -> Vec<String> {
     let is_dearer = |target: &str| {
         let of_dimension =
@@ -115,7 +116,7 @@ fn leaders(document: &Document, group: &Group<'_>) -> Vec<String> {
     leading.into_iter().map(names::label).collect()
 }
 
-/// A dimension behind `in`.
+/// A dimension's name as it follows `in`.
 fn within(dimension: Dimension) -> String {
     let name = dimension.heading();
     match dimension {
@@ -129,7 +130,7 @@ fn within(dimension: Dimension) -> String {
     }
 }
 
-/// A sentence that begins with a label keeps it as it is.
+/// Capitalises a sentence, unless it begins with a label.
 fn capitalised(text: &str, by_leaders: &[(String, Vec<String>)]) -> String {
     match (by_leaders.is_empty(), text.strip_prefix("in ")) {
         (true, Some(rest)) => format!("In {rest}"),
@@ -137,7 +138,7 @@ fn capitalised(text: &str, by_leaders: &[(String, Vec<String>)]) -> String {
     }
 }
 
-/// Where no dimension has costs to compare: on how many benchmarks targets differ.
+/// If no dimension has costs to compare: on how many benchmarks targets differ.
 fn of_benchmarks(document: &Document) -> String {
     let mut benchmarks: Vec<&str> = document.cells.iter().map(|cell| &*cell.benchmark).collect();
     benchmarks.sort_unstable();
@@ -211,8 +212,8 @@ mod tests {
         let few = Sample::new(&["ext4", "xfs"]).benchmark("create", &[&few, &few]);
         assert!(headline(&few.document()).starts_with("Too few blocks"));
     }
-    /// Documents of four targets that differ by nothing, by little or by much, some of whose values
-    /// are far off.
+    /// Documents of four targets that do not differ, differ a little or differ a lot, with some
+    /// values that are far off.
     fn generated(seed: u64) -> Document {
         let targets = ["a", "b", "c", "d"];
         let mut sample = Sample::new(&targets);

@@ -1,4 +1,4 @@
-//! What is said of loads: which target is the quickest for each, by how much, and why.
+//! Sentences about loads: which target is fastest for each, by how much, and why.
 
 use record::{Document, LoadComparison, LoadCost, LoadReport, LoadValidation, Verdict};
 use textual::{Indent, list, unbroken};
@@ -10,14 +10,14 @@ use super::text::{Page, SENTENCE, Style};
 use crate::sentences::{LoadDoubt, LoadLine};
 use crate::units::{self, Wording};
 
-/// How large a part of a difference one kind of operation must be to be named alone.
+/// The share of a difference from which one kind of operation is named alone.
 const MOST: f64 = 0.5;
-/// Lines for loads beyond which one of them says what programs do not confirm.
+/// If loads have more lines than this, one of them says what programs do not confirm.
 const NOTE_BEYOND: usize = 2;
-/// Under the sentence of a load.
+/// The indentation below the sentence of a load.
 const DETAIL: Indent = Indent { first: 4, rest: 6 };
 
-/// The section of the full report: each load with where it is from and what it lacks.
+/// The section of the full report: each load with its origin and what it leaves out.
 pub(super) fn render(page: &mut Page, document: &Document) {
     if document.loads.is_empty() {
         return;
@@ -29,7 +29,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
 }
 
-/// The same for the page.
+/// The same information for the page.
 pub(crate) fn lines(document: &Document) -> Vec<LoadLine> {
     let line = |load: &LoadReport| LoadLine {
         title: load.title.clone(),
@@ -40,7 +40,7 @@ pub(crate) fn lines(document: &Document) -> Vec<LoadLine> {
     document.loads.iter().map(line).collect()
 }
 
-/// What the line of a load rests on.
+/// What the estimate of a load is based on.
 fn notes(load: &LoadReport) -> Vec<String> {
     let mut notes = vec![format!("A unit is {}.", load.unit), format!("Mix: {}.", load.source)];
     if !load.leaves_out.is_empty() {
@@ -67,8 +67,8 @@ fn confirmed(validation: &LoadValidation) -> String {
     format!("Confirmed by a program ({}): {rankings}.", validation.program)
 }
 
-/// `Contradicted by it: xfs before ext4.`, `Not confirmed: tmpfs before ext4.` What this run says
-/// of two targets, and a program denies, or none has confirmed.
+/// `Contradicted by it: xfs before ext4.`, `Not confirmed: tmpfs before ext4.`: rankings of this
+/// run that a program contradicts, or that none has confirmed.
 fn doubted(load: &LoadReport) -> Vec<String> {
     let doubted = |what: &str, is_it: fn(&LoadComparison) -> bool| {
         let found = load.comparisons.iter().filter(|found| is_it(found));
@@ -91,7 +91,8 @@ fn is_merely_unconfirmed(found: &LoadComparison) -> bool {
     found.confirmed == Some(false) && !found.contradicted
 }
 
-/// What programs say of the line of a load: of each target that it calls slower.
+/// The strongest doubt that programs cast on a load's answer, for any target compared with the
+/// fastest.
 fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
     let best = quickest(load)?;
     let told: Vec<&LoadComparison> = load
@@ -105,8 +106,8 @@ fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
     told.into_iter().any(is_merely_unconfirmed).then_some(LoadDoubt::Unconfirmed)
 }
 
-/// A row for each load, with an entry for each of the targets, in so many lines at most; none where
-/// no load can be told.
+/// A row for each load, with an entry for each target, in at most `most` lines; `None` if no load
+/// can be estimated.
 pub(super) fn part(document: &Document, most: usize) -> Option<grid::Part> {
     if document.loads.is_empty() || has_too_few_blocks(document) {
         return None;
@@ -133,14 +134,14 @@ pub(super) fn part(document: &Document, most: usize) -> Option<grid::Part> {
     Some(grid::Part { heading, rows, note: others })
 }
 
-/// How many loads have a line, and what is said of the others.
+/// How many loads get a line, and a note about the others.
 fn told(document: &Document, most: usize) -> (usize, Option<String>) {
     let all = document.loads.len();
     let told = if all <= most { all } else { most.saturating_sub(1) };
     (told, (told < all).then(|| format!("and {} more (--full)", all - told)))
 }
 
-/// How a target stands to the quickest.
+/// How a target compares with the fastest.
 fn entry(load: &LoadReport, target: &str) -> Entry {
     let Some(best) = quickest(load) else { return Entry::Without("not measured") };
     if best.target == target {
@@ -173,17 +174,17 @@ fn doubts_in_short(document: &Document) -> Option<String> {
     }
 }
 
-/// One line for each load, in so many lines at most; how many are not told is.
+/// One line for each load, in at most `most` lines; the loads without a line are counted.
 pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     if document.loads.is_empty() || has_too_few_blocks(document) {
         return;
     }
     let note = doubts_in_short(document);
-    // In the heading, it takes no line from a load.
+    // In the heading, it does not take a line from a load.
     let heading = note.as_ref().map(|note| format!("Loads, estimated ({note})"));
     let heading = heading.filter(|heading| heading.chars().count() <= page.width());
     page.heading(heading.as_deref().unwrap_or("Loads, estimated from their operations"));
-    // Of little room, the loads themselves get all.
+    // If there is little room, the loads themselves get all of it.
     let note = note.filter(|_| heading.is_none() && most > NOTE_BEYOND);
     let most = most - usize::from(note.is_some());
     let (told, others) = told(document, most);
@@ -201,12 +202,12 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     }
 }
 
-/// How much is said.
+/// How much detail an answer has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// And why.
+    /// Also why.
     All,
-    /// Which, and by how much.
+    /// Only which target, and by how much.
     Least,
 }
 
@@ -250,7 +251,7 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
     let told = |(at, (cost, by)): (usize, &(&LoadCost, Slower))| {
         let ratio = units::ratio(by.ratio, by.low, by.high);
         let label = names::label(&cost.target);
-        // Of several it is that of the first.
+        // If several targets are slower, it is given for the first.
         let why = why.as_ref().filter(|_| at == 0 && slower.len() > 1);
         let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
         unbroken(&format!("{label} {} {}", ratio.value, ratio.interval)) + &why
@@ -275,7 +276,7 @@ fn quickest(load: &LoadReport) -> Option<&LoadCost> {
     })
 }
 
-/// What a unit takes where there is one target only, or one that the load can be estimated for.
+/// The time of a unit if there is only one target, or only one for which the load can be estimated.
 fn alone(load: &LoadReport, cost: &LoadCost, detail: Detail) -> String {
     let text = units::figure("ns", cost.time_ns, cost.interval.as_ref(), Wording::Short);
     let unit = match detail {
@@ -309,7 +310,7 @@ fn slowness(found: &LoadComparison, target: &str) -> Option<Slower> {
     Some(Slower::of(ratio, &interval, found.second == target))
 }
 
-/// Of which operations the difference is made: `mostly fsync`, `from reads and opens`.
+/// Which operations account for the difference: `mostly fsync`, `from reads and opens`.
 fn why(best: &LoadCost, other: &LoadCost) -> Option<String> {
     let mut parts: Vec<(&str, f64)> = other
         .parts

@@ -1,7 +1,7 @@
-//! A document as text for people: sentences, with the numbers beside them.
+//! A document as text for people: sentences, with numbers next to them.
 //!
-//! Every line fits the width that the caller names and never exceeds 120 columns; without colour
-//! it is plain ASCII as far as the names of targets are.
+//! Every line fits the width that the caller asks for and never exceeds 120 columns. Without colour
+//! it is plain ASCII, as far as the names of targets are.
 
 mod answer;
 mod beside;

@@ -1,4 +1,4 @@
-//! The words for things that the document names by a value.
+//! The words for things that the document represents by a value.
 
 use file_system::BY_LIBRARY;
 use record::Document;
@@ -7,10 +7,10 @@ use record::machine::{BlockDevice, Machine};
 use super::text::shortened;
 use textual::plain_text;
 
-/// A label longer than this is shortened; the list of targets has it whole.
+/// A longer label is shortened; the list of targets has all of it.
 const LABEL_WIDTH_MOST: usize = 16;
 
-/// A target, as it stands in sentences and tables.
+/// A target's label, as in sentences and tables.
 pub(super) fn label(label: &str) -> String {
     match label.strip_suffix(BY_LIBRARY) {
         Some(given) => format!("{}{BY_LIBRARY}", shortened(&plain_text(given), LABEL_WIDTH_MOST)),
@@ -18,15 +18,15 @@ pub(super) fn label(label: &str) -> String {
     }
 }
 
-/// Whether a disk spins, where that can be known: virtual disks, which have no model or stand in a
-/// virtual machine, report themselves rotational by default.
+/// Whether a disk is rotational, if that can be known: virtual disks, which have no model or are in
+/// a virtual machine, report themselves as rotational by default.
 pub(super) fn rotation(device: &BlockDevice, machine: &Machine) -> Option<&'static str> {
     let is_physical = device.model.is_some() && machine.hypervisor.is_none();
     let rotational = device.rotational.filter(|_| is_physical)?;
     Some(if rotational { "rotational" } else { "not rotational" })
 }
 
-/// The title of a benchmark by its name, or the name where no cell has it.
+/// The title of the benchmark called `benchmark`, or that name if no cell has it.
 pub(super) fn title<'a>(document: &'a Document, benchmark: &'a str) -> &'a str {
     let cell = document.cells.iter().find(|cell| cell.benchmark == benchmark);
     cell.map_or(benchmark, |cell| &cell.title)

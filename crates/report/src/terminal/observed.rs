@@ -1,5 +1,5 @@
-//! What a benchmark saw besides its metrics, in characters: values over time, and which pages of
-//! its file were resident. That of the first block, all targets on one axis.
+//! What a benchmark observed besides its metrics, drawn with characters: values over time, and
+//! which pages of its file were resident. Shown for the first block, with all targets on one axis.
 
 use record::{CellReport, Observation, PageRuns, Series};
 
@@ -8,18 +8,19 @@ use super::text::{Page, Style};
 use crate::units::{self, Wording};
 use textual::{Indent, widest};
 
-/// Values from least to most; what was not measured is blank.
+/// Values from smallest to largest; what was not measured is blank.
 const RAMP: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '#'];
-/// Characters that a strip has at most.
+/// Maximum width of a strip, in characters.
 const STRIP_MOST: usize = 40;
-/// With fewer points, the metrics say it all.
+/// With fewer points, a strip adds nothing to the metrics.
 const POINTS_LEAST: usize = 8;
-/// Values that range over more than this factor are drawn by their logarithm.
+/// Values that span more than this factor are drawn on a logarithmic scale.
 const LINEAR_MOST: f64 = 20.0;
-/// A file of which less than this share, or more than the rest, is resident needs no picture.
+/// If less than this share of a file is resident, or less than this share is missing, no picture is
+/// needed.
 const RESIDENT_LEAST: f64 = 0.05;
 
-/// The strips of all these benchmarks, and what their characters mean.
+/// The strips of these benchmarks, and what their characters mean.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     let is_drawn =
         |cell: &&&CellReport| cell.observations.iter().any(|one| title_of(one).is_some());
@@ -64,7 +65,7 @@ fn of_benchmark(page: &mut Page, cells: &[&CellReport]) {
     }
 }
 
-/// The title of what can be drawn.
+/// The title of an observation that can be drawn.
 fn title_of(observation: &Observation) -> Option<&str> {
     match observation {
         Observation::Series(series) if varies(series) => Some(&series.title),
@@ -76,7 +77,7 @@ fn title_of(observation: &Observation) -> Option<&str> {
     }
 }
 
-/// Whether it saw something develop over time.
+/// Whether it observed something developing over time.
 pub(super) fn is_over_time(cell: &CellReport) -> bool {
     let over_time = |one: &Observation| {
         if let Observation::Series(series) = one {
@@ -103,7 +104,7 @@ fn resident_share(pages: &PageRuns) -> f64 {
     count as f64 / pages.pages.max(1) as f64
 }
 
-/// A label, its strip, and its ends in words.
+/// A label, its strip, and the ends of its range as text.
 type Row = (String, String, String);
 
 /// What the characters mean, and a row per target.
@@ -160,7 +161,7 @@ fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Ve
     (scale, series.iter().map(row).collect())
 }
 
-/// Means of the points in equal parts of the axis; a part without points repeats the one before.
+/// Means of the points in equal parts of the axis; a part without points repeats the previous one.
 fn of_series(points: &[(f64, f64)], end: f64, strip: usize, share: impl Fn(f64) -> f64) -> String {
     let column = |at: f64| index(at / end.max(f64::MIN_POSITIVE), strip);
     let last = points.iter().map(|(at, _)| column(*at)).max().unwrap_or(0);
@@ -193,7 +194,7 @@ fn of_pages(pages: &PageRuns, strip: usize) -> String {
     drawn.collect()
 }
 
-/// Which of `count` equal parts of 0 to 1 the share lies in.
+/// The index of the part that contains `share`, if 0 to 1 is divided into `count` equal parts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the count")]
 fn index(share: f64, count: usize) -> usize {
     ((share.clamp(0.0, 1.0) * count as f64) as usize).min(count - 1)
@@ -258,7 +259,7 @@ mod tests {
                 resident: resident.to_vec(),
             })]
         };
-        // All of the first quarter, half of each page pair in the last.
+        // All of the first quarter, and half of each pair of pages in the last.
         let halves: Vec<(u64, u64)> = (120..160).map(|pair| (pair * 2, 1)).collect();
         let text =
             drawn(&[pages(&[[(0, 80)].as_slice(), &halves].concat()), pages(&[(0, 320)])], 80);

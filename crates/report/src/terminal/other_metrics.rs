@@ -1,4 +1,4 @@
-//! What benchmarks say besides their primary metric and what follows from that.
+//! What benchmarks report besides their primary metric and what is derived from that.
 
 use record::CellReport;
 
@@ -7,7 +7,7 @@ use super::text::Page;
 use super::{beside, names};
 use crate::units;
 
-/// One table for the benchmarks that say more: a row per metric, the targets side by side.
+/// One table for the benchmarks that report more: a row per metric, the targets side by side.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     let mut targets: Vec<&str> = Vec::new();
     for cell in benchmarks.iter().flatten() {
@@ -24,7 +24,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
     }
 }
 
-/// Its title, then its further metrics; nothing where it has none.
+/// Its title, then its further metrics; empty if it has none.
 fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
     let mut metrics: Vec<&str> = Vec::new();
     for metric in cells.iter().flat_map(|cell| cell.metrics.iter().skip(1)) {

@@ -1,11 +1,11 @@
-//! Which replacement policy explains what stayed in memory, where a benchmark asked that.
+//! Which replacement policy explains what stayed in memory, if a benchmark asked that.
 
 use record::{CellReport, Observation, PolicyFit, PolicyRanking};
 
 use super::names;
 use textual::plural;
 
-/// How many policies behind the best are named.
+/// Number of policies after the best one that are named.
 const OTHERS: usize = 3;
 
 /// One sentence per ranking, for example `eviction on ext4: told apart from the others; Linux,

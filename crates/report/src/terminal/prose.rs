@@ -1,5 +1,5 @@
-//! What the report says, sentence by sentence, each with what it is about: for the page, which
-//! shows the same sentences beside its charts.
+//! The sentences of the report, each with what it is about. The page shows the same sentences
+//! beside its charts.
 
 use record::{Better, CellReport, Comparison, Dimension, Document, Verdict};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::sentences::{Said, SaidKind};
 
-/// The subject of the sentence that names the simulated caches, by which the page finds it.
+/// The subject of the sentence about the simulated caches, by which the page finds it.
 const SIMULATED_CACHES: &str = "simulated caches";
 
-/// All that is said, in the order of the report.
+/// All sentences, in the order of the report.
 pub(crate) fn prose(document: &Document) -> Vec<Said> {
     let mut said: Vec<Said> = conditions(document);
     if document.searches.is_empty() {
@@ -64,7 +64,7 @@ fn conditions(document: &Document) -> Vec<Said> {
     said
 }
 
-/// A sentence about a benchmark, which is no point of a curve.
+/// The sentences about benchmarks that are not points of a curve.
 fn benchmarks(document: &Document) -> Vec<Said> {
     let single: Vec<&CellReport> =
         document.cells.iter().filter(|cell| cell.curve.is_none()).collect();
@@ -93,7 +93,7 @@ fn benchmarks(document: &Document) -> Vec<Said> {
     if let Some(text) = footprint::sentence(&counted) {
         said.push(about(&counted, "footprint", SaidKind::Described, text));
     }
-    // By dimension, as the report has them.
+    // By dimension, as in the report.
     said.sort_by_key(|one| one.dimension.map(|dimension: Dimension| dimension as u8));
     said
 }
@@ -127,7 +127,7 @@ fn laws(document: &Document) -> Vec<Said> {
     fitted.chain(without.map(|text| plain(SaidKind::Law, text))).collect()
 }
 
-/// A sentence about `cells`, which are of one benchmark or of one curve.
+/// A sentence about `cells`, which belong to one benchmark or to one curve.
 fn about(cells: &[&CellReport], subject: &str, kind: SaidKind, text: String) -> Said {
     let mut targets: Vec<String> = Vec::new();
     for cell in cells {
@@ -139,8 +139,8 @@ fn about(cells: &[&CellReport], subject: &str, kind: SaidKind, text: String) -> 
     Said { kind, dimension, subject, targets, text }
 }
 
-/// What may be said of targets on these benchmarks: that some differ, that none can be told apart,
-/// or neither. What describes and does not judge is not compared.
+/// What may be said about targets on these benchmarks: that some differ, that none can be told
+/// apart, or neither. Descriptive metrics are not compared.
 fn standing(document: &Document, benchmarks: &[&str]) -> SaidKind {
     let of_those = |cell: &&CellReport| benchmarks.contains(&cell.benchmark.as_str());
     let primary = document.cells.iter().filter(of_those).find_map(|cell| cell.metrics.first());
@@ -182,7 +182,7 @@ mod tests {
         let text = without_breaks(&render_terminal(&document, &options));
         let all = prose(&document);
         assert!(all.len() > 8, "{all:#?}");
-        // What marks percentiles mean is said there only where there are marks.
+        // The text explains the mark of percentiles only if there are marks.
         for said in all.iter().filter(|said| !said.text.contains("percentile marked *")) {
             let sentence = without_breaks(&said.text);
             assert!(text.contains(&sentence), "{sentence} is not in {text}");

@@ -1,4 +1,4 @@
-//! The targets of one benchmark from best to worst, and how each stands to the others.
+//! The targets of one benchmark from best to worst, and how each compares with the others.
 
 use record::{
     Better, CellReport, Comparison, Document, IntervalReport, MetricReport, StandardMetric, Verdict,
@@ -23,7 +23,7 @@ pub(super) struct Ranking<'a> {
     pub(super) absent: Vec<&'a CellReport>,
 }
 
-/// How a target stands to a better one.
+/// How a target compares with a better one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Relation {
     pub(super) verdict: Verdict,
@@ -31,7 +31,7 @@ pub(super) struct Relation {
     pub(super) blocks: u32,
     /// How many times slower it is, whichever direction of the metric is better.
     pub(super) slower: Option<Slower>,
-    /// p, adjusted for the number of comparisons in the run.
+    /// The p-value, adjusted for the number of comparisons in the run.
     pub(super) p: Option<f64>,
 }
 
@@ -44,7 +44,8 @@ pub(super) struct Slower {
 }
 
 impl Slower {
-    /// A ratio of the second over the first, as what the second is slower by, or else the first.
+    /// From a ratio of second over first: how much slower the second is or, if not `is_second`, the
+    /// first.
     pub(super) fn of(ratio: f64, interval: &IntervalReport, is_second: bool) -> Self {
         let (low, high) = (interval.low, interval.high);
         if is_second {
@@ -63,7 +64,7 @@ impl<'a> Ranking<'a> {
         Self::by(cells, measured)
     }
 
-    /// The ranking of `cells` by their speed-ups; none where no cell has one.
+    /// The ranking of `cells` by their speed-ups; `None` if no cell has one.
     pub(super) fn of_speed_ups(cells: &[&'a CellReport]) -> Option<Self> {
         let measured = |cell: &'a CellReport| {
             let metric = cell.metric(StandardMetric::SPEED_UP)?;
@@ -86,26 +87,26 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// Whether no benchmark has blocks enough for comparisons: then that is said once, at the top.
+/// Whether no benchmark has enough blocks for comparisons: then that is said once, at the top.
 pub(super) fn has_too_few_blocks(document: &Document) -> bool {
     let blocks = document.cells.iter().map(|cell| cell.replicates).max().unwrap_or(0);
     document.searches.is_empty() && (1..BLOCKS_LEAST).contains(&blocks)
 }
 
-/// How `worse` stands to `better`.
+/// How `worse` compares with `better`.
 pub(super) fn relation(document: &Document, better: Entry<'_>, worse: Entry<'_>) -> Relation {
     let metric = (better.metric.name.as_str(), better.metric.better);
     among(&document.comparisons, metric, better.cell, worse.cell)
 }
 
-/// The same in the median of single operations.
+/// Like [`relation`], in the median of single operations.
 pub(super) fn by_median(document: &Document, better: Entry<'_>, worse: Entry<'_>) -> Relation {
     let metric = (Quantile::P50.name(), Better::Lower);
     among(&document.quantile_comparisons, metric, better.cell, worse.cell)
 }
 
-/// How the target of `worse` stands to that of `better` in a metric, of which either direction is
-/// better.
+/// How the target of `worse` compares with that of `better` in a metric, for which either direction
+/// may be better.
 fn among(
     comparisons: &[Comparison],
     (metric, direction): (&str, Better),
@@ -122,7 +123,7 @@ fn among(
     let Some(comparison) = found else {
         return Relation { verdict: Verdict::NotEnoughData, blocks: 0, slower: None, p: None };
     };
-    // The ratio is second over first; a time grows with slowness, a rate shrinks.
+    // The ratio is second over first; times increase with slowness, rates decrease.
     let grows = direction != Better::Higher;
     let is_slowness = (comparison.first == *a) == grows;
     let slower = comparison.ratio.zip(comparison.interval);

@@ -1,7 +1,8 @@
-//! One section per dimension: its sentences, and the numbers beside them; then its curves,
-//! and what was seen besides.
+//! One section per dimension: its sentences, and the numbers next to them; then its curves, and
+//! other observations.
 //!
-//! What a benchmark with a baseline says is its speed-up; the table beside it has its throughput.
+//! The sentence about a benchmark with a baseline is about its speed-up; the table has its
+//! throughput.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +52,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
     }
 }
 
-/// What is said of one benchmark's `cells`.
+/// The sentence about one benchmark's `cells`.
 pub(super) fn of_benchmark(document: &Document, cells: &[&CellReport]) -> String {
     let title = &cells[0].title;
     match Ranking::of_speed_ups(cells) {

@@ -1,4 +1,4 @@
-//! What a storage engineer would say of one benchmark.
+//! What a storage engineer would say about one benchmark.
 
 use record::{Better, CellReport, Document, Verdict, Warning};
 
@@ -12,7 +12,8 @@ use textual::{list, p_equation, plural, unbroken};
 /// [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]; ext4 and xfs cannot be told apart (p = 0.41)`.
 pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'_>) -> String {
     let mut clauses = Vec::new();
-    // Where neither end is better, such as of a window, nothing is slower: the figures say it all.
+    // If neither direction is better, as for a window, nothing is slower and the figures are
+    // enough.
     let describes = |entry: &Entry<'_>| entry.metric.better == Better::Neither;
     if ranking.entries.iter().any(describes) {
         clauses.push(described(&ranking.entries));
@@ -32,8 +33,8 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
     format!("{title}: {}", clauses.join("; "))
 }
 
-/// That others kept the machine busy while some of this was measured; without it no difference is
-/// said to be one.
+/// Says that other programs kept the machine busy while some of this was measured: no difference is
+/// claimed without that caveat.
 fn on_busy_machine(entries: &[Entry<'_>]) -> Option<String> {
     let mut busy = Vec::new();
     for report in entries.iter().flat_map(|entry| &entry.cell.warnings) {
@@ -52,7 +53,7 @@ fn on_busy_machine(entries: &[Entry<'_>]) -> Option<String> {
     })
 }
 
-/// That a difference would be another on a larger volume, and on whose.
+/// Says that a difference depends on the size of the volume, and which targets' volumes.
 fn depends_on_volume_size(entries: &[Entry<'_>]) -> Option<String> {
     let depending = entries.iter().filter(|entry| is_of_volume_size(entry.cell));
     let labels: Vec<String> = depending.map(|entry| label(*entry)).collect();
@@ -65,7 +66,7 @@ pub(super) fn is_of_volume_size(cell: &CellReport) -> bool {
     warnings.any(|warning| matches!(warning, Warning::DependsOnVolumeSize { .. }))
 }
 
-/// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: what is measured, and where it is the same.
+/// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: the measured values, and which are equal.
 fn described(entries: &[Entry<'_>]) -> String {
     let mut figures: Vec<(String, Vec<String>)> = Vec::new();
     for entry in entries {
@@ -85,7 +86,7 @@ fn described(entries: &[Entry<'_>]) -> String {
     format!("{} {}", what.unwrap_or_default(), said.join(", "))
 }
 
-/// Whether both ends of an interval are written alike, as in `[100, 100]`.
+/// Whether both ends of an interval are written the same, as in `[100, 100]`.
 fn has_no_width(interval: &str) -> bool {
     let ends = interval.trim_matches(['[', ']']).split_once(", ");
     ends.is_some_and(|(low, high)| low == high)
@@ -96,7 +97,7 @@ pub(super) fn own_figure(entry: Entry<'_>) -> String {
     said(&label(entry), &units::of_metric(entry.metric, Wording::Full))
 }
 
-/// A figure behind its label, which may be broken before the interval only.
+/// A figure after its label, which may be broken only before the interval.
 fn said(label: &str, figure: &Figure) -> String {
     let colon = if figure.is_none() { ":" } else { "" };
     let own = unbroken(&format!("{label}{colon} {}", figure.value));
@@ -106,7 +107,7 @@ fn said(label: &str, figure: &Figure) -> String {
     }
 }
 
-/// `ext4 4.3x slower [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]`: those that surely differ.
+/// `ext4 4.3x slower [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]`: those that certainly differ.
 fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
     let said: Vec<String> = related
         .iter()
@@ -120,7 +121,7 @@ fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(", "))
 }
 
-/// By medians and by pairs two targets can stand in opposite order; the pairs are right.
+/// Medians and pairs can rank two targets in opposite order; the pairs are right.
 fn slower(other: Entry<'_>, slower: Slower) -> String {
     let Slower { ratio, low, high } = slower;
     let (worse, better) = units::comparatives(&other.metric.unit, other.metric.better);
@@ -168,19 +169,19 @@ fn not_told_apart(best: Entry<'_>, alike: &[&(Entry<'_>, Relation)]) -> Option<S
         .then(|| format!("{} cannot be told apart from {}", list(&said, "and"), label(best)))
 }
 
-/// What the difference can still be: the interval, which holds 1.
+/// How large the difference can still be: the interval, which contains 1.
 fn possible(relation: &Relation) -> String {
     let Some((slower, p)) = relation.slower.zip(relation.p) else { return String::new() };
     let range = units::ratio(slower.ratio, slower.low, slower.high).range;
     format!(" {}", unbroken(&format!("({range}, {})", p_equation(p))))
 }
 
-/// Neighbours in rank behind the best that cannot be told from each other.
+/// Neighbours in rank after the best that cannot be told apart from each other.
 pub(super) fn alike_neighbours(
     document: &Document,
     related: &[(Entry<'_>, Relation)],
 ) -> Vec<String> {
-    // Those that cannot be told from the best have been named as such.
+    // Those that cannot be told apart from the best have already been named.
     let behind: Vec<Entry<'_>> = related
         .iter()
         .filter(|(_, relation)| relation.verdict.is_different())
@@ -200,8 +201,8 @@ pub(super) fn alike_neighbours(
     behind.windows(2).filter_map(alike).collect()
 }
 
-/// `xfs 27 us, btrfs 31 us (3 common blocks are too few to compare)`; where that is so of the whole
-/// run, it has been said already.
+/// `xfs 27 us, btrfs 31 us (3 common blocks are too few to compare)`. If that is the case in the
+/// whole run, it has already been said.
 fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<String> {
     let without: Vec<&(Entry<'_>, Relation)> =
         related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotEnoughData).collect();
@@ -214,7 +215,7 @@ fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<
     Some(format!("{} ({why})", figures.join(", ")))
 }
 
-/// What hinders a comparison over this many common blocks.
+/// What prevents a comparison over this many common blocks.
 pub(super) fn why_not_compared(blocks: u32) -> String {
     if blocks >= BLOCKS_LEAST {
         return "their ratio varies too much to state, the machine was too busy, or some values are \
@@ -225,7 +226,7 @@ pub(super) fn why_not_compared(blocks: u32) -> String {
     format!("{} {verb} too few to compare", plural(blocks as usize, "common block"))
 }
 
-/// Targets without a figure, with why.
+/// Targets without a figure, with the reason.
 pub(super) fn absent(cells: &[&CellReport]) -> Vec<String> {
     let named = |is_it: fn(&CellReport) -> bool, what: &str| {
         let cells = cells.iter().filter(|cell| is_it(cell));
@@ -365,7 +366,7 @@ mod tests {
             "create: tmpfs 6.08 us [6.04, 6.16]; ext4 26.0 us \
              (3 common blocks are too few to compare)"
         );
-        // Said at the top of the report, since it is so of the whole run.
+        // Said at the top of the report, since it applies to the whole run.
         assert_eq!(of(3), "create: tmpfs 6.10 us; ext4 26.0 us");
     }
 

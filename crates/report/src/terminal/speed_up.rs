@@ -1,4 +1,4 @@
-//! What is to be said of a benchmark with a baseline: how each target scales.
+//! Sentences about a benchmark with a baseline: how each target scales.
 
 use record::{Document, IntervalReport, Verdict};
 
@@ -32,8 +32,8 @@ pub(super) fn sentence(document: &Document, title: &str, ranking: &Ranking<'_>) 
     format!("{title}: {}", clauses.join("; "))
 }
 
-/// `ext4 and xfs scale less than tmpfs`. By medians and by pairs two targets can stand in opposite
-/// order; the pairs are right.
+/// `ext4 and xfs scale less than tmpfs`. Medians and pairs can rank two targets in opposite order;
+/// the pairs are right.
 fn differences(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Vec<String> {
     let real = || related.iter().filter(|(_, relation)| relation.verdict.is_different());
     let is_less = |relation: &Relation| relation.slower.is_none_or(|slower| slower.ratio >= 1.0);
@@ -52,12 +52,12 @@ fn not_compared(document: &Document, related: &[(Entry<'_>, Relation)]) -> Optio
         || related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotEnoughData);
     let blocks = without().map(|(_, relation)| relation.blocks).min()?;
     let labels: Vec<String> = without().map(|(entry, _)| label(*entry)).collect();
-    // Where the whole run has too few blocks, that has been said already.
+    // If the whole run has too few blocks, that has already been said.
     (!has_too_few_blocks(document))
         .then(|| format!("{} not compared ({})", list(&labels, "and"), why_not_compared(blocks)))
 }
 
-/// Whether there is a speed-up at all, as far as the intervals tell.
+/// Whether there is a speed-up, as far as the intervals tell.
 fn against_one(entries: &[Entry<'_>]) -> Vec<String> {
     let those = |is_it: fn(&IntervalReport) -> bool| -> Vec<String> {
         let has = |entry: &&Entry<'_>| entry.metric.interval.as_ref().is_some_and(is_it);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::sample::{Sample, around, swaying};
 
-    /// The sentence of `two`, whose baseline is `one`, by the times of both per target.
+    /// The sentence about `two`, whose baseline is `one`, given the times of both per target.
     fn said(targets: &[&str], one: &[&[f64]], two: &[&[f64]]) -> String {
         let sample = Sample::new(targets).benchmark("one", one).benchmark("two", two);
         let document = sample.baseline("two", "one").document();

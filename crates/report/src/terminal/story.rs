@@ -1,7 +1,7 @@
-//! Where the mean and the median tell different stories of two targets.
+//! Where the mean and the median tell different stories about two targets.
 //!
-//! A mean over operations holds the few long ones, a median does not. Mostly both say the same, and
-//! then the mean's ratio is enough. `docs/verdicts.md` defines when they do not.
+//! A mean over operations includes the few long ones, a median does not. Usually both say the same,
+//! and then the mean's ratio is enough. `docs/verdicts.md` defines when they do not.
 
 use record::{Better, Document, Verdict, Warning};
 
@@ -11,20 +11,20 @@ use crate::analysis::{self, BLOCKS_LEAST, Certainty, Stand};
 use crate::units;
 use textual::{grouped, unbroken};
 
-/// What the median says of two targets, and the mean does not.
+/// What the median says about two targets, and the mean does not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Story<'a> {
-    /// By the mean, as `median` puts it: how the second target stands to the first.
+    /// Ordered by the mean: `median` says how the second target compares with the first.
     second: Entry<'a>,
     first: Entry<'a>,
     median: Relation,
-    /// The target whose mean is made by a few of its operations.
+    /// The target whose mean is dominated by a few of its operations.
     carried: Entry<'a>,
 }
 
 impl<'a> Story<'a> {
-    /// The story of two targets, `better` being the better one by the mean; none where mean and
-    /// median agree, or where there is no median.
+    /// The story of two targets, where `better` is better by the mean; `None` if mean and median
+    /// agree, or if there is no median.
     pub(super) fn of(document: &Document, better: Entry<'a>, worse: Entry<'a>) -> Option<Self> {
         if !analysis::is_mean(&better.metric.name) {
             return None;
@@ -80,7 +80,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Of how many operations the mean is, where that is known.
+    /// How few operations dominate the mean, if that is known.
     fn by_few(&self) -> Option<String> {
         let name = label(self.carried);
         let known = |warning: &Warning| {
@@ -100,8 +100,8 @@ impl<'a> Story<'a> {
     }
 }
 
-/// `in the median, ext4 2.1x slower [2.0, 2.2]`: of the targets that stand to the best otherwise
-/// than the mean says.
+/// `in the median, ext4 2.1x slower [2.0, 2.2]`: the targets whose median compares differently with
+/// that of the best than the mean says.
 pub(super) fn clause(document: &Document, best: Entry<'_>, others: &[Entry<'_>]) -> Option<String> {
     let stories = others.iter().filter_map(|other| Story::of(document, best, *other));
     let said: Vec<String> = stories.map(|story| story.clause()).collect();
@@ -118,7 +118,7 @@ fn stand(relation: &Relation) -> Stand {
     Stand { difference, ratio }
 }
 
-/// How many times, and `slower` or `faster`.
+/// The ratio, and `slower` or `faster`.
 fn worded(Slower { ratio, low, high }: Slower) -> (units::RatioText, &'static str) {
     let (slower, faster) = units::comparatives("ns", Better::Lower);
     if ratio >= 1.0 {
@@ -139,7 +139,7 @@ mod tests {
     use super::super::ranking::Ranking;
     use super::super::sentence::of_benchmark;
 
-    /// What is said of two targets: means and medians in us.
+    /// The sentence about two targets with these means and medians in us.
     fn said(means: [f64; 2], medians: [f64; 2]) -> String {
         sentence(&sample(means, medians))
     }
@@ -169,7 +169,7 @@ mod tests {
             ([100.0, 200.0], [90.0, 180.0]),
             ([100.0, 200.0], [90.0, 150.0]),
             ([100.0, 100.0], [90.0, 90.0]),
-            // Real in one and not in the other, but by less than matters.
+            // Real in one and not in the other, but too small to matter.
             ([100.0, 105.0], [90.0, 90.0]),
             ([100.0, 100.0], [90.0, 95.0]),
         ] {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_median_that_says_much_less_is_said_with_the_operations_that_made_the_mean() {
-        // Ten of 1,000 operations of each replicate take 40 ms.
+        // In each replicate, ten of 1,000 operations take 40 ms.
         let sample = {
             let (mean, median) = (around(10_000.0, 12), swaying(440_000.0, 12));
             let (p50, other) = (around(9000.0, 12), swaying(18_900.0, 12));

@@ -1,7 +1,7 @@
-//! The numbers of one dimension: a row per benchmark and target, the best target first.
+//! The numbers of one dimension: a row per benchmark and target, with the best target first.
 //!
-//! The benchmark's title stands once, at the left of its rows, and is wrapped there. Where the
-//! page is too narrow, the columns that say least are left out.
+//! The benchmark's title appears once, to the left of its rows, and is wrapped there. If the page
+//! is too narrow, the least informative columns are left out.
 
 use record::{CellReport, MetricReport, PercentileOf, StandardMetric};
 
@@ -11,7 +11,7 @@ use super::text::{Page, Style};
 use crate::units::{self, Wording};
 use textual::{GAP, INDENT, Indent, Layout, widest, wrap};
 
-/// Titles are not squeezed below this while there are columns to leave out.
+/// Titles are not made narrower than this while there are columns to leave out.
 const TITLE_WIDTH_LEAST: usize = 21;
 const TARGET: &str = "target";
 /// Metrics whose value in a block is the mean over its operations.
@@ -25,19 +25,19 @@ const MEANS: [StandardMetric; 4] = [
 /// A column of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// Of each block; the median over blocks.
+    /// The figure of each block: the median over blocks.
     Figure,
     Interval,
     P50,
     P99,
     P999,
     Bandwidth,
-    /// How long a replicate lasts, where that is short.
+    /// How long a replicate takes, if that is short.
     Length,
 }
 
-/// A replicate that lasts less, in nanoseconds, says so: a device or a cache may behave otherwise
-/// when an operation goes on for longer.
+/// The length of shorter replicates is shown, in nanoseconds: a device or a cache may behave
+/// differently if an operation continues for longer.
 const SHORT_NS: f64 = 1e9;
 
 impl Column {
@@ -50,7 +50,7 @@ impl Column {
         Self::Bandwidth,
         Self::Length,
     ];
-    /// What is left out first where the page is narrow.
+    /// The columns that are left out first on a narrow page.
     const LEAST_FIRST: [Self; 6] =
         [Self::P999, Self::Bandwidth, Self::Length, Self::P99, Self::P50, Self::Interval];
 
@@ -82,13 +82,13 @@ impl Column {
     }
 }
 
-/// One benchmark's rows: a label and the figures.
+/// The rows of one benchmark: a label and the figures.
 struct Group<'a> {
     title: &'a str,
     rows: Vec<Vec<String>>,
 }
 
-/// The table of these benchmarks, if anything of them was measured.
+/// The table of these benchmarks, if any of them was measured.
 pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
     let entries = || benchmarks.iter().flat_map(|(_, ranking)| &ranking.entries);
     let Some(first) = entries().next() else { return };
@@ -129,7 +129,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
     }
 }
 
-/// The title at the left of its rows, wrapped in its column.
+/// The title to the left of its rows, wrapped in its column.
 fn render_group(page: &mut Page, layout: &Layout, group: &Group<'_>) {
     let titles = wrap(group.title, Indent { first: 0, rest: 1 }, layout.widths[0]);
     for index in 0..titles.len().max(group.rows.len()) {
@@ -143,8 +143,8 @@ fn label(entry: Entry<'_>) -> String {
     names::label(&entry.cell.target)
 }
 
-/// A percentile of single operations, whatever the primary metric is. One of all operations has a
-/// star, which the end of the report explains.
+/// A percentile of single operations, whatever the primary metric is. A percentile of all
+/// operations together has a star, which the end of the report explains.
 fn percentile(cell: &CellReport, which: f64) -> String {
     let found = cell.metrics.iter().find_map(|metric| {
         let one = metric.percentiles.iter().find(|one| (one.percentile - which).abs() < 1e-9)?;
@@ -155,7 +155,7 @@ fn percentile(cell: &CellReport, which: f64) -> String {
     found.unwrap_or_default()
 }
 
-/// Median bandwidth, where it is not the primary metric already.
+/// Median bandwidth, unless it is the primary metric.
 fn bandwidth(entry: Entry<'_>) -> String {
     let is_bandwidth = |metric: &&MetricReport| metric.is(StandardMetric::BANDWIDTH);
     let metric = entry.cell.metrics.iter().skip(1).find(is_bandwidth);
@@ -165,7 +165,7 @@ fn bandwidth(entry: Entry<'_>) -> String {
     metric.map(text).unwrap_or_default()
 }
 
-/// How long a replicate lasts, where that is short.
+/// How long a replicate takes, if that is short.
 fn length(cell: &CellReport) -> String {
     let short_ns = cell.replicate_length_ns.filter(|&ns| ns < SHORT_NS);
     let text = |ns| units::figure("ns", ns, None, Wording::Short).value;

@@ -1,7 +1,7 @@
 //! Whole reports: what they look like, and that they always fit.
 //!
-//! The golden files are read by people before they are believed: run the tests with
-//! `UPDATE_GOLDEN=1` to write them again, and look at them.
+//! The golden files should be read by people before they are trusted: run the tests with
+//! `UPDATE_GOLDEN=1` to regenerate them, and look at them.
 
 use std::fs;
 use std::path::Path;
@@ -27,8 +27,8 @@ struct Row {
     title: &'static str,
     dimension: Dimension,
     cache_state: CacheState,
-    /// Time per operation in ns of tmpfs, ext4, xfs and btrfs; NaN where it does not apply, 0 where
-    /// it fails.
+    /// Time per operation in ns on tmpfs, ext4, xfs and btrfs; NaN if it does not apply, 0 if it
+    /// fails.
     times_ns: [f64; 4],
 }
 
@@ -323,7 +323,7 @@ proptest! {
 
     #[test]
     fn a_survey_and_a_machine_fit_every_width(width in 40_usize..=120) {
-        // Made once: it has a run directory, and every line of that is synced.
+        // Made only once, because it has a run directory, in which every line is synced.
         static DOCUMENT: LazyLock<Document> = LazyLock::new(|| survey(6).document());
         let document = &*DOCUMENT;
         let machine = render_machine(&document.machine, &Options { width, colour: false });

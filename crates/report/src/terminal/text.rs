@@ -3,31 +3,31 @@
 use crate::layout::Options;
 use textual::{Indent, plain_text, wrap};
 
-/// The widest report, whatever the terminal.
+/// The widest report, however wide the terminal.
 pub(crate) const WIDTH_MOST: usize = 120;
-/// The narrowest: below, tables cannot be told from noise.
+/// The narrowest report: tables in less space are unreadable.
 pub(crate) const WIDTH_LEAST: usize = 40;
 
-/// How a line is set off, where there is colour.
+/// How a line is highlighted, if there is colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Not at all.
+    /// Not highlighted.
     Plain,
     /// A heading.
     Heading,
-    /// Behind the rest, such as the head of a table.
+    /// Less prominent than the rest, such as the head of a table.
     Dim,
     /// Something doubtful.
     Doubt,
     /// Something that failed.
     Failure,
-    /// What is better than the rest.
+    /// Better than the rest.
     Better,
-    /// What is worse.
+    /// Worse than the rest.
     Worse,
 }
 
-/// A part of a line, set off by itself.
+/// A part of a line with its own style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) text: String,
@@ -35,14 +35,14 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// A part that is not set off.
+    /// A part without highlighting.
     pub(crate) fn plain(text: String) -> Self {
         Self { text, style: Style::Plain }
     }
 }
 
 impl Style {
-    /// The number of its escape sequence; none for plain text.
+    /// The number of its escape sequence; `None` for plain text.
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -55,10 +55,10 @@ impl Style {
     }
 }
 
-/// Of a sentence by itself; its continuation hangs.
+/// For a sentence on its own, with a hanging indent.
 pub(crate) const HANGING: Indent = Indent { first: 0, rest: 2 };
 
-/// Of a sentence within a section; its continuation hangs.
+/// For a sentence within a section, with a hanging indent.
 pub(crate) const SENTENCE: Indent = Indent { first: 2, rest: 6 };
 
 /// Text under construction.
@@ -81,7 +81,7 @@ impl Page {
         self.width
     }
 
-    /// Whether the text so far has this character.
+    /// Whether the text so far contains this character.
     pub(crate) fn contains(&self, character: char) -> bool {
         self.text.contains(character)
     }
@@ -116,7 +116,7 @@ impl Page {
         }
     }
 
-    /// A name and what belongs to it, aligned in two columns; long text is wrapped in its own.
+    /// A name and its text, aligned in two columns; long text is wrapped in its column.
     pub(crate) fn entry(&mut self, name: &str, name_width: usize, text: &str) {
         let start = 2 + name_width.min(self.width / 2) + 2;
         let lines = wrap(text, Indent { first: start, rest: start }, self.width);
@@ -134,12 +134,12 @@ impl Page {
         self.pieces(&[Piece { text: line.to_owned(), style }]);
     }
 
-    /// One line that is to be copied, and so is never cut.
+    /// One line that is meant to be copied, and is therefore never cut.
     pub(crate) fn command(&mut self, line: &str, style: Style) {
         self.pieces(&[Piece { text: line.to_owned(), style }]);
     }
 
-    /// One line that is known to fit, of several parts; spaces at its end are left out.
+    /// One line of several parts that is known to fit; trailing spaces are removed.
     pub(crate) fn pieces(&mut self, pieces: &[Piece]) {
         let last = pieces.iter().rposition(|piece| !piece.text.trim_end().is_empty());
         for (at, piece) in pieces.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
@@ -158,8 +158,8 @@ impl Page {
     }
 }
 
-/// At most `width` characters; where some are left out there is a `~`. Of a path the end is kept,
-/// which tells more.
+/// At most `width` characters, with a `~` in place of those that are left out. A path keeps its
+/// end, which is more informative.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {

@@ -1,4 +1,4 @@
-//! The volumes that were measured, in a few words: how large they were, how full, and whether aged.
+//! The volumes that were measured, in brief: how large they were, how full, and whether aged.
 
 use file_system::FileSystem;
 use record::{Document, TargetRecord};
@@ -6,7 +6,7 @@ use record::{Document, TargetRecord};
 use super::footprint;
 use crate::units;
 
-/// `volumes of 64 GiB, half full`; none where nothing was measured that fsprism made on a device.
+/// `volumes of 64 GiB, half full`; `None` if fsprism made none of the measured targets on a device.
 pub(super) fn in_short(document: &Document) -> Option<String> {
     if !document.run.kind.is_timed_here() || footprint::is_counted(document) {
         return None;
@@ -33,7 +33,7 @@ fn is_volume(target: &TargetRecord) -> bool {
     target.scratch && known.is_none_or(|known| !known.lives_in_memory()) && target.size_bytes > 0
 }
 
-/// What is said of all of them; nothing where none was made so.
+/// What applies to all of them, or `else_say` if they differ; `None` if it applies to none of them.
 fn of_all<T: Copy + PartialEq>(
     volumes: &[&TargetRecord],
     of: impl Fn(&TargetRecord) -> Option<T>,

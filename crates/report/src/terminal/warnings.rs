@@ -1,5 +1,5 @@
-//! What makes figures doubtful, what was not measured, and what failed: each said once, with the
-//! list of what it is about.
+//! Reasons to doubt figures, what was not measured, and what failed: each mentioned once, with the
+//! list of what it applies to.
 
 use std::mem::discriminant;
 
@@ -11,9 +11,9 @@ use super::text::{Page, Style};
 use crate::analysis::severity;
 use textual::{list, plural};
 
-/// What begins the reason of those that a budget has no time for.
+/// The beginning of the reason why a benchmark is left out if the budget has no time for it.
 const TOO_LONG: &str = "it does not fit into ";
-/// Benchmarks that are named before the rest is only counted.
+/// Number of benchmarks that are named before the rest are only counted.
 const NAMED_MOST: usize = 3;
 
 /// The sections of warnings, of what was skipped, and of what failed.
@@ -31,19 +31,19 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
 }
 
-/// What makes figures doubtful.
+/// Reasons to doubt figures.
 pub(super) fn doubts(document: &Document) -> Vec<String> {
     let caveats = by_caveat(document).into_iter();
     let caveats = caveats.map(|(text, labels)| format!("{}: {text}", list(&labels, "and")));
     let of_run = document.warnings.iter();
     let of_run = of_run.map(|report| format!("{}{}", capitalised(&report.message), source(report)));
-    // What is said of the run need not be said of its cells.
+    // What applies to the whole run is not repeated for its cells.
     let mut kinds = kinds(document);
     kinds.retain(|kind| !matches!(kind.worst.warning, Warning::BusyMachine { .. }));
     caveats.chain(of_run).chain(kinds.iter().map(|kind| kind.sentence(document))).collect()
 }
 
-/// What limits do not do here, each with the targets of which that is so.
+/// What limits do not do on this machine, each with the targets to which that applies.
 fn by_caveat(document: &Document) -> Vec<(&str, Vec<String>)> {
     let mut by_caveat: Vec<(&str, Vec<String>)> = Vec::new();
     for target in &document.targets {
@@ -58,20 +58,20 @@ fn by_caveat(document: &Document) -> Vec<(&str, Vec<String>)> {
     by_caveat
 }
 
-/// What was skipped, with why.
+/// What was skipped, with the reason.
 pub(super) fn not_measured(document: &Document) -> Vec<String> {
     reasons(&document.skipped)
 }
 
-/// What was skipped for the same reason, together.
+/// What was skipped, grouped by reason.
 #[must_use]
 pub fn reasons(skipped: &[Skipped]) -> Vec<String> {
     let reasons = by_reason(skipped).into_iter();
     reasons.map(|(what, why)| format!("{}: {why}", what.join("; "))).collect()
 }
 
-/// The same in fewer words: how many where there are several for the same reason, or of a target in
-/// memory.
+/// The same in fewer words: only the number if several were skipped for the same reason, or because
+/// a target is in memory.
 pub(super) fn not_measured_in_short(document: &Document) -> Vec<String> {
     let (of_memory, others): (Vec<&Skipped>, Vec<&Skipped>) =
         document.skipped.iter().partition(|one| in_memory(document, one).is_some());
@@ -102,7 +102,7 @@ pub(super) fn not_measured_in_short(document: &Document) -> Vec<String> {
     of_memory.into_iter().chain(reasons).collect()
 }
 
-/// The target of which something was left out, if it lives in memory.
+/// The target on which something was left out, if it is in memory.
 fn in_memory<'a>(document: &'a Document, skipped: &Skipped) -> Option<&'a str> {
     let of_memory = document.targets.iter().filter(|target| {
         FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory)
@@ -114,7 +114,7 @@ fn in_memory<'a>(document: &'a Document, skipped: &Skipped) -> Option<&'a str> {
     })
 }
 
-/// What was given up, with why.
+/// What was abandoned, with the reason.
 pub(super) fn failed(document: &Document) -> Vec<String> {
     let failures = failures(document).into_iter();
     failures.map(|(why, cells)| format!("{}: {why}", places(document, &cells))).collect()
@@ -141,7 +141,7 @@ impl Kind<'_> {
     }
 }
 
-/// The paper that describes the danger; what fsprism itself says needs no reference.
+/// The paper that describes the problem; fsprism's own warnings need no reference.
 fn source(report: &WarningReport) -> String {
     if report.source.starts_with("fsprism") {
         String::new()
@@ -183,7 +183,7 @@ fn places(document: &Document, cells: &[&CellReport]) -> String {
             None => benchmarks.push((&cell.benchmark, vec![cell])),
         }
     }
-    // Targets are said behind each benchmark only where they are not the same throughout.
+    // Targets are listed after each benchmark only if they are not the same throughout.
     let targets = |group: &[&CellReport]| {
         let labels: Vec<String> = group.iter().map(|cell| names::label(&cell.target)).collect();
         let is_all = labels.len() == document.targets.len();
@@ -202,7 +202,7 @@ fn places(document: &Document, cells: &[&CellReport]) -> String {
     } else if let Some((_, group)) = benchmarks.get(NAMED_MOST) {
         named.push(format!("{}{}", group[0].title, each[NAMED_MOST]));
     }
-    // Titles hold commas, so a semicolon stands between them.
+    // Titles contain commas, so they are separated by semicolons.
     format!("{}{}", named.join("; "), common.unwrap_or_default())
 }
 
@@ -221,13 +221,13 @@ fn failures(document: &Document) -> Vec<(&str, Vec<&CellReport>)> {
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     let Some(first) = characters.next() else { return String::new() };
-    // A sentence that begins with a label keeps it as it is.
+    // A sentence that begins with a label is not capitalised.
     let is_label = text.split(' ').next().is_some_and(|word| word.ends_with(':'));
     let first = if is_label { first } else { first.to_ascii_uppercase() };
     std::iter::once(first).chain(characters).collect()
 }
 
-/// What was skipped for the same reason, together; reasons in the order of the document.
+/// What was skipped, grouped by reason, in the order of the document.
 fn by_reason(skipped: &[Skipped]) -> Vec<(Vec<&str>, &str)> {
     let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
     for one in skipped {

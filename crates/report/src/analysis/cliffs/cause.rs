@@ -1,8 +1,8 @@
-//! What makes a cliff, as far as what was measured proves it.
+//! The cause of a cliff, as far as the measurements prove it.
 //!
-//! A cause is named only if the state of the page cache and of the device changes (or does not
-//! change) at the cliff as that cause would have it; that a number of the machine lies nearby is
-//! never enough.
+//! A cause is named only if the state of the page cache and of the device changes (or stays the
+//! same) at the cliff in the way that this cause implies. It is never enough that the cliff is near
+//! some number of the machine, such as the size of a cache.
 
 use record::machine::CacheKind;
 use record::{Axis, Cause, LimitOwner, Run, SearchPlan};
@@ -12,23 +12,23 @@ use super::super::estimates;
 use super::seen::{self, Sides};
 use super::{Visit, whole};
 
-/// The state changes at the cliff if it does so within this factor of its interval.
+/// A state counts as changing at the cliff if it changes within this factor of its interval.
 const NEAR: f64 = 1.05;
-/// Of a limit, the kernel's own structures and the program take their part; what is resident is
-/// the rest, and at least this share.
+/// The kernel's own structures and the program use part of a memory limit. The remainder, and at
+/// least this share, is resident.
 const RESIDENT_SHARE_LEAST: f64 = 0.5;
-/// Of the bytes that operations moved, the share that the device may read for something else while
-/// every page stays resident: the file system's own structures, which a limit throws out as well,
-/// and programs that look at every device there is.
+/// While every page stays resident, the device may read up to this share of the bytes that
+/// operations moved for something else: for the file system's own structures, which a limit evicts
+/// as well, and for programs that look at every device there is.
 const ELSE_SHARE_MAX: f64 = 0.01;
-/// An interval is at a cache of the processor if it lies within this factor of its size: the
-/// program's buffers and the kernel's structures share the cache.
+/// An interval coincides with a processor cache if it is within this factor of the cache's size:
+/// the program's buffers and the kernel's structures share the cache.
 const CACHE_FACTOR: f64 = 2.0;
 
-/// All threads together do no more if they do not do more by this factor.
+/// The total throughput of all threads has stopped growing if it grows by less than this factor.
 const TOGETHER: f64 = 1.25;
 
-/// The cause of `cliff`, which `visits` lie around.
+/// The cause of `cliff`; `visits` are the probes around it.
 pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
     let sides = Sides::of(cliff, visits);
     let waited = || seen::dirty_limit(run, plan, &sides).or_else(|| seen::journal(&sides));
@@ -45,8 +45,8 @@ pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_
     waited().or_else(of_axis).unwrap_or(Cause::Unknown)
 }
 
-/// Whether what was read came from memory and stayed there: every page is resident after, all but
-/// stray ones before, and the device was hardly read.
+/// Whether the data came from memory and stayed there: every page is resident afterwards, all but a
+/// stray few were before, and the device was hardly read.
 fn is_from_memory(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let misses = |pages: Option<u64>| {
@@ -57,17 +57,17 @@ fn is_from_memory(visit: &Visit<'_>) -> bool {
         && misses(evidence.resident_after).is_some_and(|share| share <= 0.0)
 }
 
-/// Whether so many bytes are hardly any beside those that operations moved.
+/// Whether `bytes` is negligible compared with what the operations moved.
 fn is_hardly(bytes: Option<u64>, visit: &Visit<'_>) -> bool {
     bytes.unwrap_or(0) as f64 <= ELSE_SHARE_MAX * visit.replicate.bytes as f64
 }
 
-/// Whether nothing but memory had to do with it: what was written stayed there as well.
+/// Whether only memory was involved: what was written stayed there as well.
 fn is_in_memory(visit: &Visit<'_>) -> bool {
     is_from_memory(visit) && is_hardly(visit.replicate.evidence.device_written_bytes, visit)
 }
 
-/// Whether the device was read, and not all pages stayed.
+/// Whether the device was read and not all pages stayed resident.
 fn is_from_device(visit: &Visit<'_>) -> bool {
     let evidence = &visit.replicate.evidence;
     let is_missing =
@@ -106,7 +106,7 @@ fn memory_limit(
     Some(Cause::MemoryLimit { of, limit_bytes, resident_to_bytes, read_from_bytes, resident_bytes })
 }
 
-/// The limits of memory that hold for the target, the tightest first.
+/// The memory limits that apply to the target, the tightest first.
 fn limits(run: &Run, plan: &SearchPlan) -> Vec<(LimitOwner, u64)> {
     let manifest = &run.manifest;
     let target = manifest.targets.iter().find(|target| target.label == plan.target);
@@ -141,8 +141,8 @@ fn processor_cache(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cau
     Some(Cause::ProcessorCache { level, cache_bytes, replicates })
 }
 
-/// The interval begins at the number of processors, and beyond it all threads together do no more
-/// than before.
+/// The interval begins at the number of processors, and beyond it the total throughput of all
+/// threads no longer grows.
 fn processors(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
     let count = u32::try_from(run.manifest.machine.processor.allowed.len()).ok()?;
     let processors = f64::from(count);

@@ -1,4 +1,4 @@
-//! The cliffs of a run: each search gone through again, from its plan and the journal alone.
+//! The cliffs of a run: each search is replayed from its plan and the journal alone.
 
 mod cause;
 mod seen;
@@ -12,12 +12,12 @@ use stats::cliff;
 
 use super::{Gathered, estimates};
 
-/// One search with what was measured for it.
+/// A search and everything measured for it.
 struct Trail<'a> {
     plan: &'a SearchPlan,
     metric_unit: String,
     course: SearchCourse,
-    /// What was measured, in order.
+    /// The probes, in order.
     visits: Vec<Visit<'a>>,
 }
 
@@ -29,7 +29,7 @@ struct Visit<'a> {
     replicate: &'a Replicate,
 }
 
-/// What each search came to, and the cliffs by target and position.
+/// The result of each search, and the cliffs by target and position.
 pub(super) fn all(run: &Run, gathered: &[Gathered<'_>]) -> (Vec<SearchReport>, Vec<CliffReport>) {
     let plans = run
         .lines
@@ -40,8 +40,8 @@ pub(super) fn all(run: &Run, gathered: &[Gathered<'_>]) -> (Vec<SearchReport>, V
     (trails.iter().map(search_report).collect(), cliffs)
 }
 
-/// Goes through a search again. A value at another position than the search would have asked for
-/// ends it: the rest cannot be understood.
+/// Replays a search. It ends at the first value whose position is not the one that the search would
+/// have asked for, since nothing after that can be interpreted.
 fn trail<'a>(run: &'a Run, gathered: &[Gathered<'a>], plan: &'a SearchPlan) -> Option<Trail<'a>> {
     let course = SearchCourse::new(plan).ok()?;
     let mut trail = Trail { plan, metric_unit: String::new(), course, visits: Vec::new() };
@@ -63,7 +63,7 @@ fn trail<'a>(run: &'a Run, gathered: &[Gathered<'a>], plan: &'a SearchPlan) -> O
         }
         trail.visits.push(Visit { position, value, replicate });
     }
-    // Whether it has come to its end shows only when it is asked.
+    // The course notices that it is finished only when asked for the next position.
     trail.course.next_position();
     Some(trail)
 }
@@ -88,7 +88,7 @@ fn search_report(trail: &Trail<'_>) -> SearchReport {
 fn cliffs_of(run: &Run, trail: &Trail<'_>) -> Vec<CliffReport> {
     let found = trail.course.outcome().map(|outcome| outcome.cliffs).unwrap_or_default();
     let ends = |index: usize| {
-        // A cliff's neighbourhood reaches to the cliffs beside it.
+        // A cliff's neighbourhood extends to the cliffs on either side.
         let from = index.checked_sub(1).map_or(0.0, |before| found[before].size.high);
         let to = found.get(index + 1).map_or(f64::INFINITY, |after| after.size.low);
         (from, to)
@@ -130,7 +130,7 @@ fn cliff_report(
     }
 }
 
-/// Whether performance changes by as much as is asked for, whatever else does.
+/// Whether performance changes by at least the ratio that the plan asks for.
 fn is_high(cliff: &CliffReport, plan: &SearchPlan) -> bool {
     let ratio = cliff.plateau_before / cliff.plateau_after;
     ratio.max(1.0 / ratio) >= plan.ratio_least
@@ -143,7 +143,7 @@ fn level(trail: &Trail<'_>, (from, to): (f64, f64)) -> f64 {
     estimates::median(&values).unwrap_or(f64::NAN)
 }
 
-/// Warns of cells that lie within a cliff, with the spread that was measured there.
+/// Adds a warning to cells that are inside a cliff, with the spread that was measured there.
 pub(super) fn warn(cells: &mut [CellReport], cliffs: &[CliffReport]) {
     for cell in cells {
         let position = |cliff: &CliffReport| cell.parameters.get(cliff.axis.parameter())?.as_f64();

@@ -1,8 +1,8 @@
-//! Causes that show in what was seen while operations ran: threads that waited in the kernel, and
-//! the sizes of the device's reads.
+//! Causes that were observed while operations ran: threads waiting in the kernel, and the sizes of
+//! the device's reads.
 //!
-//! A wait is a cause only where it is there on the slower side and not on the faster one; what a
-//! read of the device brings, only where it accounts for most of the change.
+//! Waiting is a cause only if it occurs on the slower side and not on the faster one. Larger device
+//! reads are a cause only if they account for most of the change.
 
 use record::machine::CgroupVersion;
 use record::{Cause, Observation, ProbeEvidence, Run, SearchPlan, Waits};
@@ -11,18 +11,18 @@ use stats::cliff::Cliff;
 use super::super::estimates;
 use super::{Visit, whole};
 
-/// Of the looks at threads on the faster side, at most this share found one waiting.
+/// On the faster side, at most this share of samples may find a thread waiting.
 const WAITING_MOST: f64 = 0.02;
-/// On the slower side it is at least this share of all looks,
+/// On the slower side, at least this share of all samples must find a thread waiting,
 const WAITING_LEAST: f64 = 0.10;
-/// and at each position at least this.
+/// and at each position at least this share.
 const WAITING_LEAST_EACH: f64 = 0.05;
-/// What a read of the device brings is more than an operation asks for if it is so many times as
-/// much: a file system's own structures and split requests make it vary.
+/// A device read counts as larger than an operation's request only from this factor on, because the
+/// file system's own structures and split requests make its size vary.
 const AHEAD_LEAST: f64 = 1.5;
-/// The share of a change, in logarithms, that fewer reads of the device account for.
+/// The share of a change, in logarithms, that fewer device reads must account for.
 const ACCOUNTED_LEAST: f64 = 0.5;
-/// Device reads on each side that tell their mean size.
+/// Device reads needed on each side to know their mean size.
 const READS_LEAST: u64 = 20;
 
 /// The visits on both sides of a cliff.
@@ -51,14 +51,14 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// What was seen during a probe.
+/// What was observed during a probe.
 fn seen(visit: &Visit<'_>) -> Option<ProbeEvidence> {
     visit.replicate.observations.iter().find_map(|observation| {
         if let Observation::Probe(evidence) = observation { Some(*evidence) } else { None }
     })
 }
 
-/// The share of looks that found a thread waiting; none where a probe could not look.
+/// The share of samples that found a thread waiting; `None` if some probe could not sample threads.
 fn waiting(visits: &[Visit<'_>], wait: fn(&Waits) -> u64) -> Option<f64> {
     let waits: Option<Vec<Waits>> = visits.iter().map(|visit| seen(visit)?.waits).collect();
     let waits = waits?;
@@ -66,7 +66,7 @@ fn waiting(visits: &[Visit<'_>], wait: fn(&Waits) -> u64) -> Option<f64> {
     (looks > 0).then(|| waits.iter().map(wait).sum::<u64>() as f64 / looks as f64)
 }
 
-/// The shares before and after, if they prove that it is this wait that makes the difference.
+/// The shares before and after, if they prove that this kind of waiting makes the difference.
 fn proved(sides: &Sides<'_>, wait: fn(&Waits) -> u64) -> Option<(f64, f64)> {
     let (fast, slow) = sides.fast_and_slow();
     let (on_fast, on_slow) = (waiting(fast, wait)?, waiting(slow, wait)?);
@@ -101,9 +101,9 @@ pub(super) fn dirty_limit(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Op
     })
 }
 
-/// The tightest limit on dirty data that the settings give. That of a memory control group of
-/// version 2 is the machine's share of what the group may have (mm/page-writeback.c,
-/// `domain_dirty_limits`); version 1 has none.
+/// The tightest limit on dirty data that the settings imply. For a version 2 memory control group
+/// it is the machine's percentage of the group's memory limit (mm/page-writeback.c,
+/// `domain_dirty_limits`); version 1 has no such limit.
 fn dirty_limit_bytes(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Option<u64> {
     let visits = sides.before.iter().chain(&sides.after);
     let of_probes = visits.filter_map(seen).flat_map(|seen| {
@@ -163,19 +163,19 @@ impl DeviceReads {
         self.read_bytes as f64 / self.reads as f64
     }
 
-    /// Bytes that an operation asks for.
+    /// Bytes that one operation requests.
     fn request_bytes(self) -> f64 {
         self.moved_bytes as f64 / self.operations as f64
     }
 
-    /// Reads of the device per byte that operations moved.
+    /// Device reads per byte that operations moved.
     fn per_byte(self) -> f64 {
         self.reads as f64 / self.moved_bytes.max(1) as f64
     }
 }
 
-/// On the faster side a read of the device brings more than was asked for, so that it is read less
-/// often.
+/// On the faster side a device read returns more than was asked for, so that fewer reads are
+/// needed.
 pub(super) fn read_ahead(
     run: &Run,
     plan: &SearchPlan,

@@ -1,4 +1,4 @@
-//! Searches made by hand, gone through again.
+//! Replays of searches with made-up values.
 
 use record::{Axis, CacheEvidence, Cause, Document, LimitOwner, Warning};
 
@@ -36,7 +36,7 @@ fn a_memory_limit_is_proved_by_the_state_on_both_sides() {
     assert!(document.comparisons.is_empty());
 }
 
-/// What a search found is in its journal: nothing else is needed to say it again.
+/// The journal is enough to reproduce what a search found.
 #[test]
 fn the_journal_alone_gives_the_cliffs_again() {
     let temporary = tempfile::tempdir().unwrap();
@@ -64,7 +64,7 @@ fn causes(change: impl Fn(&mut Sample)) -> Vec<Cause> {
     sample.document().cliffs.into_iter().map(|cliff| cliff.cause).collect()
 }
 
-/// Of a mix, what is written goes to the device on both sides, for reasons of its own.
+/// A mix writes to the device on both sides, whatever the limit.
 #[test]
 fn a_memory_limit_is_proved_by_reads_whatever_is_written() {
     let written = |sample: &mut Sample| {
@@ -75,7 +75,7 @@ fn a_memory_limit_is_proved_by_reads_whatever_is_written() {
     assert!(matches!(causes(written)[..], [Cause::MemoryLimit { .. }]));
 }
 
-/// Something threw out one page while it was read in; it came back and stayed.
+/// One page was evicted while it was read in; it came back and stayed.
 #[test]
 fn a_stray_page_hides_no_limit() {
     let stray = |sample: &mut Sample| {
@@ -85,7 +85,7 @@ fn a_stray_page_hides_no_limit() {
         }
     };
     assert!(matches!(causes(stray)[..], [Cause::MemoryLimit { .. }]));
-    // That it came back is what shows that there was room.
+    // Only its return shows that there was room.
     let stays_away = |sample: &mut Sample| {
         let evidence = replicates(sample).map(|replicate| &mut replicate.evidence);
         for evidence in evidence.filter(|it| it.device_read_bytes == Some(0)) {
@@ -97,7 +97,7 @@ fn a_stray_page_hides_no_limit() {
 
 #[test]
 fn no_limit_is_named_without_its_proof() {
-    // The limit is not that of the resident pages.
+    // The limit does not match the resident pages.
     let other = |sample: &mut Sample| {
         sample.run.manifest.targets[0].conditions.memory_bytes = Some(256 << 20);
     };
@@ -109,7 +109,7 @@ fn no_limit_is_named_without_its_proof() {
         }
     };
     assert_eq!(causes(read_before), [Cause::Unknown]);
-    // Pages were missing before it, although the device was not read.
+    // Pages were missing before the cliff, although the device was not read.
     let missing_before = |sample: &mut Sample| {
         for replicate in replicates(sample).filter(|it| it.evidence.device_read_bytes == Some(0)) {
             replicate.evidence.resident_before = Some(1);
@@ -118,7 +118,7 @@ fn no_limit_is_named_without_its_proof() {
     assert_eq!(causes(missing_before), [Cause::Unknown]);
 }
 
-/// A step from 1 us to 2 us, with all in memory.
+/// A step from 1 us to 2 us, with everything in memory.
 fn step_at(at: f64) -> Document {
     let measure = move |position: f64, number: usize| {
         let time = if position > at { 2.0 } else { 1.0 };
@@ -207,6 +207,6 @@ fn threads_beyond_the_processors_are_named_if_all_together_do_no_more() {
     };
     let found = of(1.0);
     assert!(matches!(found, Cause::Processors { processors: 2, .. }), "{found:?}");
-    // More together than the processors account for.
+    // More total throughput than the processors can account for.
     assert_eq!(of(0.6), Cause::Unknown);
 }

@@ -1,4 +1,4 @@
-//! Causes that show in what was seen while operations ran, with their near-misses.
+//! Causes that were observed while operations ran, and their near misses.
 
 use record::machine::{Cgroup, CgroupVersion};
 use record::{Axis, CacheEvidence, Cause, Compared, Observation, ProbeEvidence, SearchPlan, Waits};
@@ -6,14 +6,14 @@ use record::{Axis, CacheEvidence, Cause, Compared, Observation, ProbeEvidence, S
 use crate::sample::Sample;
 use crate::sample_search::{MIB, evidence, plan, replicates, searched};
 
-/// A search for writes whose value falls to a fifth beyond 30 MiB.
+/// A search over writes whose value drops to a fifth beyond 30 MiB.
 fn writes() -> SearchPlan {
     plan(Axis::WorkingSet, "throughput")
 }
 
 const FALL: f64 = 30.0 * MIB;
 
-/// All resident; beyond the fall the device is written to.
+/// All pages are resident; beyond the drop the device is written to.
 fn fallen(plan: &SearchPlan, falls: bool, probe: impl Fn(f64) -> ProbeEvidence) -> Sample {
     let measure = move |position: f64, number: usize| {
         let is_beyond = position > FALL;
@@ -28,7 +28,7 @@ fn fallen(plan: &SearchPlan, falls: bool, probe: impl Fn(f64) -> ProbeEvidence) 
     sample
 }
 
-/// Gives each replicate what was seen at its position.
+/// Adds to each replicate what was observed at its position.
 fn seen(sample: &mut Sample, plan: &SearchPlan, probe: impl Fn(f64) -> ProbeEvidence) {
     let cells = sample.run.cells();
     let position = |cell: &&record::Cell| cell.parameters[plan.axis.parameter()].as_f64().unwrap();
@@ -83,19 +83,19 @@ fn no_limit_on_dirty_data_is_named_without_its_proof() {
     let unknown = |probe: &dyn Fn(f64) -> ProbeEvidence| {
         assert_eq!(cause(&fallen(&writes(), true, probe)), Cause::Unknown);
     };
-    // Threads wait on both sides alike.
+    // Threads wait equally on both sides.
     unknown(&|_| at_dirty_limit(MIB * 200.0));
-    // Too rarely.
+    // They wait too rarely.
     unknown(&|position| {
         let is_beyond = position > FALL;
         ProbeEvidence { waits: waits(u64::from(is_beyond) * 5, 0), ..at_dirty_limit(position) }
     });
-    // Not at each position: what is far beyond is another matter.
+    // They do not wait at every position: what happens far beyond the cliff is another matter.
     unknown(&|position| {
         let is_far = position > 100.0 * MIB;
         ProbeEvidence { waits: waits(u64::from(is_far) * 50, 0), ..at_dirty_limit(position) }
     });
-    // Nobody could look; although a cache of 16 MiB is near, the device was written to.
+    // Threads could not be sampled. A cache of 16 MiB is near, but the device was written to.
     unknown(&|position| ProbeEvidence { waits: None, ..at_dirty_limit(position) });
     // They wait for memory.
     unknown(&|position| {
@@ -159,8 +159,8 @@ fn shares() -> SearchPlan {
 
 const OPERATIONS: u64 = 10_000;
 
-/// Reads of 4 KiB, all from the device; beyond 85 % sequential a read of the device brings
-/// `ahead_bytes`, and throughput is 20 times as much.
+/// Reads of 4 KiB, all from the device; beyond 85 % sequential, a device read returns
+/// `ahead_bytes`, and throughput is 20 times as high.
 fn read(ahead_bytes: u64, request_bytes: u64, window_bytes: Option<u64>) -> Cause {
     let plan = shares();
     let device_read = OPERATIONS * request_bytes;
@@ -203,18 +203,18 @@ fn read_ahead_is_proved_by_reads_of_the_device_that_bring_more_than_was_asked_fo
     assert_eq!((window_bytes, request_bytes), (128 << 10, 4096));
     assert_eq!(device_read_before_bytes, 4096);
     assert!(device_read_after_bytes.abs_diff(64 << 10) < 1000, "{device_read_after_bytes}");
-    // The same reads, only faster.
+    // The same reads, just faster.
     assert_eq!(read(4096, 4096, window), Cause::Unknown);
-    // So few fewer reads do not make a factor of 20.
+    // Slightly fewer reads do not explain a factor of 20.
     assert_eq!(read(8192, 4096, window), Cause::Unknown);
-    // Large reads that were asked for.
+    // The large reads were requested.
     assert_eq!(read(64 << 10, 64 << 10, window), Cause::Unknown);
-    // Nothing is read ahead there.
+    // Read-ahead is off.
     assert_eq!(read(64 << 10, 4096, Some(0)), Cause::Unknown);
     assert_eq!(read(64 << 10, 4096, None), Cause::Unknown);
 }
 
-/// Beyond a limit altogether, values of a device are compared with each other.
+/// Beyond a limit, values from the device are compared only with one another.
 #[test]
 fn breaks_among_sizes_that_a_device_serves_are_found_where_all_are() {
     let cliffs = |compared: Compared| {

@@ -1,8 +1,8 @@
-//! How much values spread within a cliff and beside it.
+//! How much values spread within a cliff and on either side of it.
 //!
 //! "Just a few megabytes more (or less) available in the cache affect the throughput dramatically
-//! in this boundary region" (It *IS* Rocket Science, section 3.1): the relative standard deviation,
-//! there of ten runs, reached 35 %.
+//! in this boundary region" (It *IS* Rocket Science, section 3.1): the relative standard deviation
+//! of the ten runs there reached 35 %.
 
 use record::FragileZone;
 use stats::cliff::Cliff;
@@ -10,10 +10,10 @@ use stats::cliff::Cliff;
 use super::Trail;
 use crate::analysis::estimates::pooled_percent;
 
-/// A standard deviation of fewer says nothing.
+/// With fewer replicates, a standard deviation is meaningless.
 const REPLICATES_LEAST: usize = 3;
 
-/// The spread within `cliff`; none where too little was measured there.
+/// The spread within `cliff`; `None` if too little was measured there.
 pub(super) fn of(trail: &Trail<'_>, cliff: &Cliff) -> Option<FragileZone> {
     let position = trail.course.zone_of(cliff)?;
     let inside = values_at(trail, position);

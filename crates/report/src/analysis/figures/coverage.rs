@@ -1,6 +1,6 @@
-//! How near quotients of figures are to the true ratio, and how often the intervals of figures hold
-//! the true value: simulated runs of four targets, with the kinds of noise that measurements have.
-//! `docs/coverage.md` has the table.
+//! How close quotients of figures are to the true ratio, and how often the intervals of figures
+//! contain the true value, in simulated runs of four targets with the kinds of noise that
+//! measurements have. `docs/coverage.md` has the table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,24 +15,24 @@ use super::{Known, settled};
 
 const FACTORS: [f64; 4] = [1.0, 1.2, 2.0, 5.0];
 
-/// Sums over what was simulated.
+/// Sums over all simulations.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     pairs: f64,
-    /// Squares of the logarithm's error: of quotients of medians, and of figures.
+    /// Squared errors of the logarithm: of quotients of medians, and of quotients of figures.
     of_medians: f64,
     of_figures: f64,
-    /// Quotients of medians that are off the ratio by more than 5 %.
+    /// Quotients of medians that differ from the ratio by more than 5 %.
     apart: f64,
-    /// Ratios that are moved out of their intervals.
+    /// Ratios that were moved out of their intervals.
     beyond: f64,
     figures: f64,
-    /// Intervals that hold the true value: of medians, and of figures.
+    /// Intervals that contain the true value: of medians, and of figures.
     medians_held: f64,
     figures_held: f64,
 }
 
-/// Runs of fifteen benchmarks with this noise.
+/// Simulates runs of fifteen benchmarks with this noise.
 fn simulated(noise: Noise, blocks: u32, runs: u32) -> Sums {
     let mut random = Random::seed_from_u64(u64::from(blocks));
     let mut sums = Sums::default();
@@ -55,7 +55,7 @@ fn dependence_of_figures(all: &[Vec<BTreeMap<u32, f64>>]) -> Dependence {
     Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
 }
 
-/// Every two targets of a benchmark.
+/// All pairs of targets of a benchmark.
 fn pairs(of: &[BTreeMap<u32, f64>]) -> Vec<(usize, usize, Pairs)> {
     let seconds = |from: usize| (from + 1..of.len()).map(move |to| (from, to));
     let places = (0..of.len()).flat_map(seconds);
@@ -106,8 +106,8 @@ impl Sums {
         }
     }
 
-    /// Errors of quotients of medians and of figures in percent, how many percent are apart, and
-    /// how many percent of the intervals of either hold.
+    /// In percent: the errors of quotients of medians and of figures, the share that is apart, and
+    /// the shares of intervals of either that contain the true value.
     fn percent(self) -> [f64; 5] {
         [
             (self.of_medians / self.pairs).sqrt(),
@@ -120,7 +120,7 @@ impl Sums {
     }
 }
 
-/// Of the absolute level, drift leaves no true value: what then counts are ratios.
+/// With drift, the absolute level has no true value, and only ratios matter.
 fn table(runs: u32) -> String {
     let mut text = String::from(
         "| noise | blocks | error of quotients of medians | of figures | medians' are off by 5 % | \
@@ -141,7 +141,7 @@ fn table(runs: u32) -> String {
     text
 }
 
-/// Reduced, so that it takes seconds: bounds are wider than what the whole table shows.
+/// Reduced so that it takes seconds; the bounds are wider than what the whole table shows.
 #[test]
 fn quotients_of_figures_are_nearer_where_blocks_differ_and_intervals_hold() {
     for (noise, name) in Noise::ALL {

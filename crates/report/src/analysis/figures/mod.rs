@@ -1,24 +1,24 @@
-//! The figures that stand beside ratios.
+//! The figures that are shown beside ratios.
 //!
-//! A reader divides one figure by another and expects the ratio. But medians are taken of each
-//! target by itself, and ratios block by block, where what disturbed a block drops out: of surveys
-//! on a busy machine, two quotients of medians in five are off by more than 5 %, and from one run
-//! to the next they move half as much again as ratios do. So the ratios stand, and figures are
-//! medians that are moved, all targets of a benchmark together, until their quotients are the
-//! ratios. Those of three targets need not agree with one another: then both are what lies nearest
-//! ([`stats::reconciled`]), which moves ratios by 0.5 % or so, within their intervals.
+//! A reader divides one figure by another and expects the ratio. But medians are taken for each
+//! target separately, while ratios are taken block by block, which cancels whatever disturbed a
+//! block. In surveys on a busy machine, two in five quotients of medians are off by more than 5 %,
+//! and from one run to the next they vary half as much again as ratios do. So the ratios are kept,
+//! and figures are medians moved, for all targets of a benchmark together, until their quotients
+//! are the ratios. The ratios among three targets need not be consistent. In that case both are the
+//! closest fit ([`stats::reconciled`]), which moves ratios by 0.5 % or so, within their intervals.
 
 use record::{CellReport, Comparison, Figure, IntervalReport, MetricReport, StandardMetric};
 use stats::reconciled::{Distance, reconciled};
 
-/// Ratios are known to this part of the one that is known least, at best: equations with weights
-/// further apart lose their digits.
+/// No ratio is weighted as if its interval were narrower than this fraction of the widest one: if
+/// weights are further apart, the equations lose precision.
 const WIDTH_LEAST: f64 = 1e-3;
 
-/// A smaller step is rounding.
+/// Anything smaller is a rounding error.
 const STEP_LEAST: f64 = 1e-9;
 
-/// What says the same of an operation's time: one moves with the other.
+/// Metrics that all express the time of an operation: if one moves, the others move with it.
 const OF_ONE_TIME: [StandardMetric; 4] = [
     StandardMetric::TIME_PER_OPERATION,
     StandardMetric::TIME_PER_KIB,
@@ -26,8 +26,8 @@ const OF_ONE_TIME: [StandardMetric; 4] = [
     StandardMetric::BANDWIDTH,
 ];
 
-/// Gives each metric that is compared the figures whose quotients are the ratios, and the
-/// comparisons those ratios.
+/// Moves the figures of each compared metric so that their quotients are the ratios, and makes the
+/// ratios of the comparisons consistent with them.
 pub(super) fn settle(cells: &mut [CellReport], comparisons: &mut [Comparison]) {
     let is_of_one = |one: &Comparison, other: &Comparison| {
         one.benchmark == other.benchmark && one.metric == other.metric
@@ -47,7 +47,7 @@ fn level(cell: &CellReport, metric: &str) -> Option<f64> {
     (own.figure.value > 0.0).then(|| own.figure.value.ln())
 }
 
-/// The same of one metric of one benchmark.
+/// Like [`settle`], for one metric of one benchmark.
 fn settle_one(cells: &mut [&mut CellReport], comparisons: &mut [Comparison], metric: &str) {
     let place = |target: &String| cells.iter().position(|cell| cell.target == *target);
     let compared: Vec<(usize, usize, &mut Comparison)> = comparisons
@@ -75,7 +75,7 @@ fn settle_one(cells: &mut [&mut CellReport], comparisons: &mut [Comparison], met
     }
 }
 
-/// What is known of two targets: the logarithm of their ratio, and how wide its interval is.
+/// What is known about two targets: the logarithm of their ratio, and the width of its interval.
 struct Known {
     from: usize,
     to: usize,
@@ -83,7 +83,7 @@ struct Known {
     width: f64,
 }
 
-/// The levels nearest to those of the medians whose differences agree with what is known.
+/// The levels closest to those of the medians whose differences agree with what is known.
 fn settled(medians: &[f64], known: &[Known]) -> Vec<f64> {
     let widest = known.iter().map(|one| one.width).fold(0.0, f64::max);
     let distance = |one: &Known| {
@@ -98,7 +98,7 @@ fn is_step(by: f64) -> bool {
     (by - 1.0).abs() > STEP_LEAST
 }
 
-/// Moves the metric's figure, and those that follow from it.
+/// Moves the metric's figure, and those of metrics that express the same time.
 fn move_by(cell: &mut CellReport, metric: &str, by: f64) {
     let is_time = |own: &MetricReport| OF_ONE_TIME.iter().any(|one| own.is(*one));
     let own = cell.metrics.iter().find(|own| own.name == metric);
@@ -130,8 +130,8 @@ mod tests {
     use super::*;
     use crate::sample::{Sample, noisy};
 
-    /// Blocks that are slower by up to four times, for all targets alike; each target has noise of
-    /// its own besides, and one a block that is far off.
+    /// Blocks that are up to four times slower, for all targets alike; each target has its own
+    /// noise as well, and one outlier per block.
     fn swept() -> Document {
         let pace = [1.0, 1.1, 3.9, 1.0, 1.2, 1.0, 2.2, 1.4, 1.0];
         let series = |centre: f64, seed: u64| -> Vec<f64> {

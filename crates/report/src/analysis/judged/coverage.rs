@@ -1,5 +1,6 @@
-//! How often verdicts err and intervals hold, in simulated runs: fifteen benchmarks on two targets,
-//! with the kinds of noise that measurements have. `docs/coverage.md` has the table.
+//! How often verdicts are wrong and intervals contain the truth, in simulated runs: fifteen
+//! benchmarks on two targets, with the kinds of noise that measurements have. `docs/coverage.md`
+//! has the table.
 
 use std::fmt::Write;
 
@@ -17,21 +18,21 @@ const BENCHMARKS: usize = 15;
 const DEVIATION: f64 = 0.07;
 const RATIO: f64 = 1.2;
 
-/// What makes the values of a run differ.
+/// What makes the values of a run vary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::analysis) enum Noise {
     Independent,
-    /// A block is slower, by as much as single values differ, twice over, and one target feels it
+    /// Whole blocks are slower, by twice as much as single values vary, and one target is affected
     /// 10 % more than the other.
     Blocks,
-    /// The machine becomes slower from block to block, and from cell to cell within one, in random
+    /// The machine slows down from block to block, and within a block from cell to cell, in random
     /// order.
     Drift,
-    /// A target is slower as a whole in a block.
+    /// All of a target's values in a block are slower.
     Instances,
-    /// Each value keeps half of what the one before had.
+    /// Each value keeps half of the previous one's deviation.
     Remembering,
-    /// One block in twenty takes four times as long, or a quarter, on one target.
+    /// On one target, one block in twenty takes four times as long, or a quarter of the time.
     Outliers,
     /// Student's t with 3 degrees of freedom.
     HeavyTails,
@@ -96,19 +97,19 @@ impl Noise {
     }
 }
 
-/// What came of many comparisons, as shares.
+/// Results of many comparisons, as shares.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shares {
-    /// Single p at most 5 % where nothing differs.
+    /// Unadjusted p-values of at most 5 % without any difference.
     false_p: f64,
-    /// Runs of which something is called different where nothing differs.
+    /// Runs that call something different without any difference.
     false_runs: f64,
-    /// Intervals at the level that hold the truth.
+    /// Intervals at the level that contain the truth.
     held: f64,
-    /// Of what a run calls different, the intervals that miss the truth, where a third differs by
-    /// 1.05: the mean over runs, 0 where nothing is found.
+    /// Among the differences that a run reports, the share whose intervals miss the truth, if a
+    /// third of the benchmarks differ by 1.05: the mean over runs, counting 0 if nothing is found.
     missed: f64,
-    /// Single p at most 5 % where all differ by 1.2.
+    /// Unadjusted p-values of at most 5 % if all benchmarks differ by 1.2.
     power: f64,
 }
 
@@ -125,7 +126,7 @@ fn small(p: Option<f64>) -> bool {
     p.is_some_and(|p| p <= 1.0 - LEVEL)
 }
 
-/// Of `runs` simulated runs of `blocks` blocks.
+/// Simulates `runs` runs of `blocks` blocks.
 fn simulated(noise: Noise, blocks: u32, runs: usize, seed: u64) -> Shares {
     let mut random = Random::seed_from_u64(seed);
     let (mut false_p, mut false_runs, mut held, mut power) = (0, 0, 0, 0);
@@ -138,7 +139,8 @@ fn simulated(noise: Noise, blocks: u32, runs: usize, seed: u64) -> Shares {
         power += all.iter().flatten().filter(|one| small(Some(one.p()))).count();
         let holds = |one: &&Answer| one.interval(LEVEL).is_ok_and(|it| it.contains(RATIO));
         held += all.iter().flatten().filter(holds).count();
-        // Where a third differs by little, those are found that chance made large.
+        // If a third differ by little, the ones that are found are those that chance has made
+        // large.
         let mut mixed = noise.run(&mut random, blocks, 1.0);
         mixed.splice(..5, noise.run(&mut random, blocks, 1.05).into_iter().take(5));
         let judged = judge(answers(&mixed), LEVEL, MARGIN);
@@ -160,7 +162,7 @@ fn simulated(noise: Noise, blocks: u32, runs: usize, seed: u64) -> Shares {
     }
 }
 
-/// Runs of one side differ by `effect`, in standard deviations of single values.
+/// Simulates two sides whose runs differ by `effect`, in standard deviations of single values.
 fn simulated_sides(effect: f64, each: usize, runs: usize, seed: u64) -> Shares {
     let mut random = Random::seed_from_u64(seed);
     let blocks = 10;
@@ -204,9 +206,9 @@ fn simulated_sides(effect: f64, each: usize, runs: usize, seed: u64) -> Shares {
     }
 }
 
-/// The share of runs in which a dimension has a p of at most 5 % where nothing differs: of its
-/// benchmarks `common` of the variance is what they share, which keeps half of what it was in the
-/// block before.
+/// The share of runs in which a dimension has a p-value of at most 5 % without any difference. Its
+/// benchmarks share `common` of their variance, and the shared part keeps half of its value from
+/// the block before.
 fn simulated_dimension(common: f64, blocks: u32, runs: usize) -> f64 {
     let mut random = Random::seed_from_u64(u64::from(blocks));
     let series = |random: &mut Random, keeps: f64| -> Vec<f64> {
@@ -261,7 +263,7 @@ fn dimensions_err_more_often_where_what_benchmarks_share_goes_on() {
     assert!((0.09..0.18).contains(&share), "{share}");
 }
 
-/// A run effect as large as it was between real runs, and two that are larger.
+/// No effect, one as large as was seen between real runs, and two that are larger.
 const EFFECTS: [f64; 4] = [0.0, 0.35, 0.5, 1.0];
 
 fn table(runs: usize) -> String {
@@ -295,7 +297,7 @@ fn table(runs: usize) -> String {
     text
 }
 
-/// Reduced, so that it takes seconds: bounds are wider than what the whole table shows.
+/// Reduced so that it takes seconds; the bounds are wider than what the whole table shows.
 #[test]
 fn verdicts_err_as_seldom_as_they_say() {
     for (noise, name) in Noise::ALL {

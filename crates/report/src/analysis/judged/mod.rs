@@ -1,13 +1,13 @@
-//! Comparisons judged together: what may be said of each, for how many there are.
+//! Comparisons judged together: what may be said of each, given how many there are.
 //!
-//! A run makes dozens of comparisons at once, of which one in twenty would be called real by chance
-//! alone. So the p-values are adjusted after Benjamini and Hochberg ("Controlling the False
-//! Discovery Rate", 1995): among the differences that a run at 95 % calls real, at most 5 % are
-//! expected to be false. Of those that are called real only the ones that chance made large are
-//! seen, so their intervals are wider: where r of m are called real, at 1 - r/m of what the level
-//! leaves over. Of all such intervals the level's share holds (Benjamini & Yekutieli, "False
-//! Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters", JASA 100(469),
-//! 2005).
+//! A run makes dozens of comparisons at once, and one in twenty would be called real by chance
+//! alone. So the p-values are adjusted with the method of Benjamini and Hochberg ("Controlling the
+//! False Discovery Rate", 1995): of the differences that a run at 95 % calls real, at most 5 % are
+//! expected to be false. The differences called real are selected for being large, partly by
+//! chance, so their intervals are wider: if r of m are called real, their error probability is r/m
+//! of the usual one. Of all such intervals, the share given by the level contains the truth
+//! (Benjamini & Yekutieli, "False Discovery Rate-Adjusted Multiple Confidence Intervals for
+//! Selected Parameters", JASA 100(469), 2005).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +17,20 @@ use stats::{Independent, Interval, Paired, Refusal, multiple};
 
 use super::Gathered;
 
-/// Fewer common blocks than this are not compared: with five, no order of the blocks is unlikely
-/// enough (the sign test's least two-sided p is 2/32), so that all would hang on the assumption
-/// of normal errors.
+/// Targets with fewer common blocks are not compared: with five, even the most extreme outcome is
+/// not unlikely enough (the smallest two-sided p of the sign test is 2/32), so that everything
+/// would depend on the assumption of normal errors.
 pub(crate) const BLOCKS_LEAST: u32 = 6;
 
-/// How far from 1 a ratio may be and still not matter.
+/// A ratio within this distance of 1 does not matter.
 pub(crate) const MARGIN: f64 = 0.02;
 
-/// An interval that reaches beyond so many times a ratio, or below that part of it, leaves it open
-/// even to its order of magnitude: such a ratio is no figure.
+/// If an interval extends beyond this multiple or this fraction of its ratio, not even the order of
+/// magnitude is known, and the ratio is not reported.
 const REACH_MAX: f64 = 10.0;
 
-/// How many times as wide as that of the middle blocks the interval of all may be before both are
-/// told.
+/// Both intervals are reported if that over all blocks is more than this many times as wide as that
+/// of the middle blocks.
 const WIDTH_MAX: f64 = 2.0;
 
 /// Values of two targets in the blocks that both have.
@@ -41,15 +41,15 @@ pub(crate) struct Pairs {
     seconds: Vec<f64>,
 }
 
-/// Share of the usual probability of an error that a difference may have which was measured while
-/// others kept the machine busy.
+/// A difference that was measured while other programs kept the machine busy must have at most this
+/// share of the usual error probability.
 const BUSY_SHARE: f64 = 0.02;
 
-/// Share of a run's replicates beside which others were in the way, from which on they were so all
-/// through it: a program that is always there is noticed in some replicates and not in others.
+/// If other programs were in the way of at least this share of a run's replicates, they were there
+/// throughout: a program that is always there is noticed in some replicates and not in others.
 const BUSY_THROUGHOUT: f64 = 0.1;
 
-/// Whether others kept the machine busy in some of the blocks.
+/// Whether other programs kept the machine busy in some of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IsBusy {
     /// They did.
@@ -59,24 +59,24 @@ pub(crate) enum IsBusy {
 }
 
 impl IsBusy {
-    /// Whether they did in one of these replicates.
+    /// Whether they did in any of these replicates.
     pub(crate) fn in_some<'a>(replicates: impl IntoIterator<Item = &'a Replicate>) -> Self {
         let is_busy =
             |one: &Replicate| one.neighbours.as_ref().is_some_and(Neighbours::were_in_the_way);
         if replicates.into_iter().any(is_busy) { Self::Yes } else { Self::No }
     }
 
-    /// Whether they did in one or the other.
+    /// Whether they did in either.
     pub(crate) fn or(self, other: Self) -> Self {
         if self == Self::Yes { self } else { other }
     }
 
-    /// Whether they did all through a run.
+    /// Whether they did throughout a run.
     pub(crate) fn of_run(gathered: &[Gathered<'_>]) -> Self {
         Self::throughout(gathered.iter().flat_map(|one| one.replicates.values().copied()))
     }
 
-    /// Whether they did all through a run, whose replicates these are.
+    /// Whether they did throughout the run with these replicates.
     pub(crate) fn throughout<'a>(replicates: impl IntoIterator<Item = &'a Replicate>) -> Self {
         let (mut busy, mut all) = (0_u64, 0_u64);
         for replicate in replicates {
@@ -95,18 +95,18 @@ pub(crate) struct Judged {
     pub(crate) interval: Option<IntervalReport>,
     pub(crate) p: Option<f64>,
     pub(crate) p_adjusted: Option<f64>,
-    /// p of "the ratio is beyond the margin".
+    /// The p-value for the ratio being beyond the margin.
     pub(crate) p_within: Option<f64>,
-    /// Over all blocks, and over the middle ones, where those say different things.
+    /// Over all blocks, and over the middle ones, if the two disagree.
     pub(crate) of_means: Option<RatioReport>,
     pub(crate) of_the_middle: Option<RatioReport>,
     pub(crate) verdict: Verdict,
 }
 
 impl Judged {
-    /// The same of what was measured while others kept the machine busy, if that is `is_busy`: what
-    /// they do is not spread evenly over targets and blocks, as tests suppose, so a difference has
-    /// to be that much surer to be called one.
+    /// Withdraws a difference that is not sure enough, if other programs kept the machine busy
+    /// (`is_busy`): their effect is not spread evenly over targets and blocks, as tests assume, so
+    /// a difference has to be that much surer to count.
     pub(crate) fn beside(self, is_busy: IsBusy, level: f64) -> Self {
         let is_sure = self.p_adjusted.is_some_and(|p| p <= (1.0 - level) * BUSY_SHARE);
         match is_busy {
@@ -144,7 +144,7 @@ impl Pairs {
             .collect()
     }
 
-    /// None where blocks are too few, or a value has no logarithm.
+    /// `None` if there are too few blocks, or a value has no logarithm.
     pub(crate) fn compared(&self, dependence: &Dependence) -> Option<Answer> {
         if self.len() < BLOCKS_LEAST {
             return None;
@@ -154,7 +154,7 @@ impl Pairs {
     }
 }
 
-/// What two series of one target or two say of each other.
+/// The comparison of two series, of two targets or of one target in two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
     /// Of the same blocks.
@@ -196,7 +196,7 @@ impl Answer {
         self.interval(level).is_ok_and(|interval| is_usable(self.ratio(), interval))
     }
 
-    /// The ratio of means and that of the middle, where they say different things.
+    /// The ratio of the means and that of the middle blocks, if the two disagree.
     fn both_ways(&self, level: f64) -> Option<(RatioReport, RatioReport)> {
         match self {
             Self::Paired(paired) => both_ways(paired, level),
@@ -205,9 +205,9 @@ impl Answer {
     }
 }
 
-/// The blocks that count where not every benchmark has each: those which keep most values, each
-/// benchmark counting in all of them or not at all. Not fewer than a comparison needs, if that can
-/// be had.
+/// The blocks to use if not every benchmark has all of them: the selection that keeps most values,
+/// where a benchmark counts in all selected blocks or in none. It has at least as many blocks as a
+/// comparison needs, if possible.
 pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
     let having =
         |blocks: &BTreeSet<u32>| of_benchmarks.iter().filter(|own| blocks.is_subset(own)).count();
@@ -219,13 +219,13 @@ pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
     candidates.into_iter().max_by_key(worth).unwrap_or_default()
 }
 
-/// How successive blocks of these comparisons go with one another.
+/// How strongly successive blocks of these comparisons are correlated.
 pub(crate) fn dependence<'a>(pairs: impl Iterator<Item = &'a Pairs>) -> Dependence {
     let logs: Vec<BTreeMap<u32, f64>> = pairs.map(Pairs::log_ratios).collect();
     Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
 }
 
-/// How successive blocks of single figures go with one another.
+/// How strongly successive blocks of single figures are correlated.
 pub(super) fn dependence_of_figures(all: &[Gathered<'_>]) -> Dependence {
     let log = |(block, value): (u32, f64)| (value > 0.0).then(|| (block, value.ln()));
     let declared = all.iter().filter(|one| !one.is_searched);
@@ -234,7 +234,7 @@ pub(super) fn dependence_of_figures(all: &[Gathered<'_>]) -> Dependence {
     Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
 }
 
-/// What may be said of each, all of them being one family.
+/// Judges all answers as one family.
 pub(crate) fn judge(answers: Vec<Option<Answer>>, level: f64, margin: f64) -> Vec<Judged> {
     let usable = |answer: Option<Answer>| answer.filter(|answer| answer.is_usable(level));
     let answers: Vec<Option<Answer>> = answers.into_iter().map(usable).collect();
@@ -267,7 +267,7 @@ impl Default for Judged {
 }
 
 impl Judged {
-    /// `share` of all comparisons are called different.
+    /// `share` is the share of all comparisons that are called different.
     fn of(answer: &Answer, p_adjusted: f64, share: f64, (level, margin): (f64, f64)) -> Self {
         let is_different = p_adjusted <= 1.0 - level;
         let selected = 1.0 - share * (1.0 - level);
@@ -292,12 +292,13 @@ impl Judged {
     }
 }
 
-/// Whether all of it lies beyond the margin on one side of 1.
+/// Whether the whole interval is beyond the margin on one side of 1.
 fn clears(interval: &Interval, margin: f64) -> bool {
     interval.low > 1.0 + margin || interval.high < 1.0 / (1.0 + margin)
 }
 
-/// As [`Answer::both_ways`]: one's interval is far wider, or one lies outside the other's interval.
+/// See [`Answer::both_ways`]: the interval of the means is far wider, or one ratio is outside the
+/// other's interval.
 fn both_ways(paired: &Paired, level: f64) -> Option<(RatioReport, RatioReport)> {
     let (means, middle) = (paired.of_means(level).ok()?, paired.of_the_middle(level).ok()?);
     let width = |interval: &Interval| (interval.high / interval.low).ln();

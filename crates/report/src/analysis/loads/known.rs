@@ -1,5 +1,5 @@
-//! The loads that are known by name, each after what was published about it, with what a program
-//! of its mix has confirmed or contradicted: the tables of docs/loads.md.
+//! The loads that are known by name, each based on published descriptions, with what a program of
+//! the same mix has confirmed or contradicted: the tables of docs/loads.md.
 
 use super::mix::{Load, LoadOperation, Measured, Transfer, Validation};
 

@@ -13,24 +13,24 @@ pub struct Load {
     pub source: String,
     /// What it leaves out.
     pub leaves_out: String,
-    /// Whether what was written must outlive a power cut, so that a file system in memory is no
-    /// answer.
+    /// Whether what was written must survive a power failure, so that a file system in memory is
+    /// not an option.
     pub(crate) must_last: bool,
     /// Its operations.
     pub(crate) operations: Vec<LoadOperation>,
-    /// What running a program of this mix has shown; none for a mix of the user's own.
+    /// What running a program with this mix has shown; `None` for the user's own mixes.
     pub(crate) validation: Option<Validation>,
 }
 
-/// A program that does what a load's mix says, and the pairs of file systems that it and a survey
-/// have ranked alike (docs/loads.md).
+/// A program that performs a load's mix, and the pairs of file systems that it and a survey have
+/// ranked in the same order (docs/loads.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Validation {
     /// The program.
     pub(crate) program: &'static str,
     /// The pairs, the faster of each first.
     pub(crate) confirmed: &'static [(&'static str, &'static str)],
-    /// The same of which it found the opposite.
+    /// The pairs that it ranked in the opposite order.
     pub(crate) contradicted: &'static [(&'static str, &'static str)],
 }
 
@@ -46,39 +46,39 @@ impl Load {
 /// Operations of one kind in a unit of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoadOperation {
-    /// What they are called where a difference is explained: `fsync`, `reads`.
+    /// Their name in the explanation of a difference: `fsync`, `reads`.
     pub(crate) kind: String,
-    /// How many there are in a unit.
+    /// Number of them in a unit.
     pub(crate) count: f64,
-    /// What measures one.
+    /// What measures one of them.
     pub(crate) measured: Measured,
 }
 
-/// The benchmarks whose mean times give that of an operation.
+/// The benchmarks whose mean times give the time of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Measured {
-    /// That of this benchmark.
+    /// The benchmark of this name.
     Benchmark(String),
-    /// A transfer of so many bytes.
+    /// A transfer of this many bytes.
     Transfer(Transfer, u64),
 }
 
 /// Transfers that are measured in two sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transfer {
-    /// Sequential reads of what is in memory.
+    /// Sequential reads of data in memory.
     SequentialReadWarm,
-    /// Sequential reads of what is not.
+    /// Sequential reads of data that is not in memory.
     SequentialReadCold,
-    /// Reads anywhere of what is in memory.
+    /// Random reads of data in memory.
     RandomReadWarm,
-    /// Reads anywhere of what is not.
+    /// Random reads of data that is not in memory.
     RandomReadCold,
     /// Sequential writes to pages in memory.
     SequentialWriteWarm,
-    /// Writes anywhere to pages in memory that have been written before.
+    /// Random writes to pages in memory that have been written before.
     RandomWriteWarm,
-    /// First writes anywhere to pages in memory.
+    /// First random writes to pages in memory.
     RandomWriteClean,
     /// Files in memory that are opened, read whole and closed.
     ReadFile,
@@ -99,7 +99,7 @@ impl Transfer {
         Self::NewFile,
     ];
 
-    /// Its name in a file.
+    /// Its name in a load file.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::SequentialReadWarm => "sequential-read-warm",
@@ -129,7 +129,7 @@ impl Transfer {
         }
     }
 
-    /// The larger size that is measured; the smaller is [`SMALL`].
+    /// The larger of the two measured sizes; the smaller is [`SMALL`].
     fn large(self) -> f64 {
         match self {
             Self::ReadFile | Self::NewFile => 32_768.0,
@@ -143,7 +143,7 @@ impl Transfer {
         }
     }
 
-    /// The benchmarks of the smaller and of the larger size.
+    /// The benchmarks of the smaller and the larger size.
     fn benchmarks(self) -> [&'static str; 2] {
         match self {
             Self::ReadFile => ["read-file-4k", "read-file-32k"],
@@ -159,13 +159,13 @@ impl Transfer {
     }
 }
 
-/// The smaller size that is measured of each transfer.
+/// The smaller of the two sizes in which each transfer is measured.
 const SMALL: f64 = 4096.0;
 
 impl LoadOperation {
-    /// The benchmarks that it takes, each with how often its mean time counts. A transfer takes
-    /// longer in proportion to its bytes beyond 4 KiB, as the two benchmarks say; one of less takes
-    /// what 4 KiB do, for less is never moved.
+    /// The benchmarks that it is estimated from, each with the weight of its mean time. Beyond 4
+    /// KiB, the time of a transfer grows linearly with its size, as given by the two benchmarks. A
+    /// smaller transfer takes as long as 4 KiB, since no less is ever moved.
     pub(crate) fn terms(&self) -> Vec<(&str, f64)> {
         match &self.measured {
             Measured::Benchmark(name) => vec![(name, self.count)],
@@ -174,7 +174,7 @@ impl LoadOperation {
                 let large_bytes = transfer.large();
                 let beyond = ((bytes as f64 - SMALL) / (large_bytes - SMALL)).max(0.0);
                 let weights = [(small, 1.0 - beyond), (large, beyond)];
-                // Beyond the larger size, the transfer is one of so many such.
+                // Beyond the larger size, a transfer counts as a multiple of it.
                 let weights = if beyond > 1.0 {
                     vec![(large, bytes as f64 / large_bytes)]
                 } else {

@@ -1,12 +1,12 @@
-//! What a load would take on each target, estimated from what the run measured of its operations.
+//! How long a load would take on each target, estimated from the measured times of its operations.
 //!
-//! A unit of a load is so many operations of each kind. What it takes is the sum of their mean
-//! times, block by block: means add up, percentiles do not. The sums of two targets are compared
-//! like the times of a benchmark ([`super::comparisons`]), with their p-values adjusted among
-//! themselves. What operations cost each other, by sharing caches, locks or a device's queue, is
-//! not in such a sum: docs/loads.md.
+//! A unit of a load consists of a number of operations of each kind. Its time is the sum of their
+//! mean times, block by block: means add up, percentiles do not. The sums of two targets are
+//! compared like the times of a benchmark ([`super::comparisons`]), with p-values adjusted among
+//! themselves. The sum does not include how operations slow each other down by sharing caches,
+//! locks or a device's queue: see docs/loads.md.
 //!
-//! There is no score over loads: which ones matter, the user knows.
+//! There is no score over loads: only the user knows which ones matter.
 
 mod known;
 mod mix;
@@ -111,7 +111,7 @@ fn recorded(validation: Validation) -> LoadValidation {
     }
 }
 
-/// Which of two targets is the quicker under a load.
+/// Which of two targets is faster under a load.
 struct Question<'a, 'r> {
     load: &'a Load,
     first: &'a Estimated<'r>,
@@ -119,9 +119,9 @@ struct Question<'a, 'r> {
 }
 
 impl Question<'_, '_> {
-    /// Whether the ranking of the two by this verdict is among those that a program has confirmed,
-    /// or contradicted. It has said nothing of file systems with options, nor of filled or aged
-    /// ones.
+    /// Whether this verdict ranks the two as a program has, in the list of confirmed or of
+    /// contradicted rankings. Programs say nothing about file systems with options, nor about
+    /// filled or aged ones.
     fn said_by_program(
         &self,
         judged: &Judged,
@@ -156,7 +156,7 @@ struct Estimated<'a> {
     target: &'a TargetRecord,
     /// By block, in nanoseconds.
     sums: BTreeMap<u32, f64>,
-    /// The same of each kind of operation, in the order of the load.
+    /// The share of each kind of operation, in the order of the load.
     parts: Vec<(&'a str, BTreeMap<u32, f64>)>,
 }
 
@@ -218,7 +218,7 @@ fn times(mut values: BTreeMap<u32, f64>, weight: f64) -> BTreeMap<u32, f64> {
     values
 }
 
-/// The sums in the blocks that both have.
+/// The sums, in the blocks that both have.
 fn plus(left: &BTreeMap<u32, f64>, right: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
     let sum = |(block, value): (&u32, &f64)| Some((*block, value + right.get(block)?));
     left.iter().filter_map(sum).collect()

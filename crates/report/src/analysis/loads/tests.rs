@@ -1,4 +1,4 @@
-//! Tests of the estimates, on runs made of chosen values.
+//! Tests of the estimates, on runs with chosen values.
 
 use record::Verdict;
 
@@ -25,7 +25,7 @@ fn load(must_last: bool, operations: &[(&str, &str, f64)]) -> Load {
 
 #[test]
 fn times_add_up_by_block_and_the_sums_are_compared() {
-    // The two sway alike, which drops out.
+    // Both vary in the same way, which cancels out.
     let sample = Sample::new(&["ext4", "xfs"])
         .benchmark("create", &[&swaying(1000.0, 8), &swaying(1000.0, 8)])
         .benchmark("fsync", &[&swaying(500.0, 8), &swaying(4000.0, 8)]);

@@ -1,4 +1,4 @@
-//! A user's own load, from a file in TOML.
+//! A user's own load, from a TOML file.
 
 use serde::Deserialize;
 use textual::plain_text;
@@ -6,17 +6,17 @@ use thiserror::Error;
 
 use super::mix::{Load, LoadOperation, Measured, Transfer};
 
-/// Why a file is no load.
+/// Why a file does not describe a load.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// It is no TOML, or lacks something, or has something unknown.
+    /// It is not valid TOML, or a key is missing or unknown.
     #[error("{0}")]
     Text(String),
-    /// An operation names no benchmark and no transfer, or both.
+    /// An operation names neither a benchmark nor a transfer, or both.
     #[error("operation {0}: give either benchmark or transfer, and bytes with transfer")]
     Measured(usize),
-    /// A transfer that is not measured.
+    /// A transfer that no benchmark measures.
     #[error("operation {at}: there is no transfer {name}: choose {}", names())]
     Transfer {
         /// Which operation.
@@ -24,7 +24,7 @@ pub enum LoadError {
         /// What it was called.
         name: String,
     },
-    /// A count or a size that cannot be.
+    /// A count or a size that is out of range.
     #[error("operation {at}: {what} must be above 0 and at most {most}")]
     Range {
         /// Which operation.
@@ -34,7 +34,7 @@ pub enum LoadError {
         /// The largest value.
         most: u64,
     },
-    /// Nothing to do.
+    /// There are no operations.
     #[error("it has no operations: add at least one [[operation]]")]
     Empty,
 }
@@ -81,10 +81,10 @@ fn names() -> String {
     textual::list(&Transfer::ALL.map(|one| one.name().to_owned()), "or")
 }
 
-/// The load called `name` that a file's text describes.
+/// Parses the text of a load file; the load is called `name`.
 ///
 /// # Errors
-/// It is none.
+/// If the text does not describe a load.
 pub fn read_load(name: &str, text: &str) -> Result<Load, LoadError> {
     let file: File =
         toml::from_str(text).map_err(|error| LoadError::Text(in_one_line(&error, text)))?;
@@ -107,12 +107,12 @@ pub fn read_load(name: &str, text: &str) -> Result<Load, LoadError> {
     })
 }
 
-/// In one line, without what a terminal would obey.
+/// On one line, without characters that a terminal would interpret.
 fn plain(text: &str) -> String {
     plain_text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What is wrong and where, without the picture of the place.
+/// What is wrong and where, without the excerpt of the source.
 fn in_one_line(error: &toml::de::Error, text: &str) -> String {
     let line =
         error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());

@@ -1,5 +1,5 @@
-//! How often intervals of percentiles hold, with the fewest operations that are accepted.
-//! `docs/coverage.md` has the table.
+//! How often intervals of percentiles contain the true value, with the fewest operations that are
+//! accepted. `docs/coverage.md` has the table.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use super::*;
 
 type Random = Xoshiro256PlusPlus;
 
-/// What the times of operations are drawn from: a name, values, and the quantile.
+/// A distribution of operation times: its name, a random value, and its quantile function.
 type Times = (&'static str, fn(&mut Random) -> f64, fn(f64) -> f64);
 
 const TIMES: [Times; 5] = [
@@ -28,7 +28,7 @@ const TIMES: [Times; 5] = [
     ),
 ];
 
-/// Times are so long that whole nanoseconds round off nothing.
+/// Large enough that rounding to whole nanoseconds does not matter.
 const SCALE: f64 = 1e6;
 
 fn normal(random: &mut Random) -> f64 {
@@ -40,8 +40,8 @@ fn nanoseconds(time: f64) -> u64 {
     (SCALE * time) as u64
 }
 
-/// The share of intervals at 95 % that hold the quantile, of `trials` cells of `blocks` blocks of
-/// `operations` operations each.
+/// The share of intervals at 95 % that contain the quantile, over `trials` cells of `blocks` blocks
+/// of `operations` operations each.
 fn held(
     (_, draw, truth): Times,
     quantile: f64,
@@ -67,7 +67,7 @@ fn held(
 
 const BLOCKS: [usize; 2] = [10, 40];
 
-/// Quantiles, and the fewest operations with which a replicate has its own.
+/// Quantiles, and the fewest operations with which each replicate can have its own.
 fn least() -> impl Iterator<Item = (f64, u64)> {
     [0.5, 0.9, 0.99, 0.999]
         .into_iter()
@@ -90,7 +90,7 @@ fn table() -> String {
     text
 }
 
-/// Reduced, so that it takes seconds: bounds are wider than what the whole table shows.
+/// Reduced so that it takes seconds; the bounds are wider than what the whole table shows.
 #[test]
 fn intervals_of_percentiles_hold_with_the_fewest_operations() {
     for (quantile, operations) in least().take(3) {

@@ -1,5 +1,5 @@
-//! How often intervals of percentiles of all operations together are given, and hold, where blocks
-//! differ. `docs/coverage.md` has the table.
+//! How often percentiles of all operations together have an interval, and how often it contains the
+//! true value, if blocks differ. `docs/coverage.md` has the table.
 
 use std::fmt::Write;
 
@@ -15,22 +15,22 @@ type Random = Xoshiro256PlusPlus;
 
 /// Standard deviation of the logarithm of times within a block.
 const WITHIN: f64 = 0.5;
-/// Share of operations that are slow, where some are.
+/// Share of slow operations, if there are any.
 const SLOW: f64 = 0.003;
-/// Median and standard deviation of the logarithm of times, of other operations and of slow ones.
+/// Median and standard deviation of the logarithm of times, for other operations and for slow ones.
 const OTHERS: (f64, f64) = (0.0, 0.3);
 const SLOW_ONES: (f64, f64) = (3.0, 0.7);
-/// Times are so long that whole nanoseconds round off nothing.
+/// Large enough that rounding to whole nanoseconds does not matter.
 const SCALE: f64 = 1e6;
 
-/// What blocks have of their own.
+/// How blocks differ.
 #[derive(Clone, Copy, Debug)]
 enum Blocks {
-    /// The logarithm of a factor on all times, normal with this standard deviation.
+    /// By a factor on all times, whose logarithm is normal with this standard deviation.
     Pace(f64),
-    /// The share of slow operations: a gamma variate with as large a standard deviation as mean.
+    /// By the share of slow operations: a gamma variate whose standard deviation equals its mean.
     Stalls,
-    /// Nothing, but slow operations come so many in a row.
+    /// Not at all, but this many slow operations occur in a row.
     Bursts(u32),
 }
 
@@ -81,7 +81,7 @@ impl Blocks {
         histogram
     }
 
-    /// The share of all operations that take longer than the exponential of `log`.
+    /// The share of all operations that take longer than `exp(log)`.
     fn beyond(self, log: f64) -> f64 {
         let above = |(centre, deviation): (f64, f64)| normal::sf((log - centre) / deviation);
         match self {
@@ -107,7 +107,8 @@ fn nanoseconds(time: f64) -> u64 {
     (SCALE * time) as u64
 }
 
-/// How many of `trials` cells have an interval at 95 %, and how many of those hold the percentile.
+/// How many of `trials` cells have an interval at 95 %, and how many of those contain the
+/// percentile.
 fn held(of: Blocks, quantile: f64, (blocks, operations): (usize, u64), trials: u32) -> (u32, u32) {
     let mut random = Random::seed_from_u64(operations);
     let truth = SCALE * of.quantile(quantile);
@@ -123,7 +124,7 @@ fn held(of: Blocks, quantile: f64, (blocks, operations): (usize, u64), trials: u
     (given, held)
 }
 
-/// Percentile, and numbers of blocks and of their operations.
+/// A percentile, the number of blocks, and the number of operations in each.
 const CELLS: [(f64, usize, u64); 7] = [
     (0.99, 6, 96),
     (0.99, 10, 96),
@@ -152,7 +153,7 @@ fn table() -> String {
     text
 }
 
-/// Reduced, so that it takes seconds: bounds are wider than what the whole table shows.
+/// Reduced so that it takes seconds; the bounds are wider than what the whole table shows.
 #[test]
 fn intervals_of_all_operations_hold_where_blocks_differ() {
     for of in [Blocks::Pace(0.0), Blocks::Pace(0.1), Blocks::Stalls] {

@@ -8,17 +8,17 @@ use stats::dependence::Dependence;
 use super::OperationTimes;
 use super::estimates;
 
-/// Those that are reported, each where enough operations support it;
-/// as percentage and as quantile, since dividing one does not give the other exactly.
+/// The percentiles that are reported if enough operations support them, as percentages and as
+/// quantiles, since dividing one does not give the other exactly.
 const PERCENTILES: [(f64, f64); 5] =
     [(50.0, 0.5), (90.0, 0.9), (95.0, 0.95), (99.0, 0.99), (99.9, 0.999)];
 
-/// The percentiles that the operations support: as many as an interval of the quantile takes. With
-/// those an interpolated rank lies above the truth as often as below, within 4 %, so that the
-/// median over many replicates does not settle on something else (docs/coverage.md). Operations of
-/// one replicate share what happened to it, so an interval comes from replicates, not from
-/// operations. Where a replicate has too few, all operations are taken together, and their interval
-/// is that of values in clusters.
+/// The percentiles that the operations support. Each takes as many operations as an interval of the
+/// quantile would. With that many, an interpolated rank is above the truth as often as below,
+/// within 4 %, so that the median over many replicates is not biased (docs/coverage.md). Operations
+/// of one replicate share whatever happened to it, so the interval comes from replicates, not from
+/// operations. If any replicate has too few operations, all operations are pooled, and the interval
+/// is that of clustered values.
 pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) -> Vec<Percentile> {
     let OperationTimes { each, pooled } = times;
     let of_quantile = |(percentile, quantile): (f64, f64)| {
@@ -38,7 +38,8 @@ pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) ->
     PERCENTILES.into_iter().filter_map(of_quantile).collect()
 }
 
-/// That of all operations together, with its interval or with how many operations one takes.
+/// The percentile of all operations together, with its interval or with the number of operations
+/// that an interval would need.
 fn of_all(
     OperationTimes { each, pooled }: &OperationTimes,
     (percentile, quantile): (f64, f64),
@@ -67,8 +68,8 @@ fn of_all(
     Percentile { percentile, of, value, interval, operations_needed }
 }
 
-/// How many values lie in the bucket of `value` and above: where many are alike, as stalls of one
-/// length are, none might lie beyond.
+/// How many values are in the bucket of `value` and above. If many values are equal, as stalls of
+/// the same length are, there may be none strictly beyond.
 fn from(histogram: &Histogram, value: f64) -> u64 {
     let beyond = histogram.buckets().filter(|bucket| bucket.high as f64 >= value);
     beyond.map(|bucket| bucket.count).sum()
@@ -112,7 +113,7 @@ mod tests {
             document.cells[0].metrics[0].percentiles.clone()
         };
         let each = PercentileOf::EachReplicate;
-        // 298 operations are one too few for a 99th percentile of each replicate's own.
+        // 298 operations are one too few for each replicate to have its own 99th percentile.
         let [p50, _, p95, p99] = &of(298, 8)[..] else { panic!("four percentiles") };
         let interval = p50.interval.unwrap();
         let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.01;
@@ -120,14 +121,14 @@ mod tests {
         assert!(near(p50.value, 6095.0), "{p50:?}");
         assert!(p95.interval.is_some() && p95.of == each);
         assert_eq!(p99.of, PercentileOf::AllOperations);
-        // Blocks differ in the pace of all their operations, so 2,384 are worth few.
+        // Blocks differ in the speed of all their operations, so 2,384 operations are worth few.
         assert!(p99.interval.is_none() && p99.operations_needed > Some(2_384), "{p99:?}");
         assert!(of(299, 8)[3].interval.is_some());
-        // Five blocks are too few for an interval, but change nothing of what is estimated.
+        // Five blocks are too few for an interval, but do not change what is estimated.
         assert!(of(299, 5).iter().all(|one| one.interval.is_none() && one.of == each));
     }
 
-    /// Eight blocks of 400 operations, of which so many are slow in each block.
+    /// Eight blocks of 400 operations, with this many slow ones in each block.
     fn p999_of_stalls(slow: [u64; 8]) -> Percentile {
         let blocks = slow.map(|slow| {
             let mut histogram = Histogram::new();
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!((one.percentile, one.operations_needed), (99.9, None));
         let few = p999(10, 300);
         assert_eq!((few.interval, few.operations_needed), (None, Some(3900)));
-        // Replicates that differ are worth less: what it takes is more.
+        // Replicates that differ are worth less, so more operations are needed.
         let [even, uneven] = [[1; 8], [8, 0, 0, 0, 0, 0, 0, 0]].map(p999_of_stalls);
         let needs = |one: Percentile| one.operations_needed.expect("3,200 are too few");
         assert!(needs(uneven) > 3 * needs(even), "{even:?} {uneven:?}");

@@ -1,7 +1,8 @@
 //! Lines as Bonnie++ 2.00 prints them: format 1.98, fifty fields. `PrintHeader` in `bon_time.cpp`
-//! names forty-eight, without the seeks and the processes that seek; `DoReportIO` prints them.
+//! names forty-eight, without the number of seeks and of seeking processes; `DoReportIO` prints
+//! these too.
 //!
-//! Latencies stay empty: phases are timed as a whole.
+//! Latencies stay empty, because phases are timed as a whole.
 
 use record::{BonnieMetadataOptions, BonnieOptions, Manifest};
 use textual::plain_text;
@@ -50,7 +51,7 @@ fn put(fields: &mut [String], at: usize, texts: impl IntoIterator<Item = String>
     fields[at..].iter_mut().zip(texts).for_each(|(field, text)| *field = text);
 }
 
-/// The size of the file and of a chunk, the number of seeks and that of seekers.
+/// The sizes of the file and of a chunk, and the numbers of seeks and of seeking processes.
 fn of_bonnie(options: &BonnieOptions) -> [String; 4] {
     [
         scaled(options.size_bytes, &["", "k", "M", "G", "T"]),
@@ -60,8 +61,8 @@ fn of_bonnie(options: &BonnieOptions) -> [String; 4] {
     ]
 }
 
-/// The number of files in units of 1024, their largest and least size, the number of directories,
-/// of which one is not told, and the size of a chunk.
+/// The number of files in units of 1024, their largest and smallest size, the number of directories
+/// (empty if there is only one), and the size of a chunk.
 fn of_metadata(options: &BonnieMetadataOptions) -> [String; 5] {
     let files = f64::from(options.directories) * f64::from(options.files_per_directory);
     let directories = options.directories;
@@ -70,7 +71,7 @@ fn of_metadata(options: &BonnieMetadataOptions) -> [String; 5] {
     [(files / FILES_UNIT).to_string(), none(), none(), directories, none()]
 }
 
-/// A number with the largest unit of which it is a whole number.
+/// A number in the largest unit of which it is a multiple.
 fn scaled(bytes: u64, units: &[&str]) -> String {
     let (mut number, mut unit) = (bytes, 0);
     while number > 0 && number.is_multiple_of(1024) && unit + 1 < units.len() {
@@ -79,7 +80,7 @@ fn scaled(bytes: u64, units: &[&str]) -> String {
     format!("{number}{}", units[unit])
 }
 
-/// A rate and a share, both whole, as Bonnie++ prints them.
+/// A rate and a share, both as integers, as Bonnie++ prints them.
 fn texts(figure: Figure) -> [String; 2] {
     match figure {
         Figure::Measured { per_s, processor_percent } => {
@@ -90,7 +91,7 @@ fn texts(figure: Figure) -> [String; 2] {
     }
 }
 
-/// A label without what would end a field: the format quotes nothing.
+/// A label without characters that would end a field, since the format has no quoting.
 fn name(label: &str) -> String {
     plain_text(label).replace([',', '"'], "_")
 }

@@ -1,4 +1,4 @@
-//! The figures of both forms: a rate and the processors' share for each phase of each target.
+//! The figures of both forms: a rate and the processor usage for each phase of each target.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use textual::plural;
 
 use crate::analysis::{Gathered, gather, median};
 
-/// Phases that take less have no figure (`MinTime` in `bonnie.h` of Bonnie++).
+/// Phases that take less time have no figure (`MinTime` in `bonnie.h` of Bonnie++).
 const LEAST_NS: f64 = 0.5e9;
-/// What is suggested is so much more than would just do.
+/// Suggested sizes exceed the minimum by this factor.
 const MARGIN: f64 = 1.25;
 /// The phases in Bonnie's order.
 const PHASES: [&str; 6] =
@@ -42,7 +42,7 @@ impl Asked {
         }
     }
 
-    /// Whether a cell is of one of its phases: where sizes make curves, of the point of its size.
+    /// Whether a cell belongs to this phase; if sizes form curves, at the point of this size.
     fn is_phase(&self, phase: &str, (benchmark, curve): (&str, Option<&CurvePoint>)) -> bool {
         match (self, curve) {
             (_, None) => benchmark == phase,
@@ -55,7 +55,7 @@ impl Asked {
     }
 }
 
-/// The figures of a run: a row for each target and, of Bonnie, for each size of its file.
+/// The figures of a run: a row for each target and, for Bonnie, each size of its file.
 #[derive(Clone, Debug)]
 pub(super) struct Figures<'a> {
     pub(super) rows: Vec<Row<'a>>,
@@ -69,19 +69,19 @@ pub(super) struct Row<'a> {
     pub(super) phases: [Figure; 6],
 }
 
-/// What is known of a phase.
+/// What is known about a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Figure {
-    /// KiB, seeks or files per second, and the processors' share in percent.
+    /// KiB, seeks or files per second, and the processor usage in percent.
     Measured { per_s: f64, processor_percent: f64 },
-    /// It took so little time.
+    /// It took this little time.
     TooShort { elapsed_ns: f64 },
     /// It was not measured.
     Absent,
 }
 
 impl<'a> Figures<'a> {
-    /// Those of a run; none where it is of something else.
+    /// The figures of a run; `None` if it is a run of something else.
     pub(super) fn of(document: &'a Document, run: &'a Run) -> Option<Self> {
         let asked: Vec<Asked> = match run.manifest.run.classic.as_ref()? {
             ClassicOptions::Bonnie(run) => run.by_size().into_iter().map(Asked::Bonnie).collect(),
@@ -95,12 +95,12 @@ impl<'a> Figures<'a> {
         };
         let labels = document.targets.iter().map(|one| one.label.as_str());
         let rows = labels.flat_map(|label| asked.iter().map(move |one| (label, one)));
-        // Each has cells of its own, unless a manifest was made by hand.
+        // Each row has its own cells, unless the manifest was made by hand.
         let rows = rows.take(run.manifest.cells.len().max(1));
         Some(Self { rows: rows.map(|(label, one)| row(label, one)).collect() })
     }
 
-    /// What would make every phase long enough, a sentence for each row that has some too short.
+    /// What would make every phase long enough, in a sentence for each row with short phases.
     pub(super) fn notes(&self) -> Vec<String> {
         let labels: BTreeSet<&str> = self.rows.iter().map(|row| row.label).collect();
         let has_sizes = labels.len() < self.rows.len();
@@ -122,7 +122,7 @@ impl Row<'_> {
         let options = match &self.asked {
             Asked::Bonnie(options) => {
                 let [sequential @ .., seeks] = &self.phases;
-                // Another size would be another point.
+                // A different size would be a different point.
                 let size = factor(sequential)
                     .filter(|_| !has_sizes)
                     .map(|times| format!("--size {}", size(options.size_bytes as f64 * times)));
@@ -188,14 +188,14 @@ impl Figure {
     }
 }
 
-/// A size as an option takes it, rounded up: to 64 MiB below 1 GiB, to GiB above.
+/// A size as an option, rounded up: to a multiple of 64 MiB below 1 GiB, to whole GiB above.
 fn size(bytes: f64) -> String {
     const MIB: f64 = 1_048_576.0;
     let mib = (bytes / MIB / 64.0).ceil() * 64.0;
     if mib < 1024.0 { format!("{mib}m") } else { format!("{}g", (mib / 1024.0).ceil()) }
 }
 
-/// A number rounded up to thousands.
+/// A number rounded up to whole thousands.
 fn rounded(number: f64) -> f64 {
     (number / 1000.0).ceil() * 1000.0
 }

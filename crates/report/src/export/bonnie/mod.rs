@@ -1,8 +1,8 @@
-//! A run of Bonnie in the forms that Bonnie and Bonnie++ print: the table of the one, and the
-//! comma-separated lines of the other, which its `bon_csv2html` reads.
+//! A run of Bonnie in the forms that Bonnie and Bonnie++ print: the table of the former, and the
+//! comma-separated lines of the latter, which its `bon_csv2html` reads.
 //!
-//! Figures are medians over replicates. What took less than half a second has none here: Bonnie++
-//! prints `+++++` for it, since a clock of its day could not tell.
+//! Figures are medians over replicates. Anything that took less than half a second has no figure:
+//! Bonnie++ prints `+++++` for it, since the clocks of its day could not measure that.
 
 mod csv;
 mod figures;
@@ -15,7 +15,8 @@ use thiserror::Error;
 
 use self::figures::Figures;
 
-/// The suite of Bonnie's phases, the same as a paper has them, and the tests that Bonnie++ added.
+/// The suites: Bonnie's phases, the same phases as a paper used them, and the tests that Bonnie++
+/// added.
 const BONNIE: &str = "bonnie";
 const BONNIE_ANOVA: &str = "bonnie-anova";
 const BONNIE_METADATA: &str = "bonnie-metadata";
@@ -23,13 +24,13 @@ const BONNIE_METADATA: &str = "bonnie-metadata";
 /// One of the two forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BonnieForm {
-    /// The table of Bonnie, which has its own phases alone.
+    /// The table of Bonnie, for its own phases only.
     Table,
-    /// A line for each target as Bonnie++ prints it, of either suite.
+    /// A line for each target as Bonnie++ prints it, for either suite.
     Csv,
 }
 
-/// A run that the form has no place for.
+/// A run that cannot be written in this form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("--format {form} is for runs of {suites}, not of '{suite}': use --format csv-summary")]
 pub struct NotBonnie {
@@ -41,7 +42,7 @@ pub struct NotBonnie {
 /// A run in one of the forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BonnieExport {
-    /// The whole text, its last line end included.
+    /// The whole text, including the last line break.
     pub text: String,
     /// A sentence for each target with phases that were too short.
     pub notes: Vec<String>,
@@ -57,10 +58,10 @@ impl fmt::Display for BonnieForm {
 }
 
 impl BonnieForm {
-    /// Whether it is for runs of a suite.
+    /// Checks that the form is applicable to runs of a suite.
     ///
     /// # Errors
-    /// It is not.
+    /// If it is not.
     pub fn check(self, suite: &str) -> Result<(), NotBonnie> {
         let has_phases = [BONNIE, BONNIE_ANOVA].contains(&suite);
         let (suites, is_for) = match self {
@@ -76,7 +77,7 @@ impl BonnieForm {
     /// A run in this form.
     ///
     /// # Errors
-    /// When it is of another suite.
+    /// If it is a run of another suite.
     pub fn render(self, document: &Document, run: &Run) -> Result<BonnieExport, NotBonnie> {
         let suite = &run.manifest.run.suite;
         self.check(suite)?;

@@ -1,5 +1,5 @@
-//! The table as `Bonnie.c` prints it, with a line for each target and size. Columns are as wide as
-//! there, and wider where a figure or a label asks for it.
+//! The table as `Bonnie.c` prints it, with a line for each target and size. Columns have the same
+//! widths as there, or more if a figure or a label needs it.
 
 use std::fmt::Write as _;
 
@@ -8,14 +8,14 @@ use textual::plain_text;
 use super::figures::{Asked, Figure, Figures, Row};
 
 const MIB: u64 = 1 << 20;
-/// Columns of a machine's name, of the size, of a rate and of a share at least.
+/// Minimum widths of the columns for a machine's name, the size, a rate and a share.
 const NAME_WIDTH: usize = 8;
 const SIZE_WIDTH: usize = 4;
 const RATE_WIDTH: usize = 5;
 const SHARE_WIDTH: usize = 4;
 
-/// The groups of the second line, and how many the first line joins under which heading. Where
-/// dashes cannot be shared out evenly, the last number is how many more of them come first.
+/// The groups of the second line, and how many of them the first line combines under which heading.
+/// If dashes cannot be divided evenly, the last number is how many more of them come first.
 const GROUPS: [&str; 6] = ["Per Char", "Block", "Rewrite", "Per Char", "Block", "Seeks"];
 const HEADINGS: [(&str, usize, usize); 3] =
     [("Sequential Output", 3, 0), ("Sequential Input", 2, 1), ("Random", 1, 0)];
@@ -72,7 +72,7 @@ pub(super) fn render(figures: &Figures<'_>) -> String {
     text
 }
 
-/// The figures of a line: K/sec are whole, seeks have a decimal.
+/// The figures of a line: K/sec are integers, seeks have one decimal.
 fn texts(row: &Row<'_>) -> [(String, String); 6] {
     let [sequential @ .., seeks] = row.phases;
     let decimals = sequential.map(|figure| (figure, 0)).into_iter().chain([(seeks, 1)]);
@@ -87,7 +87,7 @@ fn texts(row: &Row<'_>) -> [(String, String); 6] {
     std::array::from_fn(|_| texts.next().expect("there are six phases"))
 }
 
-/// A heading between dashes, of which `odd` come first if they cannot be shared out evenly.
+/// A heading between dashes, `odd` more of which come first if they cannot be divided evenly.
 fn dashed(heading: &str, width: usize, odd: usize) -> String {
     let dashes = width.saturating_sub(heading.len());
     let before = (dashes + odd) / 2;

@@ -1,4 +1,4 @@
-//! Both forms, of runs made by hand and of what the paper prints.
+//! Both forms, for hand-made runs and for what the paper prints.
 
 use record::{
     BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, ClassicOptions, CurvePoint,
@@ -9,7 +9,7 @@ use crate::sample::Sample;
 
 const PHASES: [&str; 6] =
     ["char-output", "block-output", "rewrite", "char-input", "block-input", "random-seeks"];
-/// What each replicate takes, in nanoseconds, by its 100 operations.
+/// Nanoseconds per operation, so that a replicate of 100 operations takes a second.
 const SECOND: f64 = 1e7;
 
 /// A run of bonnie on these targets; `times` are those of each phase, by target.
@@ -21,12 +21,12 @@ fn bonnie(targets: &[&str], times: &[f64]) -> Sample {
     asked_for(sample, published().into())
 }
 
-/// The same with a phase as the benchmark of that name.
+/// Adds a phase as the benchmark of that name.
 fn measured(sample: Sample, (name, phase): (&str, &str), times: &[f64]) -> Sample {
     let values: Vec<[f64; 6]> = times.iter().map(|&time| [time; 6]).collect();
     let values: Vec<&[f64]> = values.iter().map(|one| &one[..]).collect();
     let mut sample = sample.benchmark(name, &values);
-    // The first value of a replicate is its time, the second one its rate.
+    // The first value of a replicate is its time, the second is its rate.
     sample.change(name, |cell| {
         let rate = if phase == "random-seeks" { "throughput" } else { "bandwidth" };
         rate.clone_into(&mut cell.metrics[0].name);
@@ -70,8 +70,7 @@ fn sizes_below_a_mebibyte_are_told_apart() {
     assert_eq!(table(3 << 19), "1");
 }
 
-/// A manifest that was made by hand can ask for as many sizes as it has room for, of as many
-/// targets.
+/// A hand-made manifest can ask for any number of sizes, on any number of targets.
 #[test]
 fn there_are_no_more_lines_than_cells() {
     let sizes = (0..10_000).map(|size| (size + 1) << 14).collect();
@@ -81,7 +80,7 @@ fn there_are_no_more_lines_than_cells() {
     assert_eq!(lines, sample.run.manifest.cells.len());
 }
 
-/// What the paper prints of ext2 (Rondinelli, "File Systems Performance Analysis", section 2.2),
+/// What the paper prints for ext2 (Rondinelli, "File Systems Performance Analysis", section 2.2),
 /// in the table of `Bonnie.c`.
 #[test]
 fn the_table_is_bonnies_where_its_columns_suffice() {
@@ -163,7 +162,7 @@ fn each_size_of_the_file_has_a_line_of_its_own() {
     assert_eq!(table.notes.len(), 2, "{:?}", table.notes);
     let note = &table.notes[0];
     assert!(note.starts_with("a, 320 MiB: 6 phases under 0.5 s"), "{note}");
-    // Another size would be another line.
+    // A different size would be a different line.
     assert!(note.ends_with("stands there: --seeks 25000 would do"), "{note}");
 }
 
@@ -208,7 +207,7 @@ fn other_runs_are_refused_with_what_to_use() {
     };
     let why = refused(&sample);
     assert!(why.contains("bonnie and bonnie-metadata") && why.contains("csv-summary"), "{why}");
-    // A name does not make it one.
+    // The name alone does not make it a run of Bonnie.
     "bonnie".clone_into(&mut sample.run.manifest.run.suite);
     assert!(refused(&sample).contains("--format bonnie++"));
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::latency::Latency;
 
-/// `read`, `write` or `trim` of a job, in fio's order; all is 0 of what the job does not do.
+/// `read`, `write` or `trim` of a job, in fio's order; all 0 for a direction that the job lacks.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct DirectionFigures {
     io_bytes: u64,
@@ -42,8 +42,8 @@ struct Spread {
 }
 
 impl DirectionFigures {
-    /// The sums over all replicates. `clat` is the time from submission to completion, `lat` that
-    /// from the beginning.
+    /// The sums over all replicates. `clat` is the time from submission to completion, `lat` the
+    /// total time.
     pub(super) fn of(replicates: &[&Replicate], clat: Latency, lat: Latency) -> Self {
         let total = |of: fn(&Replicate) -> u64| replicates.iter().map(|one| of(one)).sum::<u64>();
         let (bytes, operations) = (total(|one| one.bytes), total(|one| one.operations));
@@ -97,7 +97,7 @@ impl Spread {
     }
 }
 
-/// Readers divide by it, so it is never 0.
+/// Never 0, because readers divide by it.
 fn milliseconds(seconds: f64) -> u64 {
     whole((seconds * 1000.0).round()).max(1)
 }

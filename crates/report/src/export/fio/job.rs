@@ -1,4 +1,4 @@
-//! A cell as a job of fio: its options, and all that is reported of it.
+//! A cell as a job of fio: its options, and everything that is reported about it.
 
 use record::{CellReport, Replicate};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(super) struct FioOptions {
     is_read: bool,
     access: Access,
     request_bytes: u64,
-    /// None of one call after the other.
+    /// `None` if there is one call after the other.
     queue_depth: Option<u64>,
     threads: u64,
     has_processes: bool,
@@ -30,12 +30,12 @@ enum Access {
     Sequential,
     Random,
     Append,
-    /// Each write is followed by an `fsync`, timed with it.
+    /// Each write is followed by an `fsync` and timed together with it.
     SyncedAppend,
 }
 
 /// A job, in fio's order. What only fio itself knows (processor time, faults, how requests were
-/// handed over) is 0.
+/// submitted) is 0.
 #[derive(Debug, Serialize)]
 pub(super) struct Job {
     jobname: String,
@@ -76,7 +76,7 @@ struct Sync {
 }
 
 impl FioOptions {
-    /// None where fio has no such workload, or the cell is about something else than its rate.
+    /// `None` if fio has no such workload, or if the cell is not about its rate.
     pub(super) fn of(cell: &CellReport) -> Option<Self> {
         let text = |name: &str| cell.parameters.get(name).and_then(Value::as_str);
         let number = |name: &str| cell.parameters.get(name).and_then(Value::as_u64);
@@ -93,7 +93,8 @@ impl FioOptions {
             None => appends?,
             Some(_) => return None,
         };
-        // Experiments have a course of their own; what only times operations counts its threads.
+        // Experiments have their own procedure; cells that only time operations record their
+        // threads.
         let threads = number("threads")?;
         Some(Self {
             is_read,
@@ -107,7 +108,7 @@ impl FioOptions {
         })
     }
 
-    /// Everything of one cell; it has a replicate at least.
+    /// The job of one cell, which has at least one replicate.
     pub(super) fn job(
         self,
         name: String,
@@ -160,9 +161,9 @@ impl FioOptions {
         }
     }
 
-    /// Completion and total latency. Without a queue a call is both; of what was in flight only
-    /// the total one was recorded, as under fio's `disable_slat` and `disable_clat`. A write and
-    /// its `fsync` were timed together, and are the third.
+    /// Completion latency, total latency and that of syncs. Without a queue, a call is both of the
+    /// former. With operations in flight, only the total was recorded, as with fio's `disable_slat`
+    /// and `disable_clat`. A write and its `fsync` were timed together, which is the third.
     fn latencies(self, known: Option<&Distribution>) -> (Latency, Latency, Sync) {
         let total = known.map(Latency::of).unwrap_or_default();
         let none = Latency::default;
@@ -223,7 +224,7 @@ impl FioOptions {
         self.queue_depth.unwrap_or(1).max(1)
     }
 
-    /// The share of operations by how many were in flight: the loop holds the depth.
+    /// The share of operations by how many were in flight: the loop keeps the depth constant.
     fn depths(self) -> Ordered<f64> {
         let mut depths = depth_keys(&["1", "2", "4", "8", "16", "32", ">=64"]);
         let level = (self.depth().ilog2() as usize).min(depths.0.len() - 1);
@@ -236,7 +237,7 @@ fn depth_keys(keys: &[&str]) -> Ordered<f64> {
     Ordered(keys.iter().map(|&key| (key.to_owned(), 0.0)).collect())
 }
 
-/// Bytes as people write them for fio, whose units are powers of 1024: `512`, `4k`, `1m`.
+/// Bytes as fio options write them, with units in powers of 1024: `512`, `4k`, `1m`.
 fn size(bytes: u64) -> String {
     let units = [(1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
     let unit = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));

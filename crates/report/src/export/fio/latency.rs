@@ -7,13 +7,13 @@ use serde::Serialize;
 use super::Ordered;
 use crate::export::latencies::{Distribution, middle};
 
-/// Percentiles that fio reports where it is not told otherwise.
+/// The percentiles that fio reports by default.
 const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// `clat_ns` and its kin. All is 0 where nothing was measured, as with fio's `disable_clat`.
+/// `clat_ns` and similar. All 0 if nothing was measured, as with fio's `disable_clat`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Latency {
     min: u64,
@@ -29,7 +29,7 @@ pub(super) struct Latency {
 }
 
 impl Latency {
-    /// The distribution whole.
+    /// The whole distribution.
     pub(super) fn of(distribution: &Distribution) -> Self {
         let bins = bins(distribution);
         let percentile = |percent: f64| {
@@ -48,7 +48,7 @@ impl Latency {
     }
 }
 
-/// Counts by the value that stands for fio's bucket: two of our buckets are one of fio's.
+/// Counts by the value that represents fio's bucket: two of our buckets make one of fio's.
 fn bins(distribution: &Distribution) -> BTreeMap<u64, u64> {
     let mut bins = BTreeMap::new();
     for bucket in &distribution.buckets {
@@ -57,8 +57,8 @@ fn bins(distribution: &Distribution) -> BTreeMap<u64, u64> {
     bins
 }
 
-/// What fio calls the bucket of a value: `plat_idx_to_val` of `stat.c`, the middle of a 64th of an
-/// octave. Above 17 s fio has one bucket for all; here they go on.
+/// The value by which fio names a bucket: `plat_idx_to_val` of `stat.c`, the middle of a 64th of an
+/// octave. fio has a single bucket for everything above 17 s; here the buckets continue.
 fn bin_of(value: u64) -> u64 {
     const EXACT_BITS: u32 = 7;
     let shift = (value | ((1 << EXACT_BITS) - 1)).ilog2() + 1 - EXACT_BITS;
@@ -66,7 +66,7 @@ fn bin_of(value: u64) -> u64 {
     low + (1 << shift) / 2
 }
 
-/// The least bin up to which this share of all operations lies, within the extremes.
+/// The lowest bin up to which this share of all operations is reached, limited to the extremes.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the count")]
 fn quantile(bins: &BTreeMap<u64, u64>, distribution: &Distribution, share: f64) -> u64 {
     let rank = (share * distribution.count as f64).ceil() as u64;
@@ -79,8 +79,8 @@ fn quantile(bins: &BTreeMap<u64, u64>, distribution: &Distribution, share: f64) 
     value.clamp(distribution.min_ns, distribution.max_ns)
 }
 
-/// `latency_ns`, `latency_us` and `latency_ms`: the share of operations, in percent, below each
-/// key and not below the one before.
+/// `latency_ns`, `latency_us` and `latency_ms`: the share of operations, in percent, below each key
+/// but not below the previous one.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     pub(super) ns: Ordered<f64>,
@@ -91,7 +91,7 @@ pub(super) struct Shares {
 const BELOW: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 impl Shares {
-    /// Of no distribution, all shares are 0.
+    /// Without a distribution, all shares are 0.
     pub(super) fn of(distribution: Option<&Distribution>) -> Self {
         let between = |from: u64, to: u64| {
             let Some(known) = distribution else { return 0.0 };
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn bins_have_the_names_that_fio_gives_them() {
-        // Keys of a file that fio 3.33 wrote, and the exact ones.
+        // Keys from a file that fio 3.33 wrote, and exact ones.
         for key in [0, 127, 46_336, 47_360, 47_872, 48_384, 48_896, 101_888, 10_420_224] {
             assert_eq!(bin_of(key), key);
         }

@@ -1,11 +1,12 @@
-//! The JSON that `fio --output-format=json+` writes, so that what reads fio's results reads these.
+//! The JSON that `fio --output-format=json+` writes, so that tools for fio's results can read ours.
 //!
-//! One job per cell that reads or writes the data of files. All replicates of a cell are one job:
+//! One job per cell that reads or writes file data. All replicates of a cell are one job:
 //! operations, bytes and times are their sums, rates are those of the sums, and what fio samples
-//! over time (`iops_mean`, `bw_dev`) is taken over replicates. There is no place for an interval.
+//! over time (`iops_mean`, `bw_dev`) is taken over replicates. The format has no room for
+//! intervals.
 //!
-//! Source: `stat.c` of fio, `show_thread_status_json` and `add_ddir_status_json`; compared field
-//! by field with what fio 3.33 writes.
+//! Source: `stat.c` of fio, `show_thread_status_json` and `add_ddir_status_json`; compared field by
+//! field with what fio 3.33 writes.
 
 mod direction;
 mod job;
@@ -25,7 +26,7 @@ use job::{FioOptions, Job};
 const NO_EQUIVALENT: &str = "fio has no equivalent: it only reads and writes file data";
 const NOTHING_MOVED: &str = "a replicate moved no bytes or took no time";
 
-/// The version whose layout this is; what follows tells these files from fio's own.
+/// The version whose layout this is, with a suffix that distinguishes these files from fio's own.
 const LAYOUT_OF: &str = "fio-3.33-fsprism";
 
 /// The whole file, in fio's order.
@@ -69,7 +70,7 @@ pub fn render_fio(document: &Document, run: &Run, latencies: &Latencies) -> Expo
         timestamp: started.seconds,
         timestamp_ms: started.seconds * 1000,
         time: started.text,
-        // All threads of a cell are one job here, as fio does it under this option.
+        // All threads of a cell are one job here, as in fio with this option.
         global_options: Ordered(vec![("group_reporting".to_owned(), "1".to_owned())]),
         jobs,
         disk_util: Vec::new(),

@@ -1,23 +1,23 @@
-//! The moment when a run began, as fio writes it.
+//! The time at which a run began, as fio writes it.
 
 use std::time::UNIX_EPOCH;
 
-/// A moment in both of fio's forms.
+/// A point in time, in both of fio's forms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Seconds since 1970.
     pub(super) seconds: u64,
-    /// As `ctime` has it, in UTC: `Fri Nov 20 08:23:05 2026`.
+    /// In the format of `ctime`, in UTC: `Fri Nov 20 08:23:05 2026`.
     pub(super) text: String,
 }
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/// 1970 began with a Thursday.
+/// 1970 began on a Thursday.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 
 impl Moment {
-    /// From RFC 3339; 1970 without a text where it is none.
+    /// Parses RFC 3339; anything else becomes 1970 with an empty text.
     pub(super) fn of(rfc3339: &str) -> Self {
         let parsed = humantime::parse_rfc3339(rfc3339).ok();
         let since = parsed.and_then(|moment| moment.duration_since(UNIX_EPOCH).ok());
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn moments_are_written_as_ctime_does() {
-        // Said by `date -u -d @... +%c` in the C locale.
+        // According to `date -u -d @... +%c` in the C locale.
         for (rfc3339, seconds, text) in [
             ("2026-11-20T08:23:05Z", 1_795_162_985, "Fri Nov 20 08:23:05 2026"),
             ("2024-02-29T23:59:59Z", 1_709_251_199, "Thu Feb 29 23:59:59 2024"),

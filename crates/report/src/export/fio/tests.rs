@@ -1,4 +1,4 @@
-//! What the file says, against what the run says.
+//! What the file says, compared with the run.
 
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ fn options_say_the_workload_in_fio_s_words() {
     assert_eq!(said, ["write", "8", "1", "io_uring", "1"]);
     assert!(options.get("thread").is_none());
     assert_eq!(job["iodepth_level"]["8"], 100.0);
-    // Of what is in flight, the whole latency was recorded, and no part of it.
+    // With operations in flight, only the total latency was recorded, and none of its parts.
     assert_eq!(
         (&job["write"]["clat_ns"]["N"], &job["write"]["lat_ns"]["N"]),
         (&json!(0), &json!(100))

@@ -1,13 +1,14 @@
-//! A histogram in few buckets: two per octave, cumulative, as `OpenMetrics` has them.
+//! A histogram in a few cumulative buckets, two per octave, as in `OpenMetrics`.
 
 use crate::export::latencies::Distribution;
 
-/// Bounds in seconds with how many operations took no longer; the last bound is `+Inf`.
+/// Bounds in seconds, each with the number of operations that took no longer; the last bound is
+/// `+Inf`.
 ///
-/// Bounds are 2^k and 1.5 * 2^k nanoseconds, where buckets of the recorded histogram end, so no
-/// count is an estimate. A recorded time is cut down to whole nanoseconds: what was recorded as
-/// 1023 took less than 1024. Bounds below all values, but the highest one, and above all values,
-/// but the lowest one, are left out: they add nothing.
+/// Bounds are 2^k and 1.5 * 2^k nanoseconds, which are also ends of the recorded histogram's
+/// buckets, so no count is an estimate. A recorded time is truncated to whole nanoseconds: 1023
+/// means less than 1024. Bounds below all values, except the highest one, and above all values,
+/// except the lowest one, are left out, since they add nothing.
 pub(super) fn cumulative(distribution: &Distribution) -> Vec<(String, u64)> {
     let at_most = |bound: u64| {
         let below = distribution.buckets.iter().take_while(|bucket| bucket.high < bound);
@@ -41,7 +42,7 @@ mod tests {
         let expected: Vec<_> =
             expected.iter().map(|&(bound, count)| (bound.to_owned(), count)).collect();
         assert_eq!(cumulative(&Distribution::of_values(&[1023, 1024, 1535])), expected);
-        // Where values have a bucket each, too.
+        // Also where each value has its own bucket.
         let counts =
             cumulative(&Distribution::of_values(&[127, 128])).into_iter().map(|(_, count)| count);
         assert_eq!(counts.collect::<Vec<_>>(), [0, 1, 2, 2]);

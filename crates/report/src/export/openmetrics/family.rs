@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What stands before the name of each family.
+/// The prefix of each family's name.
 const PREFIX: &str = "fsprism_";
 
 /// The type of a family.
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Histogram,
 }
 
-/// All samples of one name. They stand together, as the format asks.
+/// All samples of one name, which the format requires to be together.
 #[derive(Debug)]
 struct Family {
     kind: Kind,
@@ -26,12 +26,12 @@ struct Family {
 #[derive(Debug, Default)]
 pub(super) struct Families(BTreeMap<String, Family>);
 
-/// Pairs of names and escaped values, in their order.
+/// Pairs of names and escaped values, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels(String);
 
 impl Labels {
-    /// These and one more.
+    /// Adds one label.
     pub(super) fn with(&self, name: &str, value: &str) -> Self {
         let comma = if self.0.is_empty() { "" } else { "," };
         Self(format!("{}{comma}{name}=\"{}\"", self.0, escaped(value)))
@@ -39,7 +39,7 @@ impl Labels {
 }
 
 impl Families {
-    /// The whole name of a family, which is there from now on. `base` must not end in the unit.
+    /// Makes sure that a family exists, and returns its full name. `base` must not end in the unit.
     pub(super) fn open(&mut self, base: &str, unit: &str, kind: Kind, help: &str) -> String {
         let underscore = if unit.is_empty() { "" } else { "_" };
         let name = format!("{PREFIX}{base}{underscore}{unit}");
@@ -56,7 +56,7 @@ impl Families {
             .expect("writing to a string cannot fail");
     }
 
-    /// The exposition.
+    /// The text of the exposition.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (name, family) in &self.0 {
@@ -78,7 +78,7 @@ impl Families {
     }
 }
 
-/// The base unit of a unit of ours, in words that a name may hold, and how many there are in one.
+/// The base unit for one of our units, in words that a name may contain, and the factor to it.
 pub(super) fn in_base_unit(unit: &str) -> (&'static str, f64) {
     match unit {
         "ns" => ("seconds", 1e-9),
@@ -91,8 +91,8 @@ pub(super) fn in_base_unit(unit: &str) -> (&'static str, f64) {
     }
 }
 
-/// A metric's name as part of a family's: what a name may not hold is an underscore, and a unit at
-/// its end is cut off, for that is put there anyway.
+/// A metric's name as part of a family's: characters that a name may not contain become
+/// underscores, and a unit at its end is removed, because it is appended anyway.
 pub(super) fn base_name(metric: &str, unit: &str) -> String {
     let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     let name: String = metric.chars().map(plain).collect();

@@ -1,10 +1,10 @@
-//! `OpenMetrics` 1.0, the text that Prometheus and its kin take.
+//! `OpenMetrics` 1.0, the text format that Prometheus and related tools accept.
 //!
 //! Every metric of a cell is a family of gauges in base units (seconds, bytes, ratios), and the
-//! ends of its interval are two more: a label for them would make every sum over a family
-//! meaningless. Latencies are histograms. Nothing is used that the older text format of Prometheus
-//! does not have too, so that `node_exporter` takes the file; hence no quotes in help texts and no
-//! family of type `info`.
+//! ends of its interval are two more families: a label for them would make every sum over a family
+//! meaningless. Latencies are histograms. Only features of the older Prometheus text format are
+//! used, so that `node_exporter` accepts the file; hence no quotes in help texts and no family of
+//! type `info`.
 //!
 //! Source: <https://github.com/prometheus/OpenMetrics>, specification/OpenMetrics.md, version 1.0.
 
@@ -19,7 +19,7 @@ use super::{Export, NOT_MEASURED, Omissions};
 use buckets::cumulative;
 use family::{Families, Kind, Labels, in_base_unit};
 
-/// All cells, cliffs, and what the run was.
+/// All cells, cliffs, and information about the run.
 #[must_use]
 pub fn render_openmetrics(document: &Document, latencies: &Latencies) -> Export {
     let (mut families, mut omissions) = (Families::default(), Omissions::default());
@@ -47,7 +47,7 @@ pub fn render_openmetrics(document: &Document, latencies: &Latencies) -> Export 
     Export { text: families.text(), left_out: omissions.0 }
 }
 
-/// What tells the samples of two runs apart.
+/// The labels that distinguish the samples of two runs.
 fn labels_of_run(document: &Document) -> Labels {
     let version = document.tool.as_ref().map_or("", |tool| tool.version.as_str());
     Labels::default()

@@ -1,4 +1,4 @@
-//! What the exposition says, against what the document says.
+//! What the exposition says, compared with the document.
 
 use record::{Axis, Document};
 
@@ -15,7 +15,7 @@ fn exported(sample: &Sample) -> (Document, Export) {
     (document, export)
 }
 
-/// The value of the one sample that begins so and has such labels.
+/// The value of the only sample with this name and these labels.
 fn value(text: &str, name: &str, labels: &[&str]) -> f64 {
     let is_it = |line: &&str| {
         line.starts_with(&format!("{name}{{run="))

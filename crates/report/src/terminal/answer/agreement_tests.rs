@@ -1,4 +1,4 @@
-//! Nothing on the screen is denied by a verdict of the document, whatever was measured.
+//! Nothing on the screen contradicts a verdict of the document, whatever was measured.
 
 use std::path::Path;
 
@@ -15,11 +15,11 @@ use crate::Options;
 use crate::sample::noisy;
 
 const SEEDS: u64 = 12;
-/// By what targets differ.
+/// The factors by which targets differ.
 const FACTORS: [f64; 6] = [1.0, 1.0, 1.02, 1.05, 1.3, 3.0];
 
-/// A survey whose targets differ by nothing, by little or by much, and in which some values are far
-/// off.
+/// A survey whose targets do not differ, differ a little or differ a lot, and in which some values
+/// are far off.
 fn generated(seed: u64, factors: &[f64]) -> Document {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut choice = |of: usize| random.random_range(0..of);
@@ -39,11 +39,11 @@ fn generated(seed: u64, factors: &[f64]) -> Document {
     document(&survey_of(&[0, 1, 2, 3], |row, at| drawn[row * 4 + at].clone()))
 }
 
-/// A verdict on two: which costs more, where that is sure.
+/// A verdict on two targets: which one costs more, if that is certain.
 struct Sure {
     first: String,
     second: String,
-    /// None where they cannot be told apart.
+    /// `None` if they cannot be told apart.
     dearer: Option<String>,
 }
 
@@ -60,7 +60,8 @@ impl Sure {
     }
 }
 
-/// Holds every entry of a row to the verdicts on its targets; says how many were worse and level.
+/// Checks every entry of a row against the verdicts on its targets; returns how many were worse and
+/// how many were level.
 fn hold(row: &Row, labels: &[&str], sure: &[Sure], what: &str) -> (usize, usize) {
     let Some(best) = row.entries.iter().position(|entry| *entry == Entry::Best) else {
         return (0, 0);
@@ -121,7 +122,7 @@ fn no_verdict_denies_what_stands_in_the_tables() {
 #[test]
 fn every_difference_that_is_called_real_is_one() {
     let mut told = 0;
-    // Where nothing differs, chance makes some of many intervals end above 1.
+    // Without real differences, some of many intervals are above 1 by chance.
     for seed in 0..2 * SEEDS {
         let document = generated(seed, if seed < SEEDS { &FACTORS } else { &[1.0] });
         let options = Options { width: 200, colour: false };

@@ -1,4 +1,4 @@
-//! That others kept the machine busy: it comes before every figure that may be theirs.
+//! Says that other programs kept the machine busy, before every figure that they may have affected.
 
 use record::{Document, Warning};
 

@@ -13,7 +13,7 @@ use textual::{list, unbroken, wrap};
 
 const SHOWN: usize = 2;
 
-/// Heading and lines; nothing where no two targets were compared.
+/// Heading and lines; empty if no two targets were compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
     let is_empty = document.cells.iter().all(|cell| cell.replicates == 0);
     if document.comparisons.is_empty() || is_empty || has_too_few_blocks(document) {
@@ -45,8 +45,8 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
 }
 
-/// Targets whose differences are told, and the labels of the others: beside file systems that keep
-/// their files, one in memory would be first in everything.
+/// Targets whose differences are shown, and the labels of the others: compared with file systems
+/// that keep their files, one in memory would come first in everything.
 fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
     let (in_memory, kept): (Vec<_>, Vec<_>) = document.targets.iter().partition(|target| {
         FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory)
@@ -60,16 +60,16 @@ fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
     (kept.iter().map(|target| target.label.as_str()).collect(), labels(&in_memory))
 }
 
-/// Two targets that differ really.
+/// Two targets that really differ.
 struct Difference<'a> {
     better: Entry<'a>,
     worse: Entry<'a>,
     slower: Slower,
-    /// What the median says, if it is something else.
+    /// What the median says, if that is different.
     story: Option<Story<'a>>,
 }
 
-/// Of each benchmark the largest.
+/// The largest difference of each benchmark.
 fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'a>> {
     let cells: Vec<&CellReport> = document
         .cells
@@ -100,7 +100,7 @@ impl Difference<'_> {
     }
 
     /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
-    /// operations make much of that, or the median says otherwise.
+    /// operations account for much of that, or the median says otherwise.
     fn sentence(&self) -> String {
         let Slower { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);

@@ -1,5 +1,5 @@
-//! What a few operations take on the fastest of several targets: what everybody looks for first who
-//! comes from other tools.
+//! How long a few operations take on the fastest of several targets: what users of other tools look
+//! for first.
 
 use record::{Better, CellReport, Document, StandardMetric};
 
@@ -7,7 +7,7 @@ use super::super::names;
 use super::super::text::{HANGING, Page, Style};
 use crate::units::{self, Wording};
 
-/// A benchmark, what one operation of it is called, and what is told of it: a time or a bandwidth.
+/// A benchmark, the name of one operation of it, and what is shown: a time or a bandwidth.
 struct Shown {
     benchmark: &'static str,
     what: &'static str,
@@ -26,7 +26,7 @@ const fn shown(benchmark: &'static str, what: &'static str, metric: StandardMetr
     Shown { benchmark, what, metric }
 }
 
-/// A sentence; nothing of a single target, which has all its figures elsewhere.
+/// A sentence; nothing for a single target, whose figures are all shown elsewhere.
 pub(super) fn render(page: &mut Page, document: &Document) {
     if document.targets.len() < 2 {
         return;

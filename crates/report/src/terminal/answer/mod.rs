@@ -1,5 +1,5 @@
-//! The closing screen: which, how much and how sure, in one screen of a terminal. All else is in
-//! the full report.
+//! The closing screen: which, how much and how sure, on one screen of a terminal. Everything else
+//! is in the full report.
 
 mod busy;
 mod differences;
@@ -26,19 +26,20 @@ use super::{footprint, heading, loads, names, volumes};
 use crate::layout::Options;
 use textual::list;
 
-/// Lines that the screen has at most: with the run's path, the page's and how to see all, 25.
+/// Maximum number of lines; with those for the run's path, the page and how to see everything, 25.
 const LINES_MOST: usize = 22;
-/// Lines of loads that are always there.
+/// Minimum number of lines for loads.
 const LOADS_LEAST: usize = 2;
 
-/// Whether a run has one: searches for cliffs and counts of footprints have reports of their own.
+/// Whether a run has an answer: searches for cliffs and counts of footprints have their own
+/// reports.
 #[must_use]
 pub fn has_answer(document: &Document) -> bool {
     document.searches.is_empty() && !footprint::is_counted(document)
 }
 
-/// The answer of a run that lies at `run`; `mistakes` is how many known ones it contains, where
-/// that is to be told.
+/// The answer of the run at `run`; `mistakes` is how many known mistakes it contains, if that is to
+/// be shown.
 #[must_use]
 pub fn render_answer(
     document: &Document,
@@ -68,17 +69,19 @@ pub fn render_answer(
     let taken = lines(&before) + lines(&others) + lines(&costs(0));
     let mistakes = mistakes.filter(|_| taken < LINES_MOST);
     let taken = taken + usize::from(mistakes.is_some());
-    // Loads may be any number; what the others leave is theirs, beside the line that counts them.
+    // There can be any number of loads; they get what the others leave, plus the line that counts
+    // them.
     let costs = costs((LINES_MOST + 1).saturating_sub(taken).max(LOADS_LEAST));
     let after = [figures, differences, sure(mistakes)];
     let sections = before.into_iter().chain(costs).chain(after);
     let sections: Vec<String> = sections.filter(|text| !text.is_empty()).collect();
     let gaps = sections.len().saturating_sub(1);
-    // Sections stand apart where there is room.
+    // Sections are separated by blank lines if there is room.
     sections.join(if lines(&sections) + gaps <= LINES_MOST { "\n" } else { "" })
 }
 
-/// What each target costs in each dimension and under each load; of loads, so many lines at most.
+/// What each target costs in each dimension and under each load, with at most `loads_most` lines
+/// for loads.
 fn costs(document: &Document, loads_most: usize, options: &Options) -> Vec<String> {
     let mut page = Page::new(options);
     if !compact::has_any(document) || compact::drawn(&mut page, document) {
@@ -100,7 +103,7 @@ fn costs(document: &Document, loads_most: usize, options: &Options) -> Vec<Strin
     parts.iter().enumerate().map(rendered).collect()
 }
 
-/// `survey of ext4 and xfs: 23 blocks in 90 s, on volumes of 64 GiB, half full`, in two lines where
+/// `survey of ext4 and xfs: 23 blocks in 90 s, on volumes of 64 GiB, half full`, on two lines if
 /// one is too short.
 fn title(page: &mut Page, document: &Document) {
     let labels: Vec<String> =

@@ -1,5 +1,5 @@
-//! What somebody asks who sees the screen for the first time, and where the answer stands: on the
-//! screen, or behind the command that it names.
+//! Questions of somebody who sees the screen for the first time, and where the answers are: on the
+//! screen, or in the output of the command that it names.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ fn screen(document: &Document) -> String {
     render_answer(document, Path::new("fsprism-runs/RUN"), None, &OPTIONS)
 }
 
-/// The line that begins so.
+/// The line with this beginning.
 fn line<'a>(text: &'a str, start: &str) -> &'a str {
     let found = text.lines().find(|line| line.trim_start().starts_with(start));
     found.unwrap_or_else(|| panic!("no line `{start}` in\n{text}"))
 }
 
-/// Lines broken at the width, joined.
+/// Joins lines that were broken at the width.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -32,7 +32,7 @@ fn joined(text: &str) -> String {
 fn which_is_best_for_mail() {
     let text = screen(&document(&survey(&[0, 1, 2, 3], 12)));
     let row: Vec<&str> = line(&text, "mail ").split_whitespace().collect();
-    // tmpfs has no fsync; the 1 stands below xfs.
+    // tmpfs has no fsync; the 1 is in the column of xfs.
     assert_eq!(row[..3], ["mail", "not", "measured"], "{text}");
     assert_eq!(row[3..6], ["1.5", "[1.5,", "1.5]"], "{text}");
     assert_eq!(row[6], "1", "{text}");
@@ -130,7 +130,7 @@ fn can_this_number_be_quoted() {
     for words in ["95 %", "of 23 comparisons differ", "intervals +/- ", "warning"] {
         assert!(sure.contains(words), "{sure}");
     }
-    // Whatever is quoted has its interval beside it.
+    // Everything that is quoted has its interval next to it.
     let ratios = text.lines().filter(|line| line.contains("x ") && line.contains("slower"));
     assert!(ratios.clone().count() > 4, "{text}");
     assert!(ratios.clone().all(|line| line.contains("x [")), "{text}");

@@ -1,5 +1,5 @@
-//! What a single target takes, beside the least that stands under it: a system call, a copy in
-//! memory, a read of the disk.
+//! How long operations on a single target take, compared with the least that they are based on: a
+//! system call, a copy in memory, a read of the disk.
 
 use record::{Better, CacheState, CellReport, Dimension, Document};
 
@@ -8,16 +8,16 @@ use super::super::text::{Page, Style, shortened};
 use crate::units::{self, Wording};
 use textual::{GAP, widest};
 
-/// Benchmarks of a dimension that are shown.
+/// Number of benchmarks that are shown of each dimension.
 const SHOWN_OF_EACH: usize = 2;
-/// Lines of a run without times.
+/// Maximum number of lines for a run without times.
 const FIGURES_MOST: usize = 15;
 
-/// Sizes of requests that a copy or the disk was timed with.
+/// Request sizes for which a copy or the disk was timed.
 const KIB_4: u64 = 4 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Heading and lines; nothing where there are several targets.
+/// Heading and lines; nothing if there are several targets.
 pub(super) fn render(page: &mut Page, document: &Document) {
     if document.targets.len() != 1 {
         return;
@@ -72,9 +72,9 @@ struct Row {
     beside: String,
 }
 
-/// What an operation is held beside: its name, and how long it takes. What stays in memory has to
-/// be copied at least. What is read from the disk is, in a stream, a part of a large read; what is
-/// read at random or made durable is an access of its own.
+/// What an operation is compared with: its name, and how long it takes. Data in memory must at
+/// least be copied. A sequential read from the disk is part of a large read; a random read, or an
+/// operation that makes something durable, is an access of its own.
 fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
     let call = ("a call", document.clock.system_call_ns);
     let Some(of) = &document.references else { return call };
@@ -100,7 +100,7 @@ fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
     held.1.map_or(call, |nanos| (held.0, nanos))
 }
 
-/// The first benchmarks of each dimension that say how long an operation takes.
+/// The first benchmarks of each dimension that give the time of an operation.
 fn times(document: &Document) -> Vec<Row> {
     let times: Vec<&CellReport> = document
         .cells
@@ -123,8 +123,8 @@ fn times(document: &Document) -> Vec<Row> {
     dimensions.into_iter().flat_map(of_dimension).collect()
 }
 
-/// Of a run that has none of these: each benchmark, and points of each curve, as far apart as there
-/// is room for.
+/// For a run without times: each benchmark, and points of each curve, as far apart as the available
+/// lines require.
 fn figures(document: &Document) -> Vec<Row> {
     let mut groups: Vec<Vec<&CellReport>> = Vec::new();
     for cell in document.cells.iter().filter(|cell| cell.baseline.is_none()) {
@@ -148,7 +148,7 @@ fn figures(document: &Document) -> Vec<Row> {
     groups.into_iter().flat_map(points).take(FIGURES_MOST).collect()
 }
 
-/// A cell's first metric, beside nothing.
+/// A cell's first metric, without a comparison.
 fn figure(cell: &CellReport) -> Option<Row> {
     let metric = cell.metrics.first()?;
     let text = units::of_metric(metric, Wording::Short);

@@ -1,4 +1,5 @@
-//! How sure the answer is, what it leaves out, and what would make it surer: a line each.
+//! How certain the answer is, what it leaves out, and what would make it more certain: one line
+//! each.
 
 use std::path::Path;
 
@@ -9,8 +10,7 @@ use super::super::{closing, heading, warnings};
 use crate::analysis::BLOCKS_LEAST;
 use textual::{percent, plural, program, shell_path};
 
-/// Confidence, what was left out, how many known mistakes there are if it is told, and what to do
-/// next.
+/// Confidence, what was left out, the number of known mistakes if given, and what to do next.
 pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Path, Option<u32>)) {
     let left_out = match left_out(document) {
         none if none.is_empty() => "nothing".to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Pa
     for text in [confidence(document), format!("Left out: {left_out}.")] {
         page.paragraph(&text, HANGING, Style::Plain);
     }
-    // Commands are to be copied, so nothing of them is cut.
+    // Commands are meant to be copied, so they are never cut.
     if let Some(count) = mistakes {
         let text = format!("Known mistakes: {count} ({} check {}).", program(), shell_path(run));
         page.command(&text, Style::Plain);
@@ -90,7 +90,7 @@ fn damaged_lines(document: &Document) -> Option<(u32, u64)> {
     })
 }
 
-/// The one thing that would help most.
+/// The one step that would help most.
 fn next(document: &Document, run: &Path) -> (String, Style) {
     if damaged_lines(document).is_some() {
         let text = "Next: run it anew; a damaged journal cannot be resumed.";

@@ -1,4 +1,4 @@
-//! Whole closing screens, as they are read: golden files as those of the full report.
+//! Whole closing screens, as users see them: golden files like those of the full report.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::known_loads;
 use crate::layout::Options;
 use crate::sample::{Sample, noisy};
 
-/// Lines that the screen may have beside its last three: how to see all, the page, the run.
+/// Maximum number of lines, without the last three: how to see everything, the page, the run.
 const LINES_MOST: usize = 22;
 
-/// A benchmark: its name, title and dimension, and what an operation takes on tmpfs, ext4, xfs and
-/// btrfs in nanoseconds; on tmpfs 0 where it means nothing there.
+/// A benchmark: its name, title and dimension, and how long an operation takes on tmpfs, ext4, xfs
+/// and btrfs in nanoseconds; 0 on tmpfs if it is meaningless there.
 pub(super) type Row = (&'static str, &'static str, Dimension, [f64; 4]);
 
 pub(super) const ROWS: [Row; 23] = [
@@ -101,14 +101,14 @@ pub(super) const ROWS: [Row; 23] = [
     ("readdir-100", "readdir, directory of 100", Dimension::Metadata, [9e3, 26e3, 10.6e3, 20e3]),
 ];
 
-/// A survey of the first so many of tmpfs, ext4, xfs and btrfs, or of others by their numbers.
+/// A survey of some of tmpfs, ext4, xfs and btrfs, given by their indices.
 pub(super) fn survey(targets: &[usize], blocks: usize) -> Sample {
     survey_of(targets, |row, at| {
         noisy(ROWS[row].3[at], 0.03, row as u64 * 8 + 8 + at as u64, blocks)
     })
 }
 
-/// The same, whose values are given by the number of the benchmark and of the target.
+/// Like [`survey`]; `values` gives the values by the indices of the benchmark and of the target.
 pub(super) fn survey_of(targets: &[usize], values: impl Fn(usize, usize) -> Vec<f64>) -> Sample {
     let labels: Vec<&str> =
         targets.iter().map(|&at| ["tmpfs", "ext4", "xfs", "btrfs"][at]).collect();
@@ -137,7 +137,7 @@ pub(super) fn survey_of(targets: &[usize], values: impl Fn(usize, usize) -> Vec<
     sample.ended()
 }
 
-/// As a command makes it that was asked for no loads.
+/// The document of a command that was not asked for particular loads.
 pub(super) fn document(sample: &Sample) -> Document {
     let mut document = sample.document_under(&known_loads());
     document.loads.retain(|load| !load.costs.is_empty());
@@ -261,7 +261,7 @@ fn nothing_real() {
     assert_golden("answer-nothing-real.txt", &screen(&sample.ended()));
 }
 
-/// ext4 and xfs, whose few long operations make the mean of ext4 on this benchmark.
+/// ext4 and xfs, where a few long operations dominate the mean of ext4 on this benchmark.
 pub(super) fn with_stalls_on_ext4(benchmark: &str) -> Document {
     let mut document = document(&survey(&[1, 2], 12));
     let stalls = Warning::Stalls {

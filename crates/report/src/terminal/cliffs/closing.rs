@@ -1,4 +1,4 @@
-//! What a cliff's position means, how sure it is, and what the searches took.
+//! What a cliff's position means, how certain it is, and how long the searches took.
 
 use record::{Axis, Compared, Document, SearchPlan};
 

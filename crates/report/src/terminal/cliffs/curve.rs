@@ -1,6 +1,6 @@
 //! The curve of a search: a row per position with a bar, and a mark where it breaks.
 //!
-//! Bars are as long as their values: the scale is linear.
+//! The length of a bar is proportional to its value.
 
 use record::{CellReport, CliffReport, Document, SearchReport, StandardMetric};
 use textual::{GAP, INDENT, Layout};
@@ -9,10 +9,10 @@ use super::super::text::{Page, Style};
 use super::position;
 use crate::units::{self, Wording};
 
-/// Of the position, the value, the probes and what the device read.
+/// Widths of the columns for the position, the value, the probes and what the device read.
 const WIDTHS: [usize; 4] = [12, 12, 6, 11];
 
-/// A position with what was measured there.
+/// A position and what was measured there.
 struct Row<'a> {
     position: f64,
     value: f64,
@@ -56,7 +56,7 @@ fn rows<'a>(document: &'a Document, search: &SearchReport) -> Vec<Row<'a>> {
     rows
 }
 
-/// All flush right.
+/// All columns are right-aligned.
 fn layout() -> Layout {
     Layout { left: 0, widths: WIDTHS.to_vec() }
 }
@@ -76,7 +76,7 @@ fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)
     format!("{figures}{:GAP$}{bar}", "")
 }
 
-/// What the device read per operation; a dash where it read nothing.
+/// Bytes that the device read per operation; a dash if it read nothing.
 fn device_text(cell: &CellReport) -> String {
     match cell.metric(StandardMetric::DEVICE_READ) {
         Some(metric) if metric.median > 0.0 && metric.median < 1.0 => "< 1 byte".to_owned(),

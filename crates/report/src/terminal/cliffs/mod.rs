@@ -35,7 +35,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
     }
 }
 
-/// What is said of one search, besides its curve.
+/// The sentences about one search, besides its curve.
 pub(super) fn sentences(document: &Document, search: &SearchReport) -> Vec<String> {
     let cliffs: Vec<&CliffReport> =
         document.cliffs.iter().filter(|cliff| belongs(cliff, search)).collect();
@@ -45,7 +45,7 @@ pub(super) fn sentences(document: &Document, search: &SearchReport) -> Vec<Strin
     sentences
 }
 
-/// Where a cliff is, what makes it, and how much values spread there.
+/// Where a cliff is, what causes it, and how much values spread there.
 fn of_cliff(cliff: &CliffReport) -> Vec<String> {
     let further = [sentence::of_cause(cliff), sentence::of_zone(cliff)];
     std::iter::once(sentence::of_cliff(cliff)).chain(further.into_iter().flatten()).collect()
@@ -60,8 +60,8 @@ fn metric(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// A position on an axis: exact where it is a whole number of its unit, else with four digits,
-/// which a width of 1 % needs.
+/// A position on an axis: exact if it is a whole number of its unit, otherwise with four digits, as
+/// an interval of 1 % needs.
 fn position(unit: &str, value: f64) -> String {
     if unit == "percent" {
         return format!("{value} %");

@@ -1,10 +1,10 @@
-//! What is said of causes that were seen while operations ran.
+//! Sentences about causes that were observed while operations ran.
 
 use record::Cause;
 
 use super::position;
 
-/// A limit on dirty data, a journal or read-ahead, with what proves it; none for other causes.
+/// A limit on dirty data, a journal or read-ahead, with the evidence; `None` for other causes.
 pub(super) fn of(cause: &Cause) -> Option<String> {
     match *cause {
         Cause::DirtyLimit {

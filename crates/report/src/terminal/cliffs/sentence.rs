@@ -1,4 +1,4 @@
-//! What is said of a cliff: where it is, what makes it, and how much values spread there.
+//! Sentences about a cliff: where it is, what causes it, and how much values spread there.
 
 use record::{Cause, CliffReport, LimitOwner, Reached, SearchReport};
 
@@ -7,7 +7,7 @@ use super::{metric, position, seen};
 use crate::units::{self, Wording};
 use textual::{plural, unbroken};
 
-/// Where it is, how high, and how sure.
+/// Where it is, how high, and how certain.
 pub(super) fn of_cliff(cliff: &CliffReport) -> String {
     let at = |value: f64| position(&cliff.unit, value);
     let value = |value: f64| {
@@ -41,7 +41,7 @@ pub(super) fn of_cliff(cliff: &CliffReport) -> String {
     )
 }
 
-/// Its cause with what proves it.
+/// Its cause, with the evidence.
 pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
     let at = |bytes: u64| position("bytes", bytes as f64);
     Some(match &cliff.cause {
@@ -115,7 +115,7 @@ pub(super) fn of_zone(cliff: &CliffReport) -> Option<String> {
     ))
 }
 
-/// That there is no cliff, if a search found none.
+/// Says that there is no cliff, if a search found none.
 pub(super) fn of_absence(search: &SearchReport, cliffs: &[&CliffReport]) -> Option<String> {
     let plan = &search.plan;
     if !cliffs.is_empty() || search.noise_percent.is_none() {
@@ -131,8 +131,8 @@ pub(super) fn of_absence(search: &SearchReport, cliffs: &[&CliffReport]) -> Opti
     ))
 }
 
-/// How high breaks can be that noise hides: between neighbours on the grid that were probed four
-/// times each, a step is certain where its height, as a logarithm, is about four times the noise.
+/// How high breaks can be that are hidden by noise: between neighbours on the grid that were probed
+/// four times each, a step is certain if its height, as a logarithm, is about four times the noise.
 fn unseen(search: &SearchReport) -> String {
     const TIMES_NOISE: f64 = 4.0;
     let noise_percent = search.noise_percent.unwrap_or(0.0);
@@ -147,7 +147,7 @@ fn unseen(search: &SearchReport) -> String {
     )
 }
 
-/// That a search was cut off, if it was.
+/// Says that a search was cut off, if it was.
 pub(super) fn of_end(search: &SearchReport) -> Option<String> {
     match (search.finished, search.noise_percent) {
         (true, _) => None,

@@ -2,21 +2,21 @@
 
 use crate::terminal::grid::Span;
 
-/// The least distance of two ticks, and the gap between their labels.
+/// Minimum distance between two ticks, and the gap between their labels.
 const TICK_ROOM: usize = 7;
 const TICK_GAP: usize = 2;
-/// How far the axis goes beyond the largest and the smallest ratio, at most: a wider interval is
-/// cut off there, or it alone could be seen.
+/// How far the axis extends beyond the largest and the smallest ratio, at most. A wider interval is
+/// cut off there, or nothing else could be seen.
 const MARGIN_MOST: f64 = 2.0;
-/// The least ratio of its ends: differences of less need not look large.
+/// Minimum ratio of its ends, so that small differences do not look large.
 const SPAN_LEAST: f64 = 1.2;
 
-/// Between ticks, over a range of less than 2.
+/// Steps between ticks, for a range of less than 2.
 const STEPS: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
-/// The same over a wider one.
+/// Factors between ticks, for a wider range.
 const FACTORS: [f64; 6] = [2.0, 4.0, 10.0, 100.0, 1e3, 1e6];
 
-/// The axis: what its first and its last character stand for, as logarithms.
+/// The axis: the values of its first and its last character, as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
     low: f64,
@@ -25,7 +25,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis of so many characters, two at least, that holds 1 and all ratios.
+    /// An axis of `columns` characters, at least two, that includes 1 and all ratios.
     pub(super) fn over(spans: &[Span], columns: usize) -> Self {
         let fold =
             |of: fn(&Span) -> f64, pick: fn(f64, f64) -> f64| spans.iter().map(of).fold(1.0, pick);
@@ -36,7 +36,7 @@ impl Axis {
         Self { low: low.ln(), high: high.ln(), columns: columns.max(2) }
     }
 
-    /// The place of a ratio, which may lie beyond the ends.
+    /// The column of a ratio, which may be beyond the ends.
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of numbers are small")]
     fn place(&self, ratio: f64) -> i64 {
         let share = (ratio.ln() - self.low) / (self.high - self.low);
@@ -47,8 +47,8 @@ impl Axis {
         usize::try_from(self.place(ratio)).ok().filter(|column| *column < self.columns)
     }
 
-    /// The labels of the ticks, each beginning at its tick's place: `1x      2x      4x`. Those
-    /// that end beyond `room` characters are left out.
+    /// The labels of the ticks, each beginning in its tick's column: `1x      2x      4x`. Those
+    /// that would end beyond `room` characters are left out.
     pub(super) fn ticks(&self, room: usize) -> String {
         let mut line = String::new();
         for tick in self.tick_values() {
@@ -60,7 +60,7 @@ impl Axis {
         line
     }
 
-    /// Ticks in round steps or, over a wide range, round factors: as many as there is room for.
+    /// Ticks in round steps or, for a wide range, round factors: as many as there is room for.
     fn tick_values(&self) -> Vec<f64> {
         let has_room = |ticks: &Vec<f64>| {
             ticks.windows(2).all(|pair| {
@@ -87,7 +87,8 @@ impl Axis {
     }
 
     /// `:` at 1, and over it the span: `|--o---|`, with `<` or `>` where the interval is cut off.
-    /// An interval that does not reach beyond the characters beside the mark is the mark alone.
+    /// If an interval does not extend beyond the characters next to the mark, only the mark is
+    /// drawn.
     pub(super) fn draw(&self, span: Span, mark: char) -> String {
         let mut line = vec![' '; self.columns];
         if let Some(one) = self.column(1.0) {

@@ -1,5 +1,5 @@
-//! What each target costs in each dimension, a line per dimension: drawn on an axis where there are
-//! two targets, in columns where there are more.
+//! What each target costs in each dimension, with a line per dimension: drawn on an axis for two
+//! targets, in columns for more.
 
 use file_system::FileSystem;
 use record::{Dimension, Document, TargetRecord, Verdict};
@@ -13,9 +13,9 @@ use crate::terminal::text::{Page, Piece, Style};
 use crate::units;
 
 const INDENT: usize = 2;
-/// Below so many characters an axis shows nothing.
+/// With fewer characters, an axis is useless.
 const AXIS_LEAST: usize = 16;
-/// What needs a device below the file system.
+/// Dimensions that need a device below the file system.
 const OF_DEVICES: [Dimension; 3] = [Dimension::Io, Dimension::OnDiskLayout, Dimension::Caching];
 
 /// Whether there is anything to compare.
@@ -24,7 +24,7 @@ pub(in crate::terminal) fn has_any(document: &Document) -> bool {
     groups.iter().flat_map(|group| &group.rows).any(|row| row.comparison.is_some())
 }
 
-/// What the ratios are, and what the mark is where there is one.
+/// What the ratios are, and what the mark means if there is one.
 pub(in crate::terminal) fn heading(document: &Document) -> String {
     let groups = groups(document);
     let rows = groups.iter().flat_map(|group| &group.rows);
@@ -34,8 +34,8 @@ pub(in crate::terminal) fn heading(document: &Document) -> String {
     format!("Cost by dimension, cheapest = 1 [{level} interval]{legend}")
 }
 
-/// Heading and an axis, where each dimension has two targets and there is room; whether it was
-/// drawn.
+/// Draws a heading and an axis, if each dimension has two targets and there is room. Returns
+/// whether it was drawn.
 pub(in crate::terminal) fn drawn(page: &mut Page, document: &Document) -> bool {
     let groups = groups(document);
     if !groups.iter().all(|group| group.rows.len() == 2) {
@@ -50,7 +50,7 @@ pub(in crate::terminal) fn drawn(page: &mut Page, document: &Document) -> bool {
     is_drawn
 }
 
-/// The dearer of two, as it lies beyond 1x; false where there is no room.
+/// Draws the more expensive of two targets relative to 1x; returns false if there is no room.
 fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
     let title = |group: &Group<'_>| group.dimension.heading();
     let figure = |row: &Row<'_>| {

@@ -1,4 +1,4 @@
-//! The rows of the plot: of each dimension its targets, each with how it stands to the cheapest.
+//! The rows of the plot: the targets of each dimension, each compared with the cheapest.
 
 use record::{Dimension, DimensionComparison, Document, Verdict};
 
@@ -8,11 +8,11 @@ use crate::terminal::grid::Span;
 #[derive(Clone, Debug)]
 pub(in crate::terminal) struct Group<'a> {
     pub(in crate::terminal) dimension: Dimension,
-    /// Benchmarks of the comparison that has most of them.
+    /// Number of benchmarks in the comparison that has the most.
     pub(in crate::terminal) benchmarks: u32,
     /// The cheapest first.
     pub(in crate::terminal) rows: Vec<Row<'a>>,
-    /// Targets of the run that have nothing to compare here.
+    /// Targets of the run that have nothing to compare in this dimension.
     pub(in crate::terminal) absent: Vec<&'a str>,
 }
 
@@ -20,13 +20,14 @@ pub(in crate::terminal) struct Group<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::terminal) struct Row<'a> {
     pub(in crate::terminal) target: &'a str,
-    /// Its comparison with the cheapest; none of that itself, or where nothing is in common.
+    /// Its comparison with the cheapest; `None` for the cheapest itself, or if they have nothing in
+    /// common.
     pub(in crate::terminal) comparison: Option<&'a DimensionComparison>,
     is_cheapest: bool,
 }
 
 impl Row<'_> {
-    /// Its cost over that of the cheapest; none where that is not known.
+    /// Its cost over that of the cheapest; `None` if that is unknown.
     pub(super) fn span(&self) -> Option<Span> {
         if self.is_cheapest {
             return Some(Span { ratio: 1.0, low: 1.0, high: 1.0 });
@@ -34,7 +35,7 @@ impl Row<'_> {
         span(self.comparison?, self.target)
     }
 
-    /// What may be said of it and the cheapest.
+    /// The verdict on it and the cheapest.
     pub(in crate::terminal) fn verdict(&self) -> Option<Verdict> {
         self.comparison.map(|comparison| comparison.verdict)
     }
@@ -50,7 +51,7 @@ fn span(comparison: &DimensionComparison, target: &str) -> Option<Span> {
     })
 }
 
-/// The dimensions in which two targets can be compared, in their order.
+/// The dimensions in which at least two targets can be compared, in their order.
 pub(in crate::terminal) fn groups(document: &Document) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for of_dimension in document.dimensions.chunk_by(|one, next| one.dimension == next.dimension) {
@@ -86,8 +87,9 @@ fn holds(comparison: &DimensionComparison, label: &str) -> bool {
     comparison.first == label || comparison.second == label
 }
 
-/// The target that is cheaper than most others. Where pairs have different benchmarks in common,
-/// each of three can be cheaper than the next: then the one that is so by the largest factors.
+/// The target that is cheaper than most others. If pairs have different benchmarks in common, three
+/// targets can be cheaper than one another in a circle; then it is the one with the largest
+/// factors.
 fn cheapest<'a>(targets: &[&'a str], comparisons: &[DimensionComparison]) -> &'a str {
     let standing = |target: &&str| {
         let of_target = comparisons.iter().filter(|one| holds(one, target));

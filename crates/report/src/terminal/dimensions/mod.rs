@@ -1,8 +1,8 @@
 //! What each target costs in each dimension, drawn on one axis: a line per target, relative to the
 //! target that costs least in that dimension.
 //!
-//! Each dimension has its own 1x, and what follows from several of them is left to the reader:
-//! which dimension counts depends on the load.
+//! Each dimension has its own 1x, and conclusions over several of them are left to the reader,
+//! since it depends on the load which dimension matters.
 
 mod axis;
 pub(super) mod compact;
@@ -24,11 +24,11 @@ pub(super) use map::{Group, groups};
 use textual::{GAP, list, plural, unbroken, widest};
 
 const INDENT: usize = 4;
-/// Below so many characters of axis, figures are shortened; above, nothing is gained.
+/// If the axis would have fewer characters, figures are shortened; beyond that, nothing is gained.
 const AXIS_LEAST: usize = 24;
 const AXIS_MOST: usize = 64;
 
-/// The plot; nothing where no two targets can be compared.
+/// The plot; nothing if no two targets can be compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
     let groups = groups(document);
     let spans: Vec<Span> =
@@ -84,7 +84,7 @@ fn legend(document: &Document, groups: &[Group<'_>]) -> String {
     text
 }
 
-/// Dimensions of the run in which nothing is a cost that two targets have.
+/// Dimensions of the run in which no two targets have a cost in common.
 fn without_costs(document: &Document) -> Vec<Dimension> {
     let mut dimensions: Vec<Dimension> = document.cells.iter().map(|cell| cell.dimension).collect();
     dimensions.sort_unstable();
@@ -105,7 +105,7 @@ fn title(group: &Group<'_>) -> String {
     format!("  {} ({benchmarks}{without})", group.dimension.heading())
 }
 
-/// How much is said of a ratio.
+/// How much of a ratio is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wording {
     /// `1.12x [1.05, 1.20]`.
@@ -116,7 +116,7 @@ enum Wording {
     None,
 }
 
-/// What stands behind a row's drawing.
+/// The text after a row's drawing.
 fn figure(group: &Group<'_>, row: &Row<'_>, wording: Wording) -> String {
     let Some(span) = row.span().filter(|_| row.comparison.is_some()) else { return String::new() };
     let ratio = units::ratio(span.ratio, span.low, span.high);
@@ -128,14 +128,14 @@ fn figure(group: &Group<'_>, row: &Row<'_>, wording: Wording) -> String {
     share(group, row).map_or_else(|| text.clone(), |share| format!("{text} {share}"))
 }
 
-/// `(3 of 5)`: benchmarks that a target and the cheapest have in common, where others have more.
+/// `(3 of 5)`: benchmarks that a target and the cheapest have in common, if others have more.
 fn share(group: &Group<'_>, row: &Row<'_>) -> Option<String> {
     let benchmarks = row.comparison.filter(|found| found.ratio.is_some())?.benchmarks;
     let is_less = benchmarks < group.benchmarks;
     is_less.then(|| format!("({benchmarks} of {})", group.benchmarks))
 }
 
-/// Where everything of a row stands.
+/// The columns of all parts of a row.
 struct Layout {
     label_width: usize,
     axis: Axis,
@@ -162,7 +162,7 @@ impl Layout {
         Self { label_width, axis, wording, width }
     }
 
-    /// Where the axis begins.
+    /// The column in which the axis begins.
     fn start(&self) -> usize {
         INDENT + self.label_width + GAP
     }

@@ -1,4 +1,4 @@
-//! The plot of runs made by hand.
+//! The plot of hand-made runs.
 
 use record::{Dimension, Document};
 
@@ -13,13 +13,13 @@ fn rendered(document: &Document, width: usize) -> String {
     page.finish()
 }
 
-/// What is drawn, below the text that explains it.
+/// The drawing, without the text that explains it.
 fn plot(document: &Document, width: usize) -> String {
     let text = rendered(document, width);
     text.split_once("\n\n").map(|(_, plot)| plot.to_owned()).unwrap_or_default()
 }
 
-/// Three targets, of which tmpfs has no device to read from.
+/// Three targets, one of which (tmpfs) has no device to read from.
 fn three() -> Sample {
     let mut sample = Sample::new(&["tmpfs", "ext4", "xfs"])
         .benchmark("create", &[&around(100.0, 12), &swaying(400.0, 12), &swaying(200.0, 12)])
@@ -49,7 +49,7 @@ fn what_is_drawn_is_explained_and_nothing_is_added_up() {
     let text = rendered(&document, 400).replace("\n      ", " ");
     assert!(text.contains("and ? an o that cannot be told apart from 1x"), "{text}");
     assert!(text.contains("Dimensions are not added up"), "{text}");
-    // Each target has a line in each dimension that it has costs in, and none besides.
+    // Each target has a line in each dimension in which it has costs, and no others.
     let lines =
         |label: &str| text.lines().filter(|line| line.trim_start().starts_with(label)).count();
     assert_eq!((lines("xfs"), lines("tmpfs")), (2, 1));
@@ -101,7 +101,7 @@ fn a_pair_with_fewer_benchmarks_or_blocks_in_common_says_so() {
 
 #[test]
 fn each_of_three_may_be_cheaper_than_the_next() {
-    // a is cheaper than b by 2, b than c by 2, c than a by 3, each on a benchmark of its own.
+    // a is cheaper than b by 2, b than c by 2, c than a by 3, each on a separate benchmark.
     let (one, two, three) = (around(100.0, 8), around(200.0, 8), around(300.0, 8));
     let sample = Sample::new(&["a", "b", "c"])
         .not_on(&["c"])

@@ -1,4 +1,4 @@
-//! What `fsprism machine` prints: the facts of a machine in sections, names at the left.
+//! What `fsprism machine` prints: the facts about a machine in sections, with names on the left.
 
 use record::machine::{
     Cache, CacheKind, Cgroup, CgroupVersion, DirtyLimits, FileSystemSupport, KernelSupport,
@@ -14,7 +14,7 @@ mod storage;
 /// Width of the names, the same in all sections.
 const NAME_WIDTH: usize = 20;
 
-/// The sections of a machine; facts that it does not tell are left out.
+/// The sections of a machine; unknown facts are left out.
 pub(super) fn render(page: &mut Page, machine: &Machine) {
     section(page, "System", &system(machine));
     section(page, "Processor", &processor(&machine.processor));
@@ -43,7 +43,7 @@ pub(super) fn render(page: &mut Page, machine: &Machine) {
     }
 }
 
-/// A name and what there is to say.
+/// A name and its text.
 pub(super) type Fact = (String, String);
 
 fn section(page: &mut Page, title: &str, facts: &[Fact]) {
@@ -56,7 +56,7 @@ fn section(page: &mut Page, title: &str, facts: &[Fact]) {
     }
 }
 
-/// The fact called `name`, where it is known.
+/// The fact called `name`, if it is known.
 pub(super) fn fact(name: &str, text: Option<impl Into<String>>) -> Option<Fact> {
     let text: String = text?.into();
     (!text.is_empty()).then(|| (name.to_owned(), text))
@@ -143,7 +143,7 @@ fn memory(machine: &Machine) -> Vec<Fact> {
     ])
 }
 
-/// Of each pair of a share and a size, the one that is not 0 is in force.
+/// In each pair of a share and a size, the one that is not 0 is in effect.
 fn write_back(limits: &DirtyLimits) -> Vec<Fact> {
     let in_force = |percent: Option<u32>, size: Option<u64>| match (percent, size) {
         (_, Some(size)) if size > 0 => Some(units::bytes(size)),
@@ -244,7 +244,7 @@ fn permissions(machine: &Machine) -> Vec<Fact> {
     ])
 }
 
-/// Numbers as `0-3, 8`.
+/// Numbers in the form `0-3, 8`.
 fn ranges(numbers: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {

@@ -1,4 +1,4 @@
-//! What lies below a directory: its mount and its device.
+//! What is below a directory: its mount and its device.
 
 use record::machine::{BlockDevice, Machine, Storage, WriteCache};
 
