@@ -1,8 +1,9 @@
 //! Words that readers stumble over, with what to write.
 //!
-//! What users read is looked at: documents, the text of the page, the literals of Rust's code
-//! outside of tests, and the comments that help texts are made of. Comments for contributors are
-//! not.
+//! What users read is checked: documents, the text of the page, the literals of Rust's code outside
+//! of tests, and the comments that help texts are made of. So are comments for contributors, for
+//! phrases of their own: they say what and why in the field's words, as an engineer would to a
+//! colleague.
 
 use crate::{Finding, SourceFile, lexer};
 
@@ -46,22 +47,61 @@ const PHRASES: [(&str, &str); 35] = [
     ("to root alone", "only to root"),
 ];
 
+/// The same for comments, in any case.
+const IN_COMMENTS: [(&str, &str); 16] = [
+    ("cannot be meant", "makes no sense"),
+    ("comes to stand", "takes its place"),
+    ("go on with", "continue"),
+    ("goes on with", "continues"),
+    ("going on with", "continuing"),
+    ("gone on with", "continued, or: resumed"),
+    ("lies below", "is below"),
+    ("lies beside", "is beside"),
+    ("made afresh", "made again"),
+    ("none where", "`None` if, or: empty if"),
+    ("sees to it that", "makes sure that"),
+    ("set against", "compared with"),
+    ("stands beside", "is beside"),
+    ("tells of", "says about"),
+    ("what is known of", "what is known about"),
+    ("what stands", "the text that"),
+];
+
 /// Phrases in one file that readers stumble over.
 pub fn check(file: &SourceFile, is_for_tests: bool) -> Vec<Finding> {
-    if file.path.starts_with("crates/tidy/") || is_for_tests {
+    if file.path.starts_with("crates/tidy/") {
         return Vec::new();
     }
-    let find = |(line, text): (usize, String)| {
+    let find = |(line, text): (usize, String), phrases: &[(&str, &str)]| {
         // "There is no number" is English, "7 is no number" is not.
         let is_said = |at: usize| !text[..at].ends_with("there ");
         let has = |phrase: &str| text.match_indices(phrase).any(|(at, _)| is_said(at));
-        let found = PHRASES.iter().find(|(phrase, _)| has(phrase));
+        let found = phrases.iter().find(|(phrase, _)| has(phrase));
         found.map(|(phrase, better)| {
             let phrase = phrase.trim();
             Finding::new(file, line, format!("\"{phrase}\": write \"{better}\""))
         })
     };
-    texts(file).into_iter().filter_map(find).collect()
+    let texts = if is_for_tests { Vec::new() } else { texts(file) };
+    let of_texts = texts.into_iter().filter_map(|text| find(text, &PHRASES));
+    let of_comments = comments(file).into_iter().filter_map(|text| find(text, &IN_COMMENTS));
+    of_texts.chain(of_comments).collect()
+}
+
+/// The comments of a Rust file, line by line in lower case; without those that descriptions in JSON
+/// schemas are made of.
+fn comments(file: &SourceFile) -> Vec<(usize, String)> {
+    if !file.has_extension(&["rs"]) {
+        return Vec::new();
+    }
+    let has_schema = file.text.contains("JsonSchema");
+    let lines = (1..).zip(file.text.lines().map(str::trim_start));
+    let is_comment =
+        |line: &str| line.starts_with("//") && !(has_schema && line.starts_with("///"));
+    lines
+        .filter(|(_, line)| is_comment(line))
+        .map(|(number, line)| (number, line.to_lowercase()))
+        .collect()
 }
 
 /// What users read of a file, each with the line it begins on.
@@ -106,6 +146,9 @@ mod tests {
         assert_eq!(found("web/src/A.tsx", "// has to be\n<p>has to be</p>\n")[0].0, 2);
         assert_eq!(found("crates/fsprism/src/a.rs", "/// It has to be\n").len(), 1);
         assert_eq!(found("crates/a/src/a.rs", "/// It has to be\n"), []);
+        assert_eq!(found("crates/a/tests/a.rs", "let a = 1;\n    // None where it is.\n")[0].0, 2);
+        assert_eq!(found("crates/a/src/a.rs", "use JsonSchema;\n/// none where\n"), []);
+        assert_eq!(found("crates/a/src/a.rs", "use JsonSchema;\n//! none where\n").len(), 1);
         assert_eq!(found("crates/a/src/a.rs", "\nmod tests {\n    \"has to be\"\n}\n"), []);
     }
 }
