@@ -1,32 +1,32 @@
-//! How a command ends: its exit status, and one sentence where it failed.
+//! How a command ends: its exit status, and one sentence if it failed.
 
 use std::fmt;
 
 use record::{Document, EndReason};
 
-/// Exit status of a command that a signal ended.
+/// Exit status of a command that was ended by a signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Exit status where the data do not tell what was asked.
+/// Exit status if the data cannot answer the question.
 pub(crate) const UNDECIDED: u8 = 3;
 
-/// The end of a command that could do its work.
+/// How a command ended that did not fail with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
-    /// Everything as asked.
+    /// Everything went as asked.
     Well,
     /// Something that was to be measured or checked failed; the output says what.
     WithFailures,
-    /// What was asked could not be told from the data; the output says what would tell.
+    /// The data could not answer the question; the output says what would.
     Undecided,
-    /// A signal ended it; what was measured is kept.
+    /// A signal ended the command; what had been measured is kept.
     Interrupted,
-    /// As a guest's command ended.
+    /// With the exit status of another process: a command in a guest, or one of several runs.
     As(u8),
 }
 
 impl Done {
-    /// The end of a run that ended so, of which this is reported.
+    /// How a command ends whose run ended for this reason and was analysed into this document.
     pub(crate) fn of(reason: EndReason, document: &Document) -> Self {
         let failed = document.cells.iter().any(|cell| cell.failed.is_some());
         match reason {
@@ -43,7 +43,7 @@ impl Done {
     }
 }
 
-/// Marks an error as one of the command line or of an input, not of the work itself.
+/// Marks an error as the fault of the command line or of an input, not of the work itself.
 #[derive(Debug)]
 struct WrongInput;
 
@@ -65,9 +65,9 @@ impl fmt::Display for InterruptedEarly {
 
 impl std::error::Error for InterruptedEarly {}
 
-/// Says of an error whose fault it is.
+/// Marks whose fault an error is.
 pub(crate) trait Blame<T> {
-    /// The command line or an input is wrong: exit status 2.
+    /// Blames the command line or an input: exit status 2.
     fn blame_input(self) -> anyhow::Result<T>;
 }
 
@@ -77,7 +77,7 @@ impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
     }
 }
 
-/// The exit status of a command that failed so.
+/// The exit status of a command that failed with this error.
 pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<InterruptedEarly>() {
         INTERRUPTED
@@ -91,7 +91,7 @@ pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
 /// The sentence that says why a command failed.
 pub(crate) fn sentence_of(error: &anyhow::Error) -> String {
     let mark = WrongInput.to_string();
-    // An error that quotes its source in its own sentence does not need it again.
+    // The outermost sentence is enough: errors include the text of their source where it matters.
     let said = error.chain().map(ToString::to_string).find(|text| *text != mark);
     said.unwrap_or_else(|| "failed".to_owned())
 }

@@ -1,4 +1,4 @@
-//! fsprism: a file-system performance laboratory. This binary is arguments, glue and progress.
+//! fsprism: a file-system performance laboratory. This crate is only arguments, glue and progress.
 
 mod arguments;
 mod command_line;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(refusal) => return output::end(Err(refusal)),
     };
-    // Else a limit on the size of files would end the process without a word.
+    // Without a handler, exceeding the file size limit would kill the process silently.
     let ignored = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let done = match arguments.command {
         Command::Survey(mut given) => suites::survey(&mut given.0),

@@ -1,7 +1,7 @@
-//! Whether a file system is known everywhere once it has a row: one that does not exist gets one,
-//! and is looked for wherever file systems are listed or told apart.
+//! Tests that a row in the table is all it takes for a file system to be known everywhere: adds one
+//! that does not exist, and looks for it wherever file systems are listed or distinguished.
 //!
-//! A process of its own, since what it adds stays.
+//! This is a separate process because the added row stays.
 
 use std::process::Command;
 
@@ -51,7 +51,7 @@ fn a_row_is_all_that_a_file_system_needs() {
     assert_eq!(status.missing.iter().filter(missing).count(), 1, "{:?}", status.missing);
 }
 
-/// What `scripts/setup` installs is read out of the table's source, before anything is built.
+/// `scripts/setup` reads what to install from the table's source, before anything is built.
 #[test]
 fn setup_knows_every_program_and_package() {
     let setup = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/setup");

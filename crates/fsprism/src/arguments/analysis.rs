@@ -1,4 +1,4 @@
-//! The arguments of `fsprism stats`, and the forms of all answers that are no run.
+//! The arguments of `fsprism stats`, and the output formats of all answers that are not runs.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Options of bonnie, of its sizes alone in bonnie-anova, and of bonnie-metadata.
+//! Options of bonnie and bonnie-metadata; bonnie-anova takes only bonnie's sizes.
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -90,7 +90,7 @@ impl OwnOptions for BonnieSizes {
 }
 
 impl BonnieSizes {
-    /// The suite with these options, in these sizes.
+    /// Gives the suite these options, and the sizes from the command line.
     fn shape_with(
         self,
         options: &BonnieOptions,

@@ -1,4 +1,4 @@
-//! What the processor is to count beside what is timed.
+//! What the processor counts in addition to what is timed.
 
 use clap::Args;
 use record::ProcessorCount;
@@ -15,10 +15,10 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// What to count, if it was asked for.
+    /// What to count; empty unless `--counters` was given.
     ///
     /// # Errors
-    /// When this processor cannot, which is known before anything is timed.
+    /// If this processor cannot count it. This is known before anything is timed.
     pub(crate) fn asked(&self) -> Result<Vec<ProcessorCount>, NoSuite> {
         if self.counters { Ok(counted::available()?) } else { Ok(Vec::new()) }
     }

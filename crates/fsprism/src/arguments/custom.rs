@@ -1,4 +1,4 @@
-//! Options of `fsprism run custom`: reads and writes in the words of fio.
+//! Options of `fsprism run custom`: reads and writes in fio's terms.
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -76,10 +76,10 @@ impl OwnOptions for CustomArguments {
 }
 
 impl CustomArguments {
-    /// What is to be done.
+    /// The workload that the options describe.
     ///
     /// # Errors
-    /// When options contradict each other.
+    /// If options contradict each other, or `--rw` is missing.
     fn workload(&self) -> anyhow::Result<CustomWorkload> {
         let Some(rw) = self.rw else {
             let why = "custom needs --rw";
@@ -124,7 +124,7 @@ impl CustomArguments {
     }
 }
 
-/// The size of a request.
+/// Parses the size of a request.
 fn request(text: &str) -> Result<u64, String> {
     let bytes = values::size(text)?;
     match bytes.is_power_of_two() && (512..=16 << 20).contains(&bytes) {

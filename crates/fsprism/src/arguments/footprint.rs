@@ -316,7 +316,7 @@ pub(crate) struct CachesOptions {
     pub(crate) caches: Vec<CacheGiven>,
 }
 
-/// Executions of each operation before those that are traced, where none are asked for.
+/// Default number of untraced executions of each operation before the traced ones.
 const WARM_UP: u32 = 3;
 
 impl Default for TracingOptions {
@@ -326,7 +326,7 @@ impl Default for TracingOptions {
 }
 
 impl TracingOptions {
-    /// What is traced, each operation so often.
+    /// What to trace, with each operation repeated this many times.
     pub(crate) fn plan(&self, repetitions: u32) -> TracingPlan {
         let mut operations = Vec::new();
         let wanted = match self.operations.is_empty() {
@@ -342,7 +342,7 @@ impl TracingOptions {
         TracingPlan { operations, warm_up: self.warm_up, repetitions, state }
     }
 
-    /// Whether nothing was asked for of what is executed, and how.
+    /// Whether the options that say what is executed, and how, all have their defaults.
     pub(crate) fn has_default_operations(&self) -> bool {
         self.operations.is_empty() && self.warm_up == WARM_UP && !self.cold
     }

@@ -1,4 +1,4 @@
-//! Values of `fsprism footprint` as they are written on the command line: caches, streams, phases.
+//! Values of `fsprism footprint` as written on the command line: caches, streams, phases.
 
 use caches::Purpose;
 use caches::naive::Phase;
@@ -19,7 +19,7 @@ pub(crate) struct CacheGiven {
     pub(crate) inclusion: Option<Inclusion>,
 }
 
-/// A cache: `NAME=SIZE,LINE,WAYS`, and then what is not the default.
+/// Parses a cache: `NAME=SIZE,LINE,WAYS`, followed by any settings that are not the default.
 pub(crate) fn cache(text: &str) -> Result<CacheGiven, String> {
     let wrong = || "write a cache as NAME=SIZE,LINE,WAYS: l1d=32k,64,8".to_owned();
     let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
@@ -54,7 +54,7 @@ fn is_level(name: &str) -> bool {
     matches!(name, "l1i" | "l1d") || digit.is_some_and(|level| (1..=9).contains(&level))
 }
 
-/// A policy by its name; the seed of a random one is put in later.
+/// Parses a policy's name. The seed of the random policy is filled in later.
 pub(crate) fn policy(text: &str) -> Result<CachePolicy, String> {
     policy_named(text).map_err(|()| "the policy must be lru, plru or random".to_owned())
 }
@@ -68,7 +68,7 @@ fn policy_named(text: &str) -> Result<CachePolicy, ()> {
     }
 }
 
-/// A kind of inclusion by its name.
+/// Parses the name of a kind of inclusion.
 pub(crate) fn inclusion(text: &str) -> Result<Inclusion, String> {
     inclusion_named(text).map_err(|()| "a level must be inclusive or non-inclusive".to_owned())
 }
@@ -81,12 +81,12 @@ fn inclusion_named(text: &str) -> Result<Inclusion, ()> {
     }
 }
 
-/// A phase of the naive model.
+/// Parses a phase of the naive model.
 pub(crate) fn phase(text: &str) -> Result<Phase, String> {
     Phase::named(text).ok_or_else(|| "a phase must be write or read: write,read".to_owned())
 }
 
-/// A stream: `sequential`, `loop:64k`, `random:1m:store`.
+/// Parses a stream: `sequential`, `loop:64k`, `random:1m:store`.
 pub(crate) fn stream(text: &str) -> Result<Stream, String> {
     let wrong = || {
         "a stream must be sequential, loop:SIZE or random:SIZE, optionally with a kind".to_owned()
@@ -112,7 +112,7 @@ pub(crate) fn stream(text: &str) -> Result<Stream, String> {
     Ok(Stream { pattern, purpose })
 }
 
-/// An operation to trace.
+/// Parses the name of an operation to trace.
 pub(crate) fn operation(text: &str) -> Result<TracedCall, String> {
     text.parse().map_err(|error: UnknownCall| error.to_string())
 }

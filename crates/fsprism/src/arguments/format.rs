@@ -1,4 +1,4 @@
-//! Forms of output.
+//! Output formats.
 
 use ::report::export::BonnieForm;
 use clap::{Args, ValueEnum};
@@ -47,7 +47,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The same of an answer that is not a run, which has these two alone.
+    /// The corresponding format of an answer that is not a run, which has only these two.
     pub(crate) fn of_answers(self) -> Option<AnswerFormat> {
         match self {
             Self::Terminal => Some(AnswerFormat::Terminal),
@@ -66,10 +66,10 @@ impl Format {
         }
     }
 
-    /// Whether it can show runs of a suite.
+    /// Checks that this format can show runs of the suite.
     ///
     /// # Errors
-    /// It cannot, and what to use instead.
+    /// If it cannot; the error says what to use instead.
     pub(crate) fn check(self, suite: &str) -> anyhow::Result<()> {
         let form = match self {
             Self::Bonnie => BonnieForm::Table,

@@ -33,7 +33,7 @@ pub(crate) struct InGuests {
 }
 
 impl InGuests {
-    /// The record of a run that begins now.
+    /// The record of a run that starts now.
     pub(crate) fn record(
         &self,
         (command, suite): (&str, &str),

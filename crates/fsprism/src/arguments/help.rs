@@ -1,4 +1,4 @@
-//! What help says of commands beyond their options: what they measure by default, and examples.
+//! What the help of commands contains beyond their options: default targets, and examples.
 
 use ::report::known_loads;
 use file_system::FileSystem;
@@ -44,7 +44,7 @@ pub(crate) fn run_examples() -> String {
     with_exit_status(RUN_EXAMPLES)
 }
 
-/// Examples, and below them what the exit status means.
+/// Examples, followed by what the exit status means.
 pub(crate) fn with_exit_status(examples: &str) -> String {
     format!("{examples}\n{EXIT_STATUS}")
 }
@@ -99,7 +99,7 @@ Examples:
   fsprism run --resume fsprism-runs/20260301T101500Z-run
 ";
 
-/// Examples of a suite without options of its own.
+/// Examples for a suite that has no options of its own.
 pub(crate) fn timed_examples(suite: &str, has_schedule: bool) -> String {
     let pair = |command: String, what: &str| format!("  {command:<41}  {what}\n");
     let mut text = format!(
@@ -234,7 +234,7 @@ Examples:
 mod tests {
     use super::*;
 
-    /// What estimates of loads take is not what a short budget leaves out.
+    /// A short budget must not leave out the benchmarks that estimates of loads depend on.
     #[test]
     fn a_survey_measures_first_what_loads_take() {
         let survey = suites::suite("survey").expect("it is declared");

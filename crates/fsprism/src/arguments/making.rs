@@ -1,10 +1,10 @@
-//! How scratch targets are made, and when a run has its turn.
+//! How scratch targets are made, and whether a run waits for its turn.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-/// Where images of scratch targets lie unless it is said.
+/// Default directory for images of scratch targets.
 pub(crate) const SCRATCH: &str = "/var/tmp";
 
 /// What to do while other programs keep the machine busy.
@@ -57,7 +57,7 @@ pub(crate) struct Making {
 }
 
 impl Making {
-    /// Where images of scratch targets lie.
+    /// The directory for images of scratch targets.
     pub(crate) fn scratch(&self) -> &Path {
         self.scratch.as_deref().unwrap_or(Path::new(SCRATCH))
     }

@@ -1,4 +1,4 @@
-//! How a run measures: what the suites that are timed on targets take, all of them or some.
+//! How a run measures: options of the suites that are timed on targets, of all of them or of some.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::arguments::making::Making;
 use crate::arguments::values;
 use crate::exit::Blame;
 
-/// Time to spend measuring unless it is said.
+/// Default time to spend measuring.
 pub(crate) const BUDGET: Duration = Duration::from_secs(120);
-/// What stands for the latest run where an option needs a value.
+/// Stands for the latest run where an option needs a value.
 pub(crate) const LATEST: &str = "latest";
 
-/// What a run that is resumed has in its manifest: the command line cannot change it.
+/// Options whose values a resumed run takes from its manifest; the command line cannot change them.
 const WHAT_A_RUN_REMEMBERS: [&str; 12] = [
     "targets",
     "benchmarks",
@@ -100,9 +100,9 @@ impl Measuring {
         self.budget.unwrap_or(BUDGET)
     }
 
-    /// How many runs the command makes, unless it is a single one.
+    /// How many runs the command makes; `None` for a single one.
     pub(crate) fn group(&self) -> Option<u32> {
-        /// Three degrees of freedom for what each benchmark varies by.
+        /// Gives three degrees of freedom for the variance between runs of each benchmark.
         const PILOT: u32 = 4;
         self.runs.or(self.plan_for.map(|_| PILOT))
     }
@@ -177,10 +177,10 @@ pub(crate) struct Lasting {
 }
 
 impl Lasting {
-    /// How long replicates are to last, if that was asked for.
+    /// The requested length of replicates, in seconds.
     ///
     /// # Errors
-    /// When one takes longer than all may.
+    /// If a single replicate would take longer than the whole budget.
     pub(crate) fn seconds(&self, measuring: &Measuring) -> anyhow::Result<Option<f64>> {
         let budget = measuring.budget();
         let is_bounded = measuring.blocks.is_none();
@@ -237,7 +237,7 @@ pub(crate) enum Spacing {
 }
 
 impl Offered {
-    /// As a run records it.
+    /// The load as a run records it; `None` if no rate was given.
     pub(crate) fn load(&self) -> Option<OfferedLoad> {
         let spacing = match self.spacing {
             Some(Spacing::Constant) => record::Spacing::Constant,

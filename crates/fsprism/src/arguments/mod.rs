@@ -1,4 +1,4 @@
-//! The options of every command: help, completions and the manual pages follow from them.
+//! The options of every command. Help, completions and the manual pages are generated from them.
 
 pub(crate) mod analysis;
 pub(crate) mod array_walk;

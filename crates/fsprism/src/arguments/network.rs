@@ -90,7 +90,7 @@ pub(crate) struct FscacheOptions {
     pub(crate) kernel: GuestKernel,
 }
 
-/// A tree: `1185x19258`.
+/// Parses a tree, as directories x files: `1185x19258`.
 fn tree(text: &str) -> Result<TreeShape, String> {
     let wrong = || {
         "a tree must be a number of directories and a number of files, such as \

@@ -1,4 +1,4 @@
-//! The command lines of what is made of runs: `report`, `compare` and `check`.
+//! The command lines of commands that read runs: `report`, `compare` and `check`.
 
 use std::path::PathBuf;
 

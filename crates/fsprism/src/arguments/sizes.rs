@@ -1,4 +1,4 @@
-//! Sizes that a benchmark is run in, one or several.
+//! The size, or sizes, that a benchmark is run in.
 
 use ::targets::TargetSpec;
 use machine::describe::describe;
@@ -6,23 +6,23 @@ use record::machine::Machine;
 
 use crate::arguments::values;
 
-/// More make no better curve.
+/// Most sizes in a list; more would not make a better curve.
 const MOST: usize = 64;
 
 /// The sizes of a file, or of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sizes {
-    /// As they were given.
+    /// These sizes.
     Given(Vec<u64>),
     /// A quarter and four times each cache or memory.
     Around,
 }
 
-/// Sizes that were given, one or several.
+/// The sizes that were given, one or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SizeList(pub(crate) Vec<u64>);
 
-/// Sizes: `1m`, `128k,1m,64m`.
+/// Parses sizes: `1m`, `128k,1m,64m`.
 pub(super) fn list(text: &str) -> Result<SizeList, String> {
     let sizes: Vec<u64> = text.split(',').map(values::size).collect::<Result<_, _>>()?;
     match sizes.len() <= MOST {
@@ -31,12 +31,12 @@ pub(super) fn list(text: &str) -> Result<SizeList, String> {
     }
 }
 
-/// Sizes: `1m`, `128k,1m,64m`, `around-caches`.
+/// Parses sizes: `1m`, `128k,1m,64m`, `around-caches`.
 pub(super) fn around_caches(text: &str) -> Result<Sizes, String> {
     sizes(text, "around-caches")
 }
 
-/// Sizes: `1m`, `128k,1m,64m`, `around-memory`.
+/// Parses sizes: `1m`, `128k,1m,64m`, `around-memory`.
 pub(super) fn around_memory(text: &str) -> Result<Sizes, String> {
     sizes(text, "around-memory")
 }
@@ -51,9 +51,9 @@ fn sizes(text: &str, around: &str) -> Result<Sizes, String> {
     }
 }
 
-/// The memory that can cache each target that was asked for, in bytes: the least of its own limit,
-/// the control group's and the machine's. A text that names no target is refused where targets are
-/// made, and has no memory here.
+/// The memory, in bytes, that can cache each of the given targets: the smallest of the target's own
+/// limit, the control group's limit and the machine's memory. Text that does not parse as a target
+/// is left out here, and refused where targets are made.
 pub(super) fn memories(targets: &[String]) -> Vec<u64> {
     memories_on(&describe(), targets)
 }

@@ -12,7 +12,7 @@ use crate::arguments::counters::Counters;
 use crate::arguments::sizes::{self, Sizes};
 use crate::arguments::values;
 
-/// The option that has phases counted in guests as well.
+/// The option that also counts the phases in guests.
 pub(crate) const CACHE_TRAFFIC: &str = "cache_traffic";
 
 /// Options of sprite-lfs. Those that are not given are as in the variant.
@@ -137,8 +137,9 @@ impl SpriteLfsArguments {
         SpriteLfsRun { options, further_file_bytes: sizes.collect() }
     }
 
-    /// Whether sprite-lfs has its files in sizes around the caches of this machine: where that is
-    /// asked for, and as a step of the correction. What is counted in guests has one size.
+    /// Whether file sizes are chosen around this machine's caches: if that was asked for, and by
+    /// default in the corrected variant, except when phases are counted in guests, which takes a
+    /// single size.
     fn are_sizes_placed(&self) -> bool {
         match &self.file_size {
             Some(sizes) => *sizes == Sizes::Around,
@@ -147,7 +148,7 @@ impl SpriteLfsArguments {
     }
 }
 
-/// The options as words of the command line.
+/// The options as command-line words.
 pub(crate) fn words(options: &SpriteLfsOptions) -> Vec<String> {
     let is = |name: &str, value: bool| format!("--{name}={value}");
     let given = |name: &str, value: String| format!("--{name}={value}");
@@ -172,7 +173,7 @@ pub(crate) fn words(options: &SpriteLfsOptions) -> Vec<String> {
     words
 }
 
-/// A pause: `1us`, `10ms`.
+/// Parses a pause: `1us`, `10ms`.
 fn pause(text: &str) -> Result<Duration, String> {
     let wrong = || "a pause must be a number with us, ms or s, up to 1s: 1us".to_owned();
     let pause = match text.strip_suffix("us") {
@@ -223,7 +224,7 @@ mod tests {
         for given in ["", "--variant published", "--variant corrected --file-size 1m"] {
             assert!(!placed(given), "{given}");
         }
-        // Guests count one size.
+        // Counting in guests takes a single size.
         assert!(!placed("--variant corrected --cache-traffic"));
     }
 

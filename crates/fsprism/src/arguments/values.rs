@@ -1,10 +1,10 @@
-//! Values as they are written on the command line: sizes, times, percentages.
+//! Values as written on the command line: sizes, times, percentages.
 
 use std::time::Duration;
 
 use suites::RangeEnd;
 
-/// A size in bytes: `4k`, `64m`, `2G` are powers of 1024.
+/// Parses a size in bytes: `4k`, `64m`, `2G`, with powers of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     match ::targets::parse_size(text) {
         Some(0) => Err("a size of 0 leaves nothing to measure; give one above 0".to_owned()),
@@ -15,13 +15,13 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Permissions: `755`.
+/// Parses permissions: `755`.
 pub(crate) fn permissions(text: &str) -> Result<u32, String> {
     let mode = u32::from_str_radix(text, 8).ok().filter(|&mode| mode <= 0o7777);
     mode.ok_or_else(|| "permissions must be an octal number up to 7777: 755".to_owned())
 }
 
-/// A time: `10s`, `2m`, `1h`, `500ms`.
+/// Parses a time: `10s`, `2m`, `1h`, `500ms`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || "a time must be a number with ms, s, m or h: 90s".to_owned();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
@@ -40,8 +40,8 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// Time to spend measuring: at most ten years, which is more than anybody waits for and less than
-/// what the arithmetic of time can hold.
+/// Parses the time to spend measuring: at most ten years, which is longer than anybody waits and
+/// short enough for time arithmetic not to overflow.
 pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     const MOST: Duration = Duration::from_secs(87_600 * 3600);
     let budget = time(text)?;
@@ -52,9 +52,10 @@ pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Operations per second: `2000`, or `2k` with a power of 1000.
+/// Parses operations per second: `2000`, or `2k` with a power of 1000.
 pub(crate) fn rate(text: &str) -> Result<u64, String> {
-    /// Below, a replicate of a hundred takes too long; above, reading the clock does.
+    /// At lower rates, a replicate of a hundred operations takes too long; at higher ones, reading
+    /// the clock does.
     const RANGE: std::ops::RangeInclusive<u64> = 10..=1_000_000;
     let (number, times) = match text.strip_suffix(['k', 'K']) {
         Some(number) => (number, 1000),
@@ -72,7 +73,7 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A penalty: a number above 0.
+/// Parses a penalty: a number above 0.
 pub(crate) fn cost(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     number
@@ -80,7 +81,7 @@ pub(crate) fn cost(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a penalty must be a number above 0: 25".to_owned())
 }
 
-/// A percentage above 0: `2%` or `2`.
+/// Parses a percentage above 0: `2%` or `2`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .strip_suffix('%')
@@ -94,7 +95,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How wide an interval may be on each side: below 100 %, where it would reach 0.
+/// Parses how wide an interval may be on each side: below 100 %, where it would reach 0.
 pub(crate) fn width(text: &str) -> Result<f64, String> {
     match percent(text)? {
         percent if percent < 100.0 => Ok(percent),
@@ -102,10 +103,10 @@ pub(crate) fn width(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A change that is to be seen: `5%`.
+/// Parses the size of a change to detect: `5%`.
 pub(crate) fn change(text: &str) -> Result<f64, String> {
     match percent(text)? {
-        // Whoever thinks in shares would be given a hundredth of what was meant.
+        // 0.05 may be meant as 5 %: somebody who thinks in shares would get a hundredth of it.
         percent if percent < 1.0 && !text.ends_with('%') => Err(format!(
             "{text} could be a share or a percentage: give {}% or {text}%",
             percent * 100.0
@@ -114,15 +115,15 @@ pub(crate) fn change(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How much worse something may become, in percent, and in which metric; where none is named, in
-/// the one that is compared.
+/// How much worse a metric may become, in percent. Without a metric, it is the one that is
+/// compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gate {
     pub(crate) metric: Option<String>,
     pub(crate) percent: f64,
 }
 
-/// A gate: `5%`, or `p99:10%`.
+/// Parses a gate: `5%`, or `p99:10%`.
 pub(crate) fn gate(text: &str) -> Result<Gate, String> {
     let (metric, limit) = match text.rsplit_once(':') {
         Some((metric, limit)) => (Some(metric.to_owned()), limit),
@@ -139,7 +140,7 @@ pub(crate) fn gate(text: &str) -> Result<Gate, String> {
     }
 }
 
-/// A share of operations in whole percents: `70%` or `70`, from 0 to 100.
+/// Parses a share of operations in whole percents: `70%` or `70`, from 0 to 100.
 pub(crate) fn share(text: &str) -> Result<u64, String> {
     match text.strip_suffix('%').unwrap_or(text).parse() {
         Ok(percent) if percent <= 100 => Ok(percent),
@@ -148,7 +149,8 @@ pub(crate) fn share(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A position on an axis of a search: a size or a count, which may be 0, or a whole percentage.
+/// Parses a position on an axis of a search: a size, a count (which may be 0) or a whole
+/// percentage.
 pub(crate) fn position(text: &str) -> Result<RangeEnd, String> {
     let (number, is_percent) =
         text.strip_suffix('%').map_or((text, false), |number| (number, true));
@@ -159,7 +161,7 @@ pub(crate) fn position(text: &str) -> Result<RangeEnd, String> {
     })
 }
 
-/// A confidence level as a share of 1, from a percentage: `95%`.
+/// Parses a confidence level, given as a percentage (`95%`), into a share of 1.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     let percent = percent(text)?;
     if (50.0..=99.99).contains(&percent) {
@@ -169,7 +171,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A quantile: `0.99`.
+/// Parses a quantile: `0.99`.
 pub(crate) fn quantile(text: &str) -> Result<f64, String> {
     let inside = |q: &f64| *q > 0.0 && *q < 1.0;
     text.parse()

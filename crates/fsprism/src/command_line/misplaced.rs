@@ -1,4 +1,4 @@
-//! Command lines that cannot be meant: what was probably meant instead.
+//! Command lines that cannot be meant as written, and what was probably meant.
 
 use std::io::{self, Write};
 use std::{env, process};
@@ -14,14 +14,14 @@ use crate::commands::suites;
 use crate::exit::Blame;
 use crate::output;
 
-/// Suites that are named as those that take an option, where more do.
+/// How many suites to name when more than that take an option.
 const NAMED: usize = 3;
 
 /// Parses the command line.
 ///
 /// # Errors
-/// It begins with a target or a suite where a command belongs, or runs a suite that there is not;
-/// whatever else is wrong with it ends the process.
+/// If it starts with a target or a suite instead of a command, or runs a suite that does not exist.
+/// Any other mistake ends the process.
 pub(crate) fn parse() -> anyhow::Result<Arguments> {
     let words = suite_first(env::args_os().collect());
     Arguments::try_parse_from(&words).or_else(|error| {
@@ -34,7 +34,7 @@ pub(crate) fn parse() -> anyhow::Result<Arguments> {
     })
 }
 
-/// A refusal of something that the suite does not take, with what does.
+/// If the suite does not take an argument, adds what does to the error.
 fn with_takers(error: clap::Error, words: &[String]) -> clap::Error {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
@@ -62,7 +62,7 @@ fn with_takers(error: clap::Error, words: &[String]) -> clap::Error {
     refusal
 }
 
-/// What to do with an argument that a command does not take.
+/// Advice about an argument that a command does not take.
 fn tip(given: &str, path: &[&str]) -> Option<String> {
     let Some(option) = given.strip_prefix("--") else {
         let suite = path.get(1)?;
@@ -83,8 +83,8 @@ fn tip(given: &str, path: &[&str]) -> Option<String> {
     }
 }
 
-/// Prints help, the version or what is wrong, and ends the process; unlike [`clap::Error::exit`],
-/// not as if all were well where help that was asked for could not be written.
+/// Prints help, the version or what is wrong, and ends the process. Unlike [`clap::Error::exit`],
+/// it does not exit with success if the help that was asked for could not be written.
 fn end(error: &clap::Error) -> ! {
     let printed = error.print().and_then(|()| io::stdout().flush());
     match printed {
@@ -96,7 +96,7 @@ fn end(error: &clap::Error) -> ! {
     }
 }
 
-/// What to run instead, where that is clear.
+/// What to run instead, if that is clear.
 fn instead(error: &clap::Error, words: &[String]) -> Option<String> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(given))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -122,7 +122,8 @@ fn instead(error: &clap::Error, words: &[String]) -> Option<String> {
     Some(format!("`{given}` is a {what}, not a command: run `fsprism {command} {words}`"))
 }
 
-/// Whether a word reads as a target, or what is wrong with it where it does.
+/// Tries to read a word as a target: `None` if it does not look like one, an error if it does but
+/// is wrong.
 fn target(word: &str) -> Option<Result<(), String>> {
     match word.parse::<TargetSpec>() {
         Ok(_) => Some(Ok(())),

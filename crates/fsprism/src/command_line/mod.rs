@@ -1,4 +1,4 @@
-//! The command line as a whole: parsing, help, completions and the manual pages follow from it.
+//! The command line as a whole. Parsing, help, completions and the manual pages come from it.
 
 mod misplaced;
 mod suite_first;
@@ -112,7 +112,7 @@ pub(crate) enum RunGiven {
 
 impl Args for RunGiven {
     fn augment_args(command: clap::Command) -> clap::Command {
-        // What a run was made on cannot be changed, and is no option without one.
+        // `--aged` cannot change a run that exists, and without a run it is not an option of `run`.
         let command = ResumeOptions::augment_args(command)
             .mut_arg("aged", |aged| aged.hide(true).conflicts_with("resume"));
         command.defer(suites::add_to)

@@ -1,7 +1,7 @@
-//! `fsprism run --budget 30s nano/io .`: options may stand before the suite that they are for.
+//! Lets options precede the suite they belong to: `fsprism run --budget 30s nano/io .`
 //!
-//! A suite is a command of `run`, and its options follow it. The word that names it is moved to the
-//! front, so that they may also precede it.
+//! A suite is a subcommand of `run` whose options follow it. To let them precede it as well, its
+//! name is moved to the front.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use clap::{Arg, Command};
 
 use crate::commands::suites;
 
-/// The words of a command line, with the suite right behind `run`.
+/// The words of a command line, with the suite moved to right after `run`.
 pub(super) fn suite_first(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|word| word != "run") {
         return words;
@@ -27,7 +27,7 @@ pub(super) fn suite_first(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Where the first word stands, from a place on, that is neither an option nor the value of one.
+/// The index of the first word, at or after `from`, that is neither an option nor its value.
 fn first_operand(words: &[OsString], from: usize, taken: &Command) -> Option<usize> {
     let mut at = from;
     while let Some(word) = words.get(at) {
@@ -48,8 +48,8 @@ fn first_operand(words: &[OsString], from: usize, taken: &Command) -> Option<usi
     None
 }
 
-/// How many words an option takes at least, and whether any may follow it without a sign of
-/// equality.
+/// The fewest values that an option takes, and whether they may follow it as separate words,
+/// without an equals sign.
 fn values(option: &Arg) -> (usize, bool) {
     let may_follow = option.get_action().takes_values() && !option.is_require_equals_set();
     (option.get_num_args().map_or(1, |range| range.min_values()), may_follow)
@@ -70,7 +70,7 @@ mod tests {
                 "run --drop-caches --out a --seed=1 custom --rw read .",
                 "run custom --drop-caches --out a --seed=1 --rw read .",
             ),
-            // Values, words that are no suites, and what follows a -- stay where they are.
+            // Values, words that are not suites, and anything after `--` stay where they are.
             ("run --resume nano", "run --resume nano"),
             ("run --out nano --list", "run --out nano --list"),
             ("run --verify ext4 nano", "run --verify ext4 nano"),

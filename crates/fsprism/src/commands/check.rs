@@ -12,7 +12,7 @@ use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::named;
 
-/// Reads a run and prints its known mistakes. That it contains some is no failure of the command.
+/// Reads a run and prints its known mistakes. Finding some is not a failure of the command.
 pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Done> {
     let named = named::single_runs_or_latest(options.run.as_slice())?;
     let path = named.first().map_or(Path::new("."), |path| path.as_path());

@@ -76,7 +76,7 @@ fn asked(options: &CliffOptions, seed: u64) -> Wanted {
     }
 }
 
-/// Makes the files, searches, then takes everything away again.
+/// Makes the files, searches, then removes everything again.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn search(
     testbed: Testbed,
@@ -122,7 +122,7 @@ fn search(
     Ok(reason)
 }
 
-/// What is known of the run once its searches are planned.
+/// Completes the record of the run with what is known once its searches are planned.
 fn run_record(options: &CliffOptions, plans: &[Planned], run: RunRecord) -> RunRecord {
     RunRecord {
         kind: RunKind::Searched,

@@ -1,4 +1,4 @@
-//! `fsprism compare`: targets of a run, runs, or several runs a side, with one another.
+//! `fsprism compare`: compares the targets of a run, runs, or two sides of several runs each.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         first_side,
     };
     let document = compare_runs(&runs, &how).blame_input()?;
-    // Whatever is wrong with a gate is said before anything is printed.
+    // A gate that is wrong must be refused before anything is printed.
     let gated = options.fail_above.iter().map(|gate| Gated::of(gate, &runs, &how));
     let gated = gated.collect::<anyhow::Result<Vec<Gated<'_>>>>().blame_input()?;
     let width = output::terminal_options().width;
@@ -65,22 +65,22 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
     Ok(ends)
 }
 
-/// What may not get worse, and what became of it.
+/// A gate (`--fail-above`) and the comparison that it is judged by.
 struct Gated<'a> {
     gate: &'a Gate,
-    /// The comparison in a metric of its own.
+    /// A comparison in the gate's own metric; `None` if that is the metric shown.
     own: Option<CompareDocument>,
 }
 
 impl<'a> Gated<'a> {
-    /// Compares the runs in the gate's metric, if it is another than the one that is shown.
+    /// Compares the runs in the gate's metric, if that is not the one shown.
     fn of(gate: &'a Gate, runs: &[NamedRun], shown: &How) -> anyhow::Result<Self> {
         let metric = gate.metric.as_deref().map(ComparedMetric::named);
         let Some(metric) = metric.filter(|metric| *metric != shown.metric) else {
             return Ok(Self { gate, own: None });
         };
         let name = metric.name().to_owned();
-        // The analysis of variance is not asked for here.
+        // A gate needs no analysis of variance.
         let how = How { metric, factors: Vec::new(), ..shown.clone() };
         let document = compare_runs(runs, &how)?;
         if document.comparisons.iter().all(|one| one.better == Better::Neither) {
@@ -91,7 +91,8 @@ impl<'a> Gated<'a> {
         Ok(Self { gate, own: Some(document) })
     }
 
-    /// Says what became of it, and how the command ends now: a failure outweighs what is not known.
+    /// Reports the gate's result and returns how the command now ends. Failing takes precedence
+    /// over being undecided.
     fn judge(&self, shown: &CompareDocument, before: Done) -> Done {
         let answer = self.own.as_ref().unwrap_or(shown).gate(self.gate.percent / 100.0);
         let of = self.gate.metric.as_ref().map_or_else(String::new, |name| format!("{name}: "));
@@ -107,7 +108,7 @@ impl<'a> Gated<'a> {
         }
     }
 
-    /// What the gate does not see, if it has a metric of its own.
+    /// What a gate with its own metric does not cover: benchmarks without that metric.
     fn hole(&self) -> Option<String> {
         let document = self.own.as_ref()?;
         let (name, many) = (&document.metric, document.without_metric.len());
@@ -117,7 +118,7 @@ impl<'a> Gated<'a> {
     }
 }
 
-/// Prints how the targets of a directory of runs compare over all of them.
+/// Prints how the targets compare over all runs in a directory of runs.
 pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
     let paths = runs::of_group(group).unwrap_or_default();
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
@@ -129,14 +130,14 @@ pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
     output::print_answer(format, &document, || document.text(width))
 }
 
-/// The runs in order, and how many of them are the first side where there are sides.
+/// The runs in order, and how many of them are the first side, if there are sides.
 struct Asked {
     paths: Vec<PathBuf>,
     first_side: Option<usize>,
 }
 
 impl Asked {
-    /// A run that counts twice would make chance look sure.
+    /// Refuses a run that is named twice: counted twice, it would make chance look significant.
     fn once(self) -> anyhow::Result<Self> {
         let real: Vec<PathBuf> =
             self.paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect();
@@ -151,7 +152,7 @@ impl Asked {
     }
 }
 
-/// A directory of runs stands for all of them, and makes a side.
+/// Which runs to compare. A directory of runs stands for all runs in it, which form one side.
 fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
     if !options.a.is_empty() {
         let mut paths = all_of(&options.a);
@@ -178,7 +179,7 @@ fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
     }
 }
 
-/// Every run that is named, or is in a directory of runs that is.
+/// The named runs, with directories of runs replaced by the runs in them.
 fn all_of(paths: &[PathBuf]) -> Vec<PathBuf> {
     let each = paths.iter().map(|path| runs::of_group(path).unwrap_or_else(|| vec![path.clone()]));
     each.flatten().collect()

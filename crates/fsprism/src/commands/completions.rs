@@ -1,8 +1,8 @@
-//! Completion scripts, from the same definition as the command line.
+//! Completion scripts, generated from the definition of the command line.
 //!
-//! Where an argument is any text, the script also offers the words that are known: suites, file
-//! systems, benchmarks, loads, papers. Only the definition that the script is made from holds them,
-//! so the command line takes whatever it took.
+//! For arguments that take any text, the script also offers the known words: suites, file systems,
+//! benchmarks, loads, papers. They are only added to the definition that the script is generated
+//! from, so the command line itself accepts as much as before.
 
 use std::fmt::Write;
 
@@ -17,12 +17,12 @@ use crate::commands::{papers, suites};
 use crate::exit::Done;
 use crate::output;
 
-/// Where a zsh completes a target: a file system or a directory.
+/// The zsh function that completes a target: a file system or a directory.
 const ZSH_TARGETS: &str = "_fsprism_targets";
 
-/// Prints the completion script of a shell, from the whole command line.
+/// Prints the completion script for a shell. `whole` is the definition of the whole command line.
 pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Done> {
-    // What commands work out only when they are needed is part of the script.
+    // The script also needs what commands define lazily.
     whole.build();
     let pages = names_below(&whole);
     let mut command = informed(whole, &pages);
@@ -39,7 +39,7 @@ pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Do
     Ok(Done::Well)
 }
 
-/// The command with the words that its arguments are known to take.
+/// The command, with the known words as possible values of its arguments.
 fn informed(command: Command, pages: &[String]) -> Command {
     let name = command.get_name().to_owned();
     command
@@ -50,8 +50,8 @@ fn informed(command: Command, pages: &[String]) -> Command {
         .mut_subcommands(|one| informed(one, pages))
 }
 
-/// What is known of an argument's values; nothing of most. The pages of the manual are those of
-/// commands.
+/// The known values of an argument; most arguments have none. `pages` are the names of the manual
+/// pages, which are those of commands.
 fn known(command: &str, argument: &str, pages: &[String]) -> Vec<String> {
     let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
     match (command, argument) {
@@ -69,7 +69,7 @@ fn file_systems() -> Vec<&'static str> {
     FileSystem::made().map(|made| made.row().name).collect()
 }
 
-/// The benchmarks of a suite, which its command is named after.
+/// The benchmarks of a suite; its command has the suite's name.
 fn benchmarks(suite: &str) -> Vec<String> {
     let row = suites::row(suite).ok();
     row.into_iter().flat_map(|row| row.benchmarks).map(|one| one.name).collect()
@@ -88,7 +88,7 @@ fn names_below(command: &Command) -> Vec<String> {
     names
 }
 
-/// A zsh's script that offers directories beside the file systems.
+/// Makes a zsh script offer directories as well as file systems.
 fn with_directories(script: &str) -> String {
     let list = format!("({})", file_systems().join(" "));
     let function = format!(
@@ -98,7 +98,7 @@ fn with_directories(script: &str) -> String {
     script.replace(&list, ZSH_TARGETS).replacen("_fsprism() {", &function, 1)
 }
 
-/// What a fish is told of arguments without an option, of which the generated script says nothing.
+/// Completions of positional arguments for fish, which the generated script does not cover.
 fn without_option(command: &Command, pages: &[String]) -> String {
     let mut lines = String::new();
     for one in command.get_subcommands() {

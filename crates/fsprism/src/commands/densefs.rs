@@ -18,10 +18,10 @@ use crate::arguments::densefs::{
 use crate::exit::{Blame, Done};
 use crate::output;
 
-/// Lines of which a DenseFS is made, in bytes.
+/// Size of the lines that a DenseFS consists of, in bytes.
 const LINE_BYTES: u64 = 64;
 
-/// Does what `fsprism densefs` is told.
+/// Runs a subcommand of `fsprism densefs`.
 pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Done> {
     match command {
         DensefsCommand::Mkfs(options) => mkfs(options),
@@ -40,7 +40,7 @@ fn mkfs(options: &MkfsOptions) -> anyhow::Result<Done> {
     Ok(Done::Well)
 }
 
-/// Mounts a DenseFS, and leaves a process behind that serves it.
+/// Mounts a DenseFS and leaves a process running that serves it.
 fn mount(options: &MountOptions) -> anyhow::Result<Done> {
     if options.serve || options.foreground {
         return serve(options);
@@ -63,10 +63,10 @@ fn mount(options: &MountOptions) -> anyhow::Result<Done> {
     Err(anyhow::anyhow!(why)).blame_input()
 }
 
-/// What a process that serves a mount says as soon as there is one.
+/// What the serving process prints as soon as the file system is mounted.
 const MOUNTED: &[u8] = b"mounted\n";
 
-/// Serves a mount until it is unmounted, or a signal asks to.
+/// Serves a mount until it is unmounted, or until a signal asks to unmount it.
 fn serve(options: &MountOptions) -> anyhow::Result<Done> {
     let files = DenseFs::attach(&options.arena).blame_input()?;
     let mut mount = Mount::on(&options.directory, files).blame_input()?;
@@ -74,12 +74,12 @@ fn serve(options: &MountOptions) -> anyhow::Result<Done> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            // One that is in use stays, as with umount.
+            // A mount that is in use stays, as with umount(8).
             unmounter.unmount().ok();
         }
     });
     if options.serve {
-        // Not to end with the terminal from which it was asked for.
+        // The process must outlive the terminal that it was started from.
         rustix::process::setsid().ok();
         output::print(&String::from_utf8_lossy(MOUNTED))?;
         let nothing = std::fs::File::options().write(true).open("/dev/null")?;
@@ -118,7 +118,7 @@ fn stat(options: &DensefsOptions) -> anyhow::Result<Done> {
 #[derive(Debug, Serialize)]
 struct Checked {
     path: PathBuf,
-    /// What is wrong first; none if it is whole.
+    /// The first problem found; `None` if the DenseFS is whole.
     problem: Option<String>,
     directories: u64,
     others: u64,

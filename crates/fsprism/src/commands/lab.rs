@@ -16,7 +16,7 @@ use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
 use crate::session::start::this_program;
 
-/// Does what was asked of the lab.
+/// Runs a subcommand of `fsprism lab`.
 pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Done> {
     let lab = Lab::of_user().blame_input()?;
     match command {
@@ -50,7 +50,7 @@ fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
     })
 }
 
-/// Which kernel is asked for: packages in files end in `.deb`.
+/// Which kernel was asked for. Words that end in `.deb` are package files.
 fn request(options: &BuildOptions) -> anyhow::Result<Request> {
     let is_file = |word: &String| word.ends_with(".deb");
     match (&options.kernel[..], &options.from_source) {

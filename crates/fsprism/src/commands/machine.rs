@@ -1,4 +1,4 @@
-//! `fsprism machine`: what this computer is, and what is permitted here.
+//! `fsprism machine`: what this computer is, and what fsprism may do on it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use crate::arguments::MachineOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
 
-/// Whose storage is described where no directory is named; one that is not there is no error.
+/// Directories whose storage is described if none is named. They need not exist.
 const BY_DEFAULT: [&str; 2] = ["/var/tmp", "."];
 
 /// Prints the description of this machine.

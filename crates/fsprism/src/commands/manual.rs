@@ -1,4 +1,4 @@
-//! The manual pages, one for each command, from the same definition as the command line.
+//! The manual pages, one per command, generated from the definition of the command line.
 
 use anyhow::anyhow;
 use clap::{Arg, ArgAction, Command};
@@ -22,7 +22,7 @@ pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<D
     Ok(Done::Well)
 }
 
-/// The command that these words lead to, and the one that it belongs to.
+/// The command that these words lead to, and its parent.
 fn found<'a>(
     whole: &'a Command,
     words: &[String],
@@ -66,7 +66,7 @@ fn page(above: Option<&Command>, command: &Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(page)?)
 }
 
-/// How it is called, with the values of its options: the generator's has their names alone.
+/// The synopsis, with the values of options; the generator's own has only their names.
 fn synopsis(command: &Command) -> Roff {
     let mut words = vec![bold(command.get_bin_name().unwrap_or_else(|| command.get_name()))];
     let (operands, options): (Vec<&Arg>, Vec<&Arg>) = command
@@ -120,8 +120,8 @@ fn name_of(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-/// What help says below the options. A line of one word and a colon begins a section; lines that
-/// are indented stay as they are.
+/// The help text below the options. A line that is a single word and a colon starts a section;
+/// indented lines are kept as they are.
 fn further_help(command: &Command) -> Roff {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let text = text.map(ToString::to_string).unwrap_or_default();
@@ -141,7 +141,7 @@ fn further_help(command: &Command) -> Roff {
     roff
 }
 
-/// Adds lines: those that are indented as they are, all others filled.
+/// Adds lines: indented ones verbatim, all others filled.
 fn lines_of(roff: &mut Roff, lines: &str) {
     let mut is_filled = true;
     for line in lines.lines() {
@@ -161,7 +161,8 @@ fn is_heading(words: &str) -> bool {
     !words.is_empty() && words.chars().all(char::is_alphabetic)
 }
 
-/// The pages of the command above this one, of those beside it and of those below.
+/// References to the pages of the parent command, of its other subcommands, and of this command's
+/// own.
 fn see_also(above: Option<&Command>, command: &Command) -> Roff {
     let beside = above.into_iter().flat_map(Command::get_subcommands);
     let beside = beside.filter(|one| one.get_name() != command.get_name());
@@ -175,7 +176,7 @@ fn see_also(above: Option<&Command>, command: &Command) -> Roff {
     }
     let mut roff = Roff::new();
     roff.control("SH", ["SEE ALSO"]);
-    // Names are not hyphenated, and words not spread.
+    // Do not hyphenate names, and do not justify the lines.
     roff.control("nh", []);
     roff.control("ad", ["l"]);
     roff.text(words);

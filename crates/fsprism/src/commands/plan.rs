@@ -1,4 +1,4 @@
-//! `--plan-for`: how many runs of what length it takes to see a change.
+//! `--plan-for`: how many runs, and of what length, it takes to detect a change.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::runs;
 
-/// What the sides are given anew.
+/// Options that are set anew for each side.
 const OF_EACH_SIDE: [&str; 8] =
     ["--runs", "--plan-for", "--out", "--format", "--seed", "--budget", "--blocks", "--precision"];
-/// What a run of a group is told besides.
+/// The option that each run of a group gets in addition.
 const OF_A_GROUP: &str = "--drop-caches";
 
-/// Prints how many runs it takes to see a change of so many percent, judged by these.
+/// Prints how many runs it takes to detect a change of `percent`, judging by these runs.
 pub(crate) fn print(
     paths: &[PathBuf],
     (percent, how): (f64, &CompareOptions),

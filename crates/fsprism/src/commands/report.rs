@@ -1,4 +1,4 @@
-//! `fsprism report`: the report of runs, written again.
+//! `fsprism report`: writes the report of runs again.
 
 use ::report::AnalysedRun;
 use record::Run;
@@ -9,7 +9,7 @@ use crate::exit::{Blame, Done};
 use crate::output::{self, Form, page};
 use crate::session::{loads, named};
 
-/// Writes the page of run directories, or prints them in another form.
+/// Writes a page for run directories, or prints them in another format.
 pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Done> {
     let paths = named::single_runs_or_latest(&options.runs)?;
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();

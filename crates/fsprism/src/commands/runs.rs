@@ -12,7 +12,7 @@ use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::runs::{MANIFEST, of_group};
 
-/// The runs in a directory, the oldest first.
+/// The runs in a directory, oldest first.
 #[derive(Debug, Serialize)]
 struct Runs {
     runs: Vec<Found>,
@@ -23,7 +23,7 @@ struct Runs {
 struct Found {
     #[serde(serialize_with = "as_text")]
     path: PathBuf,
-    /// When it began, in UTC; none if it cannot be read.
+    /// When it began, in UTC; `None` if it cannot be read.
     started: Option<String>,
     suite: Option<String>,
     targets: Vec<String>,
@@ -36,9 +36,9 @@ struct Found {
 #[serde(rename_all = "kebab-case")]
 enum State {
     Finished,
-    /// It was cut off, or is being measured now.
+    /// It was cut off, or is still being measured.
     Unfinished,
-    /// Some of its records are left out.
+    /// Some of its records could not be used.
     Damaged,
     Unreadable(String),
 }
@@ -69,7 +69,7 @@ impl Found {
         }
     }
 
-    /// Path, suite, targets, state, blocks.
+    /// Its row in the table: path, suite, targets, state, blocks.
     fn row(&self) -> [String; 5] {
         let state = match &self.state {
             State::Finished => "finished",
@@ -90,7 +90,7 @@ pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Done> {
     output::print_answer(options.output.format, &runs, || text(&runs, &options.directory))
 }
 
-/// The directories in it that hold a manifest, and those in directories of several runs.
+/// The directories in `directory` that have a manifest, and the runs in directories of runs.
 fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
     let entries = fs::read_dir(directory).map_err(|error| {
         anyhow::anyhow!("cannot list {}: {error}; name a directory of runs", directory.display())
@@ -106,7 +106,7 @@ fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// A path as text, whatever its bytes are: one that is not text is no reason to list none.
+/// Serializes a path lossily: one that is not UTF-8 must not keep the other runs from being listed.
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }

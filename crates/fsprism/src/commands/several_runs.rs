@@ -1,8 +1,9 @@
 //! Several runs of one command.
 //!
-//! What differs between two runs of the same need not be what is compared: a run has effects of its
-//! own, such as where its files and pages came to lie. So each is a process of its own, on targets
-//! that are made anew, after what survives a run in memory was dropped.
+//! What differs between two runs of the same command need not come from what is compared: each run
+//! has its own effects, such as where its files and pages happened to be placed. So each run is a
+//! separate process, on newly made targets, after the caches that would survive from the run before
+//! were dropped.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -26,9 +27,9 @@ use crate::exit::{Blame, Done, INTERRUPTED};
 use crate::output;
 use crate::session::runs::{NAME, of_group, without};
 
-/// How often a run is asked whether it has ended.
+/// How often to check whether a run has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// What the command line of one run has otherwise than that of all.
+/// Options that the command line of a single run lacks, or has with its own value.
 const NOT_OF_ONE_RUN: [&str; 5] = ["--runs", "--plan-for", "--out", "--format", "--seed"];
 
 /// Measures `count` runs as the command line says, and prints how the targets compare over them.
@@ -70,13 +71,13 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         let run = group.add(&format!("{NAME}{number}")).blame_input()?;
         let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
         let status = one(&run, seed, &stop)?;
-        // One that was refused has left nothing in it.
+        // A run that was refused has left nothing in it.
         run.give_up_if_empty();
         match status.code() {
             Some(0) => {}
             Some(1) if has_ended(run.path()) => has_failures = true,
             Some(code) if code == i32::from(INTERRUPTED) => return interrupted(group),
-            // It has said why.
+            // The run itself has said why.
             Some(code) => {
                 group.give_up_if_empty();
                 return Ok(Done::As(u8::try_from(code).unwrap_or(1)));
@@ -97,7 +98,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     Ok(if has_failures { Done::WithFailures } else { done })
 }
 
-/// What was measured until now is kept.
+/// Ends the command after a signal. What has been measured so far is kept.
 fn interrupted(group: GroupDirectory) -> anyhow::Result<Done> {
     let path = group.path().to_owned();
     group.give_up_if_empty();
@@ -107,14 +108,14 @@ fn interrupted(group: GroupDirectory) -> anyhow::Result<Done> {
     Ok(Done::Interrupted)
 }
 
-/// Whether the run there came to its end, whatever failed in it.
+/// Whether the run in the directory reached its end, even if some of it failed.
 fn has_ended(directory: &Path) -> bool {
     let is_end = |line: &Line| matches!(line, Line::End(_));
     Run::read(directory).is_ok_and(|run| run.lines.iter().any(is_end))
 }
 
-/// One run, in a process of its own. It has a group of its own as well, so that each signal reaches
-/// it once, from here, and the second ends it at once.
+/// Makes one run, in its own process and process group. That way each signal reaches it exactly
+/// once, from here, and a second one ends it immediately.
 fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
     let directory = run.path().as_os_str();
     let mut held = run.route().blame_input()?.into_os_string();
@@ -124,7 +125,7 @@ fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Re
     let mut arguments = of_one_run(std::env::args_os().skip(1));
     let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
     let own = ["--drop-caches".into(), OsString::from("--out"), directory.to_owned()];
-    // Behind the command's name, since anything may follow a --.
+    // Right after the command's name: further back, they could come after a `--`.
     arguments.splice(1..1, own.into_iter().chain(seed));
     let mut command = Command::new(program);
     command.args(arguments).env(runner::HELD_FOR_RUN, held).process_group(0);
@@ -139,14 +140,14 @@ fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Re
         if stop.swap(false, Ordering::Relaxed) {
             was_told = true;
             let id = i32::try_from(run.id()).ok().and_then(Pid::from_raw);
-            // It may have ended meanwhile.
+            // It may have ended in the meantime.
             let _gone = id.map(|id| kill_process(id, Signal::TERM));
         }
         thread::sleep(LOOK_AGAIN);
     }
 }
 
-/// The arguments that each run has in common.
+/// The arguments that all runs have in common.
 fn of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     without(arguments, &NOT_OF_ONE_RUN)
 }

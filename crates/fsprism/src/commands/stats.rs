@@ -1,4 +1,4 @@
-//! `fsprism stats`: anybody's table or series, analysed.
+//! `fsprism stats`: analyses the user's own tables and series.
 
 use ::stats::Refusal;
 use ::stats::changepoint::warmup::BetterValues;
@@ -20,7 +20,7 @@ use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::input::Input;
 
-/// Reads, analyses, prints.
+/// Reads the data, analyses it and prints the answer.
 pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
     match analysis {
         Analysis::Anova(options) => anova(options),
@@ -35,7 +35,7 @@ pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
 fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
     let input = Input::read(&options.table)?;
     let grid = Grid::parse(&input.name, &input.text).blame_input()?;
-    // As in a sentence, a comma may be followed by a blank.
+    // As in prose, a comma may be followed by a space.
     let factors: Vec<String> =
         options.factors.iter().map(|factor| factor.trim().to_owned()).collect();
     let observations = match &options.response {
@@ -68,7 +68,7 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
     output::print_answer(options.output.format, &answer, || answer.text(width))
 }
 
-/// What to name of a table: `... has the columns a, b and c (--response c --factors a,b)`.
+/// Says which columns to name: `... has the columns a, b and c (--response c --factors a,b)`.
 fn unnamed_columns(grid: &Grid) -> anyhow::Error {
     let columns = grid.header();
     let (factors, response) = columns.split_at(columns.len().saturating_sub(1));
@@ -96,7 +96,7 @@ struct Group {
     answer: IntervalAnswer,
 }
 
-/// Each group by itself.
+/// Analyses each group separately.
 fn intervals_by(
     input: &Input,
     (column, by): (&str, &str),

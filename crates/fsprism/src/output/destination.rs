@@ -1,4 +1,4 @@
-//! A file that is written whole or not at all, where it was when it was checked.
+//! A file that is written completely or not at all, in the directory where it was checked.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,31 +13,31 @@ use rustix::io::Errno;
 
 use crate::exit::Blame;
 
-/// A file to write: its name, in a directory that is held from when it was checked until it is
-/// written, whatever comes to stand at its path meanwhile.
+/// A file to write, as a name in an open directory. The directory stays open from the check to the
+/// write, so that it makes no difference if something else takes its path in between.
 pub(crate) struct Destination {
     path: PathBuf,
     name: OsString,
     directory: OwnedFd,
-    /// Whether a terminal or a pipe was there, which is written to and stays.
+    /// Whether the check found a terminal or a pipe, which is written to instead of being replaced.
     is_stream: bool,
 }
 
 impl Destination {
-    /// The file at a path, whose directory must be there.
+    /// The file at a path. Its directory must exist.
     pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
         Self::found(path).blame_input()
     }
 
-    /// Its path, for people.
+    /// Its path, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How a file that lies there begins; none where nothing lies.
+    /// The first `length` bytes of a file that is already there; `None` if there is none.
     pub(crate) fn beginning(&self, length: usize) -> io::Result<Option<Vec<u8>>> {
         let mut beginning = Vec::new();
-        // A pipe has nothing to read, and is not waited for.
+        // Do not wait for a pipe, which has nothing to read.
         match self.open(OFlags::RDONLY | OFlags::NONBLOCK) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?.take(length as u64).read_to_end(&mut beginning)?,
@@ -68,9 +68,9 @@ impl Destination {
         Ok(found)
     }
 
-    /// Puts a whole file there, by way of a new one that has a name of its own: whatever waits at
-    /// either is not written through. If a terminal or a pipe was found, that is written to, and
-    /// stays; so does a link to a file, such as /dev/stdout may be, which is refused.
+    /// Writes the whole file under a temporary name, then renames it, so that nothing is ever
+    /// written through a file or link that waits at either name. A terminal or pipe that the check
+    /// found is written to directly. A symbolic link to a file, as /dev/stdout may be, is refused.
     pub(crate) fn write(&self, content: &[u8]) -> anyhow::Result<()> {
         let written =
             if self.is_stream { self.write_through(content) } else { self.replace(content) };
@@ -79,7 +79,7 @@ impl Destination {
 
     fn write_through(&self, content: &[u8]) -> io::Result<()> {
         let mut file = self.open(OFlags::WRONLY | OFlags::NOCTTY)?;
-        // What was found may have been replaced.
+        // What the check found may have been replaced since.
         let stat = fstat(&file)?;
         if !is_stream(FileType::from_raw_mode(stat.st_mode)) {
             return Err(io::Error::other("another process has just put something else there"));
@@ -95,7 +95,7 @@ impl Destination {
         part.push(format!(".{}.part", std::process::id()));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
-        // A process of this number may have been killed here.
+        // Left behind if an earlier process with this id was killed here.
         let _seldom_there = unlinkat(&self.directory, &part, AtFlags::empty());
         let mut file = File::from(openat(&self.directory, &part, flags, mode)?);
         let written = file
@@ -108,7 +108,7 @@ impl Destination {
         written
     }
 
-    /// What lies there.
+    /// The type of the file that is there.
     fn kind(&self, flags: AtFlags) -> Option<FileType> {
         let stat = statat(&self.directory, &self.name, flags).ok()?;
         Some(FileType::from_raw_mode(stat.st_mode))
@@ -119,7 +119,7 @@ impl Destination {
     }
 }
 
-/// Whether it is something that takes what comes and keeps nothing.
+/// Whether files of this type pass on what is written to them instead of keeping it.
 fn is_stream(kind: FileType) -> bool {
     matches!(kind, FileType::CharacterDevice | FileType::Fifo | FileType::Socket)
 }

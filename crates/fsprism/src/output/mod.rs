@@ -1,4 +1,4 @@
-//! What goes to standard output, in the form that was asked for; nothing else goes there.
+//! What goes to standard output, in the format that was asked for. Nothing else is printed there.
 
 pub(crate) mod destination;
 pub(crate) mod page;
@@ -19,20 +19,19 @@ use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::exit::{self, Blame, Done, INTERRUPTED, UNDECIDED};
 
-/// Columns of a report: what the terminal has, between these bounds.
+/// A report is as wide as the terminal, in columns, but within these bounds.
 const WIDTH_MIN: usize = 60;
 const WIDTH_MAX: usize = 120;
-/// Columns where there is no terminal and `COLUMNS` says nothing.
+/// Width without a terminal, if `COLUMNS` does not give one either.
 const WIDTH_UNKNOWN: usize = WIDTH_MAX;
 
-/// Whether the terminal understands more than text: one that says so by its name, and whose user
-/// did not ask for none of it.
+/// Whether the terminal understands escape sequences: `TERM` must be set, and not to `dumb`.
 pub(crate) fn takes_escapes() -> bool {
     let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     said("TERM").is_some_and(|terminal| terminal != "dumb")
 }
 
-/// Options of the terminal's report, from the terminal and `NO_COLOR`.
+/// Options of the terminal report, from the terminal and `NO_COLOR`.
 pub(crate) fn terminal_options() -> Options {
     let is_terminal = io::stdout().is_terminal();
     let columns = terminal_columns().unwrap_or(WIDTH_UNKNOWN);
@@ -43,23 +42,23 @@ pub(crate) fn terminal_options() -> Options {
     }
 }
 
-/// The form of a run's report.
+/// What a run's report contains, and in which format.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) format: Format,
-    /// Whether people get everything, and not the closing screen alone.
+    /// Whether the terminal gets the full report instead of only the closing screen.
     pub(crate) is_full: bool,
-    /// The loads that were asked for; where none were, it is for all that can be estimated.
+    /// The loads that were asked for; if empty, the report covers all that can be estimated.
     pub(crate) loads: Vec<Load>,
 }
 
 impl Form {
-    /// All of it where it is for people.
+    /// A form that includes the full report on the terminal.
     pub(crate) fn full(format: Format) -> Self {
         Self { format, is_full: true, loads: Vec::new() }
     }
 
-    /// A run analysed for it.
+    /// Analyses a run for a report in this form.
     pub(crate) fn source<'a>(&self, run: &'a Run, path: &'a Path) -> AnalysedRun<'a> {
         match self.loads.as_slice() {
             [] => AnalysedRun::new(run, path),
@@ -68,8 +67,8 @@ impl Form {
     }
 }
 
-/// Prints a run that was just measured in the form that was asked for, and writes its page. Returns
-/// what was derived from it.
+/// Prints a run that was just measured in the requested form, and writes its page. Returns the
+/// analysis.
 pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::Result<Document> {
     let run = directory.read()?;
     let source = form.source(&run, directory.path());
@@ -78,7 +77,7 @@ pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::R
     Ok(source.document)
 }
 
-/// Prints a run that is known by its path, and writes nothing.
+/// Prints the run at a path, without writing a page.
 pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
     let run = Run::read(path).blame_input()?;
     let source = form.source(&run, path);
@@ -86,14 +85,14 @@ pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
     Ok(source.document)
 }
 
-/// Says what of a run's journal is left out, if anything is.
+/// Reports what of a run's journal is left out, if anything.
 pub(crate) fn say_left_out(run: &Run) {
     if let Some(left_out) = run.left_out() {
         say(&WarningReport::from(left_out).message);
     }
 }
 
-/// Says that a run was measured on a busy machine, where the form has no place for it.
+/// Reports that a run was measured on a busy machine, for formats that have no place for it.
 fn say_busy(document: &Document) {
     let is_busy = |one: &&WarningReport| matches!(one.warning, Warning::BusyMachine { .. });
     if let Some(report) = document.warnings.iter().find(is_busy) {
@@ -101,10 +100,10 @@ fn say_busy(document: &Document) {
     }
 }
 
-/// Prints the report of a run in the form that was asked for.
+/// Prints the report of a run in the requested form.
 pub(crate) fn print_report(source: &AnalysedRun<'_>, form: &Form) -> anyhow::Result<()> {
     let AnalysedRun { run, path, document, .. } = source;
-    // The others have it among their warnings.
+    // These three formats have both among their warnings.
     if !matches!(form.format, Format::Terminal | Format::Json | Format::Html) {
         say_left_out(run);
         say_busy(document);
@@ -149,26 +148,26 @@ pub(crate) fn print_report(source: &AnalysedRun<'_>, form: &Form) -> anyhow::Res
     print(&text)
 }
 
-/// What was counted in a run, and beside it.
+/// The text of what was counted in a run, and in the one beside it.
 fn counted(AnalysedRun { run, path, document, .. }: &AnalysedRun<'_>) -> String {
     let width = terminal_options().width;
     ::report::counted_by_processor(document, width) + &::report::traffic_beside(run, path, width)
 }
 
-/// The text of an export, once what it had to leave out is said.
+/// The text of an export, after reporting what it had to leave out.
 fn told(export: Export) -> String {
     export.left_out.iter().for_each(|left_out| say(&left_out.to_string()));
     export.text
 }
 
-/// The same of the forms of Bonnie, which have no place for what was too short.
+/// Like [`told`], for Bonnie's formats, which have no place for phases that were too short.
 fn of_bonnie(form: BonnieForm, document: &Document, run: &Run) -> anyhow::Result<String> {
     let export = form.render(document, run).blame_input()?;
     export.notes.iter().for_each(|note| say(note));
     Ok(export.text)
 }
 
-/// Says where a run lies, and its page, once its report is printed.
+/// Says where a run and its page are, after its report has been printed.
 pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
     if form.format == Format::Terminal {
         let page = path.join(page::FILE);
@@ -185,12 +184,12 @@ pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says where something was written that was asked for.
+/// Prints the path of something that was written on request.
 pub(crate) fn print_place(path: &Path) -> anyhow::Result<()> {
     print(&format!("{}\n", plain_path(path)))
 }
 
-/// Puts an answer on standard output.
+/// Prints an answer to standard output.
 pub(crate) fn print_answer(
     format: AnswerFormat,
     answer: &impl Serialize,
@@ -205,7 +204,7 @@ pub(crate) fn print_answer(
     Ok(Done::Well)
 }
 
-/// Prints `text`. A reader that has gone away (as `head` does) is no failure.
+/// Prints `text`. It is not an error if the reader has gone away, as `head` does.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -216,14 +215,14 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Says a line on standard error. A terminal that has gone away must not end the run.
+/// Prints a line to standard error. A terminal that has gone away must not end the run.
 ///
-/// What it quotes of paths, kernels and programs is no order to the terminal.
+/// Escape sequences in paths and in what kernels and programs say are made harmless.
 pub(crate) fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr(), "{}", plain_text(line));
 }
 
-/// The exit status of a command, once its error has been said.
+/// The exit status of a command. Prints its error, if it has one.
 pub(crate) fn end(done: anyhow::Result<Done>) -> ExitCode {
     ExitCode::from(match done {
         Ok(Done::Well) if page::has_failed() => 1,

@@ -1,4 +1,4 @@
-//! The page: `report.html` in a run directory, or wherever several runs are put together.
+//! The page: `report.html` in a run directory, or elsewhere for several runs together.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use crate::output::{self, destination::Destination};
 /// The page's name in a run directory.
 pub(crate) const FILE: &str = "report.html";
 
-/// Whether the page of a run could not be written, on which no command ends.
+/// Whether a run's page could not be written, which does not make a command fail on the spot.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a page that belongs to a run could not be written.
@@ -20,8 +20,8 @@ pub(crate) fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 
-/// Writes the page of a run that has just been measured into its directory. Without room for it
-/// the run stays whole, so that is only said, and by the exit status.
+/// Writes the page of a run that has just been measured into its directory. If that fails, say for
+/// lack of space, the run is still whole, so only a message and the exit status tell.
 pub(crate) fn write_into(directory: &RunDirectory, source: &AnalysedRun<'_>) {
     let path = directory.path();
     let there = directory.beginning(FILE, HEAD.len());
@@ -41,7 +41,7 @@ fn say_failure(written: anyhow::Result<()>) {
     }
 }
 
-/// Where a page goes. What lies there is replaced only if it is a page of ours.
+/// Where to write a page. An existing file is only replaced if it is one of our pages.
 pub(crate) fn destination(path: &Path) -> anyhow::Result<Destination> {
     let destination = Destination::at(path)?;
     match destination.beginning(HEAD.len()) {

@@ -1,5 +1,5 @@
-//! Live progress on standard error: what is being done, how far, how long still, and how narrow
-//! the intervals have become.
+//! Live progress on standard error: what is being done, how far it is, how long it will take, and
+//! how narrow the intervals have become.
 //!
 //! Nothing is drawn while operations are timed: there is no ticking thread, and drawing happens
 //! between replicates, at most a few times per second.
@@ -15,13 +15,13 @@ use textual::{plain_text, plural, size};
 use crate::output;
 
 const DRAWS_PER_S: u8 = 5;
-/// Before so many blocks, an interval of 95 % is the whole range of the values, which grows with
-/// each block; from then on, more blocks make it narrower.
+/// With fewer blocks, an interval of 95 % is the whole range of the values, which grows with each
+/// block; from here on, more blocks make it narrower.
 const NARROWS_FROM: u32 = 9;
-/// What `--runs` takes at most.
+/// The largest value that `--runs` takes.
 const RUNS_MOST: u32 = 100;
 
-/// Shows a run as it goes: a live bar on a terminal, a line per block elsewhere.
+/// Shows how a run progresses: with a live bar on a terminal, with a line per block elsewhere.
 pub(crate) struct Progress {
     names: Vec<String>,
     budget: Duration,
@@ -50,7 +50,7 @@ impl Progress {
         Self { names, budget, bar, blocks_planned: None, used, intervals }
     }
 
-    /// Takes the bar away, so that the report stands alone.
+    /// Removes the bar, so that only the report remains.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -74,7 +74,7 @@ impl Progress {
         }
     }
 
-    /// A search: on a terminal each probe, elsewhere every tenth.
+    /// Shows a search: every probe on a terminal, every tenth elsewhere.
     fn probing(&self, plan: &SearchPlan, position: f64, done: usize, used: Duration) {
         let at = match plan.axis.unit() {
             "bytes" => size(position, 4),
@@ -101,7 +101,7 @@ impl Progress {
         if self.bar.is_none() {
             let of_all =
                 if blocks > number { format!(" of about {blocks}") } else { String::new() };
-            // Later blocks hold the widest alone.
+            // Later blocks contain only the cells with the widest intervals.
             let part = if cells < width.of {
                 format!(" with {cells} of {} cells", width.of)
             } else {
@@ -113,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// `, about 40 s to go`, as the blocks so far went.
+    /// `, about 40 s to go`, at the pace of the blocks so far.
     fn to_go(&self, number: u32, blocks: u32) -> String {
         let left = blocks.saturating_sub(number);
         let of_one = self.used.as_secs_f64() / f64::from(number);
@@ -152,7 +152,7 @@ impl Observer for Progress {
             Event::Planned { blocks, left_out } => {
                 let is_first = self.blocks_planned.is_none();
                 self.blocks_planned = Some(blocks);
-                // Later, each block says how many there will be.
+                // After the first time, the line for each block says how many there will be.
                 if self.bar.is_none() && (is_first || left_out > 0) {
                     let left_out = match left_out {
                         0 => String::new(),
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn intervals_are_told_from_the_block_on_from_which_they_narrow() {
-        // The least number of values whose interval leaves out the outermost.
+        // NARROWS_FROM is the smallest number of values whose interval leaves out the extremes.
         let width = |n: u32| {
             let values: Vec<f64> = (0..n).map(f64::from).collect();
             let sample = ::stats::Sample::new(values).expect("there are values");

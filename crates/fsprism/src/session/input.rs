@@ -1,4 +1,4 @@
-//! Files that a user brings: read whole, once.
+//! Input files from the user, each read once and completely.
 
 use std::fs;
 use std::io::{self, Read};
@@ -8,14 +8,14 @@ use textual::plain_text;
 
 use crate::exit::Blame;
 
-/// A file's text and what it is called in sentences.
+/// A file's text, and what to call the file in messages.
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
 impl Input {
-    /// Reads `path`, or standard input where that is `-`.
+    /// Reads `path`, or standard input if that is `-`.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
             let mut text = String::new();
@@ -35,14 +35,14 @@ impl Input {
         Ok(Self { name, text: unmarked(&text) })
     }
 
-    /// The sentence that names this file and what an analysis of it refuses.
+    /// An error that names this file and why an analysis refuses it.
     pub(crate) fn refused(&self, refusal: &::stats::Refusal) -> anyhow::Error {
         anyhow::anyhow!("{}: {refusal}", self.name)
     }
 }
 
-/// Without the byte order mark that spreadsheets put in front, and without what could be an order
-/// to a terminal: names in it are printed.
+/// Strips the byte order mark that spreadsheets write, and control characters: names in the text
+/// will be printed, and must not reach the terminal as escape sequences.
 fn unmarked(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let plain = |line: &str| {

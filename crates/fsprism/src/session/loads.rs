@@ -1,4 +1,4 @@
-//! The loads that `--for` names: known ones, and the user's own in files.
+//! The loads that `--for` names: known ones, and the user's own, from files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,16 +14,16 @@ use crate::arguments::measuring::Measuring;
 use crate::exit::Blame;
 use crate::output::Form;
 
-/// A file with a load has fewer bytes.
+/// Load files must be smaller than this.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The form of the report that a run was asked for.
+/// The form of the report that was asked for with a run.
 pub(crate) fn form(measuring: &Measuring) -> anyhow::Result<Form> {
     let loads = named(&measuring.loads)?;
     Ok(Form { format: measuring.output.format, is_full: measuring.full, loads })
 }
 
-/// The loads of these names and files; none where none are named.
+/// The loads with these names or in these files, each once.
 pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {
     let mut loads: Vec<Load> =
         texts.iter().map(|text| one(text)).collect::<anyhow::Result<_>>().blame_input()?;
@@ -56,7 +56,7 @@ fn one(text: &str) -> anyhow::Result<Load> {
     })
 }
 
-/// Refuses loads with operations that no suite has and none of the runs has measured.
+/// Refuses loads with operations that neither a suite nor any of the runs has.
 pub(crate) fn check_known(loads: &[Load], runs: &[Run]) -> anyhow::Result<()> {
     let suites = suites::suites();
     let declared = suites.iter().flat_map(|suite| &suite.benchmarks).map(|one| one.name.as_str());
@@ -75,7 +75,7 @@ pub(crate) fn check_known(loads: &[Load], runs: &[Run]) -> anyhow::Result<()> {
     Err(refusal).blame_input()
 }
 
-/// The suite's benchmarks that the loads take; all of them where no load was named.
+/// Reduces the suite to the benchmarks that the loads need; keeps all of them without a load.
 pub(crate) fn only_what_they_take(loads: &[Load], suite: Suite) -> anyhow::Result<Suite> {
     check(loads, &suite)?;
     let taken = loads.iter().flat_map(Load::benchmarks).map(str::to_owned);

@@ -1,5 +1,5 @@
-//! What commands do before and after they measure: inputs read, targets chosen and made, runs
-//! begun, resumed and repeated, guests traced.
+//! What commands do before and after measuring: read inputs, choose and make targets, start, resume
+//! and repeat runs, trace guests.
 
 pub(crate) mod input;
 pub(crate) mod loads;

@@ -1,4 +1,4 @@
-//! Which runs a command is about: those that are named, or the latest.
+//! Which runs a command is about: those named, or the latest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::arguments::measuring::LATEST;
 use crate::exit::Blame;
 use crate::output;
 
-/// The runs of these names; the latest, which is said, where there is none.
+/// The runs with these names. Without names, the latest run, which is reported.
 pub(crate) fn runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     match names {
         [] => {
@@ -23,7 +23,7 @@ pub(crate) fn runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> 
     }
 }
 
-/// The same of commands that take no directory of several runs.
+/// Like [`runs_or_latest`], for commands that do not take a directory of several runs.
 pub(crate) fn single_runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let single = |path: PathBuf| {
         let inside = if path.join(MANIFEST).exists() { Vec::new() } else { runs_in(&path) };
@@ -41,7 +41,7 @@ pub(crate) fn single_runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<Pat
     named.into_iter().map(single).collect::<anyhow::Result<_>>().blame_input()
 }
 
-/// The run that `--resume` names; the latest, which is said, where it names none.
+/// The run that `--resume` names. Without a name, the latest run, which is reported.
 pub(crate) fn resumed(path: &Path) -> anyhow::Result<PathBuf> {
     if path != Path::new(LATEST) || path.exists() {
         return Ok(of_file(path));
@@ -51,10 +51,10 @@ pub(crate) fn resumed(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(latest)
 }
 
-/// A file of a run, such as its page, stands for the run.
+/// Replaces a file in a run directory, such as its page, by the directory.
 fn of_file(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|_| path.is_file());
-    // A bare name lies in the working directory.
+    // A bare file name is in the working directory.
     let directory = parent.map(|parent| match parent.as_os_str().is_empty() {
         true => Path::new("."),
         false => parent,
@@ -65,7 +65,7 @@ fn of_file(path: &Path) -> PathBuf {
     }
 }
 
-/// The run, or the directory of runs, that was begun last of those in a directory.
+/// The run, or directory of runs, in `directory` that was started last.
 fn latest(directory: &Path) -> anyhow::Result<PathBuf> {
     let none = || {
         let at = directory.display();
@@ -74,7 +74,7 @@ fn latest(directory: &Path) -> anyhow::Result<PathBuf> {
     runs_in(directory).pop().map(|(_, path)| path).ok_or_else(none)
 }
 
-/// The runs in a directory, and the directories of several, the latest last.
+/// The runs and directories of runs in a directory, with the latest last.
 fn runs_in(directory: &Path) -> Vec<(SystemTime, PathBuf)> {
     let entries = fs::read_dir(directory).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -83,7 +83,7 @@ fn runs_in(directory: &Path) -> Vec<(SystemTime, PathBuf)> {
     runs
 }
 
-/// When a run was begun, or the last of several.
+/// When a run was started, or the last of several.
 fn begun(path: &Path) -> Option<SystemTime> {
     let of_run = |run: &Path| fs::metadata(run.join(MANIFEST)).ok()?.modified().ok();
     match runs::of_group(path) {

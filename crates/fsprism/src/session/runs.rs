@@ -1,15 +1,15 @@
-//! The directory of several runs of one command: each run is a directory in it.
+//! Directories of several runs of one command, in which each run is a directory.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What every run directory holds.
+/// The file that every run directory contains.
 pub(crate) const MANIFEST: &str = "manifest.json";
-/// What the name of each run begins with; its number follows.
+/// Prefix of the name of each run; its number follows.
 pub(crate) const NAME: &str = "run-";
 
-/// The runs in `path`, in the order of their names; none where it is a run itself, or holds none.
+/// The runs in `path`, by number; `None` if it is a run itself or contains none.
 pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
     if path.join(MANIFEST).exists() {
         return None;
@@ -22,12 +22,12 @@ pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
     (!runs.is_empty()).then_some(runs)
 }
 
-/// The number of a run in its directory's name; other directories of runs are no group.
+/// The number in the name of a run's directory; runs with other names do not form a group.
 fn number_of(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix(NAME)?.parse().ok()
 }
 
-/// The arguments without these options, each of which has a value.
+/// The arguments without these options, each of which takes a value.
 pub(crate) fn without(
     arguments: impl Iterator<Item = OsString>,
     options: &[&str],

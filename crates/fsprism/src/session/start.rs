@@ -1,4 +1,4 @@
-//! What every command that measures begins with: signals taken, its turn awaited, targets made.
+//! How every command that measures starts: it handles signals, waits its turn and makes targets.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::session::targets::{Choice, choose};
 pub(crate) struct SinceStart(Instant);
 
 impl SinceStart {
-    /// A stopwatch that begins now.
+    /// Starts a stopwatch.
     pub(crate) fn now() -> Self {
         Self(Instant::now())
     }
@@ -37,12 +37,12 @@ impl Stopwatch for SinceStart {
     }
 }
 
-/// This process' turn, which it keeps to its end: what it made is taken away by then.
+/// This process's turn, kept until it ends: by then, everything it made has been removed.
 static TURN: OnceLock<Turn> = OnceLock::new();
-/// How often a run that waits looks whether its turn has come.
+/// How often a waiting run checks whether its turn has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Refuses to begin where a filter of system calls refuses one that nothing works without.
+/// Refuses to start if a seccomp filter blocks a system call that nothing works without.
 pub(crate) fn check_calls() -> anyhow::Result<()> {
     let Some((call, why)) = machine::refused_call() else { return Ok(()) };
     Err(anyhow::anyhow!(
@@ -52,8 +52,8 @@ pub(crate) fn check_calls() -> anyhow::Result<()> {
     .blame_input()
 }
 
-/// Lets signals ask for an orderly end instead of killing the process, waits until no other run
-/// measures, then makes the targets.
+/// Makes signals request an orderly end instead of killing the process, waits until no other run is
+/// measuring, then makes the targets.
 pub(crate) fn make(
     choice: Choice<'_>,
     making: &Making,
@@ -73,7 +73,7 @@ pub(crate) fn make(
     }
     let testbed = Testbed::make(selection);
     if stop.load(Ordering::Relaxed) {
-        // The signal may have reached mkfs as well, whose end is then no failure.
+        // The signal may have reached mkfs too, whose failure is then not an error.
         if let Ok(Testbed { live, workshop }) = testbed {
             Testbed::close(live, workshop)?;
         }
@@ -86,45 +86,45 @@ pub(crate) fn make(
     }
 }
 
-/// Drops what survives a run in the system's caches, where this may be done.
+/// Drops what survives a run in the system's caches, if this process may do that.
 fn drop_caches() {
     if geteuid().is_root() {
         rustix::fs::sync();
-        // Without it runs have a little more in common, which no figure rests on.
+        // If this fails, runs have a little more in common. No figure depends on that.
         let _kept = fs::write("/proc/sys/vm/drop_caches", "3");
     }
 }
 
-/// The file of this program, which is what guests run.
+/// The path of this program's executable, which guests run.
 pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("cannot find this program's own file")
 }
 
-/// How the program was called, as a shell takes it: with sudo if that was so.
+/// How the program was called, quoted for a shell, with sudo if it was called with that.
 pub(crate) fn called() -> String {
     let called = std::env::args_os().next().unwrap_or_else(|| "fsprism".into());
     let program = shell_path(Path::new(&called));
-    // Within a shell of root there is no need of it.
+    // Within a root shell that sudo started, another sudo is not needed.
     let by_sudo = std::env::var("SUDO_COMMAND").unwrap_or_default();
     let is_by_sudo = by_sudo.split(' ').next().is_some_and(|path| path.ends_with("fsprism"));
     if is_by_sudo { format!("sudo {program}") } else { program }
 }
 
-/// Lets signals ask for an orderly end.
+/// Makes signals request an orderly end.
 pub(crate) fn take_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
-    // After the second signal, the guardian cleans up.
+    // A second signal ends the process, and the guardian cleans up.
     let signals = [SIGINT, SIGTERM, SIGHUP];
     Ok(system_calls::stop_then_end(&signals, stop, i32::from(INTERRUPTED))?)
 }
 
-/// Takes as many open files as this process may have: threads keep some until a round is over.
+/// Raises the limit of open files as far as allowed: threads keep files open until a round is over.
 fn allow_descriptors() {
     let limit = getrlimit(Resource::Nofile);
-    // Who may not has what there is; an operation that needs more says so.
+    // If this fails, the old limit stays; an operation that needs more reports an error.
     let _refused = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Waits for this run's turn to measure, and says so.
+/// Waits for this run's turn to measure, and reports that it waits.
 pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
     let mut waiting = Waiting::to(purpose);
     let mut has_said = false;
@@ -164,7 +164,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
     if stop.load(Ordering::Relaxed) { Err(InterruptedEarly.into()) } else { Ok(()) }
 }
 
-/// That another run measures, since when, and which.
+/// Says that another run is measuring, and if known, which one and since when.
 fn others(holder: Option<Holder>) -> String {
     let Some(Holder { pid, since }) = holder else {
         return "another run is measuring on this computer".to_owned();
@@ -173,7 +173,7 @@ fn others(holder: Option<Holder>) -> String {
     format!("another run has been measuring on this computer since {time} (process {pid})")
 }
 
-/// A time of day, with its date if that is another day's.
+/// A time of day, with the date unless it is today's.
 fn moment(time: SystemTime, now: SystemTime) -> String {
     let of = |time| humantime::format_rfc3339_seconds(time).to_string();
     let (time, now) = (of(time), of(now));
@@ -186,7 +186,7 @@ fn moment(time: SystemTime, now: SystemTime) -> String {
     }
 }
 
-/// Says why a run was stopped whose guardian died; `then` is what to do.
+/// Fails if the guardian has died, which stops a run; `then` says what to do about it.
 pub(crate) fn check_guarded(is_guarded: bool, then: &str) -> anyhow::Result<()> {
     anyhow::ensure!(
         is_guarded,
@@ -196,7 +196,7 @@ pub(crate) fn check_guarded(is_guarded: bool, then: &str) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The clock, and what a run records of it.
+/// Calibrates the clock. Returns it with its report and with what a run records of it.
 pub(crate) fn clock() -> (SystemClock, ClockReport, ClockRecord) {
     let (clock, report) = SystemClock::calibrate();
     let record = runner::clock_record(&report, suites::system_call_ns(&clock));

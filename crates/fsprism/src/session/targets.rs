@@ -1,4 +1,5 @@
-//! From the command line's targets to those that are made: parsed, checked, some left out.
+//! From the targets on the command line to those that are made: parses and checks them, and leaves
+//! some out.
 
 use std::path::{Path, PathBuf};
 
@@ -14,35 +15,35 @@ use crate::output;
 
 const CLIFF_DEFAULT: &str = "ext4:memory=64m";
 const PATH_DEFAULTS: [&str; 2] = [".", MEMORY];
-/// A directory in memory.
+/// A directory that is in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// The largest volume of a search over their sizes, where nothing is said.
+/// Default size of the largest volume in a search over volume sizes.
 const LARGEST_VOLUME_BYTES: u64 = 256 << 30;
 
-/// Which targets are measured.
+/// Which targets to measure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice<'a> {
-    /// Those that were asked for, which must be there; of the defaults, those that are not are
-    /// skipped.
+    /// The ones asked for, all of which must be available; or if none are, the default ones,
+    /// skipping those that are not available.
     Asked(&'a [String]),
-    /// A paper's own, which nobody chose: those that cannot be made here are left out and said, as
-    /// long as one is left.
+    /// A paper's targets, which the user did not choose: those that cannot be made here are
+    /// reported and left out, as long as one remains.
     OfPaper(&'a [String]),
-    /// Those of a search for cliffs: where none is named, one whose memory is limited, so that its
-    /// cliff is found in little time; without root, this directory.
+    /// For a search for cliffs. By default, one target with limited memory, whose cliff is found
+    /// quickly; without root, the current directory.
     ForCliffs(&'a [String]),
-    /// Those of a search over sizes of volumes, up to one of so many bytes: on images only, which
-    /// get the largest size. Where none is named, those of the defaults that can be made.
+    /// For a search over volume sizes, up to this many bytes. Only targets on images, each of which
+    /// gets the largest size. By default, those of the default targets that can be made.
     ForVolumes(&'a [String], Option<u64>),
-    /// None: memory alone is measured. A target stands for it, on which nothing is done.
+    /// None: only memory is measured. A target stands in for it, but is not used.
     Memory,
-    /// Those of a run that is resumed, as they were.
+    /// The targets of a run that is resumed, as they were.
     Recorded(&'a Manifest),
 }
 
 impl<'a> Choice<'a> {
-    /// The targets that were asked for, if the suite takes any.
+    /// The targets that were asked for, if the suite uses any.
     pub(crate) fn for_suite(suite: &Suite, texts: &'a [String]) -> anyhow::Result<Self> {
         match (&suite.classic, texts) {
             (Some(ClassicOptions::ArrayWalk(_)), []) => Ok(Self::Memory),
@@ -66,7 +67,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Chooses targets that can be made, and says if their images are smaller than usual.
+/// Chooses targets that can be made, and reports it if their images are smaller than usual.
 pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     let selection = chosen(choice, making)?;
     let has_usual_size = !matches!(choice, Choice::ForVolumes(..));
@@ -116,14 +117,14 @@ fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     }
 }
 
-/// Those of the defaults that are made on images.
+/// The default targets that are made on images.
 fn default_volumes(aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
     let on_images = FileSystem::by_default().filter(|one| !one.lives_in_memory());
     let names: Vec<&str> = on_images.map(|one| one.row().name).collect();
     parsed(&names, aged)
 }
 
-/// As many of these as can be made.
+/// Those of `specs` that can be made, at least one.
 fn possible_volumes(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Selection> {
     let selection = Selection::possible(specs, around);
     if let (true, Some(first)) = (selection.is_empty(), selection.skipped().first()) {
@@ -139,7 +140,7 @@ fn possible_volumes(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Res
     Ok(selection)
 }
 
-/// Whether a target can be made again and again, on volumes of up to so many bytes.
+/// Checks that a target can be made again and again, on volumes of up to `most_bytes`.
 fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
     let target = spec.label.clone();
     let Location::Scratch(scratch) = &spec.location else {
@@ -158,7 +159,7 @@ fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
     suites::check_volume(spec, most_bytes, "--high")
 }
 
-/// Why none of a paper's targets can be made here; none where one can.
+/// Why none of a paper's targets can be made here; `None` if one can.
 pub(crate) fn why_none(texts: &[String], making: &Making) -> anyhow::Result<Option<String>> {
     let specs = parsed(texts, making.aged).blame_input()?;
     let selection = Selection::possible(specs, surroundings(making));
@@ -174,7 +175,7 @@ fn surroundings(making: &Making) -> Surroundings {
     }
 }
 
-/// The targets as the command line says, those aged that say nothing of it themselves.
+/// Parses the targets of a command line. Those that do not say otherwise are aged by `aged`.
 fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
     let parse = |text: &T| {
         let mut spec: TargetSpec = text.as_ref().parse()?;
@@ -193,7 +194,7 @@ fn defaults(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection
     let mut selection = Selection::possible(parsed(&names, aged)?, around);
     if selection.is_empty() {
         let names = names.join(", ");
-        // Root who may not mount is told why: being root is not enough.
+        // If root may not mount, say why: being root is not enough.
         let sentence = match selection.skipped().first().filter(|_| geteuid().is_root()) {
             Some(one) => format!("fsprism would make and measure {names}, but {}", one.why),
             None => format!("as root, fsprism would make and measure {names}"),
@@ -226,7 +227,8 @@ fn of_paper(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Sele
     Ok(selection)
 }
 
-/// A recorded target, with the size it had: the room there is now may suggest another.
+/// A recorded target, with the size that it had. The default size depends on the room there is,
+/// which may have changed.
 fn as_it_was(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
     let mut spec: TargetSpec = target.specification.parse()?;
     spec.label.clone_from(&target.label);
@@ -239,14 +241,14 @@ fn as_it_was(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
     Ok(spec)
 }
 
-/// How the targets of a run that is taken up again are made: as they were.
+/// How the targets of a resumed run are made: as they were before.
 pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Result<Making> {
     let has_images = manifest.targets.iter().any(|target| target.loop_direct_io.is_some());
     let recorded = manifest.scratch.as_ref().map(PathBuf::from);
     let before = recorded.unwrap_or_else(|| scratch_of(&manifest.run.arguments));
     match &making.scratch {
         Some(now) if has_images && std::path::absolute(now)? != std::path::absolute(&before)? => {
-            // Elsewhere they would lie on another device, and one run would measure two.
+            // Elsewhere, they could be on a different device, and one run would measure two.
             let refusal = anyhow::anyhow!(
                 "the images of this run are in {}: resume without --scratch",
                 before.display()
@@ -258,7 +260,7 @@ pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
     }
 }
 
-/// The scratch directory of a command line, for runs of before it was recorded by itself.
+/// The scratch directory from a command line, for old runs that did not record it separately.
 fn scratch_of(arguments: &[String]) -> PathBuf {
     const OPTION: &str = "--scratch";
     let mut words = arguments.iter();

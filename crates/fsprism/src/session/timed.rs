@@ -1,4 +1,4 @@
-//! A run of timed benchmarks, from its targets to its end.
+//! A run of timed benchmarks, from making its targets to its end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::output::progress::Progress;
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::{self, Choice};
 
-/// A run of timed benchmarks, and everything that is needed to measure it.
+/// A run of timed benchmarks, with everything needed to measure it.
 pub(crate) struct Session {
     laboratory: Laboratory,
     workshop: Workshop,
@@ -31,7 +31,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A new run: makes the targets, plans the cells, makes the run directory.
+    /// Starts a new run: makes the targets, plans the cells, makes the run directory.
     pub(crate) fn begin(
         command: &str,
         (suite, choice): (&Suite, Choice<'_>),
@@ -48,7 +48,7 @@ impl Session {
         }
         let data_file_bytes = match testbed.data_file_bytes(suite.file_bytes, &suite.benchmarks) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
-            // It has none of these files.
+            // A classic benchmark does not use these files.
             Err(DataFileError::NoRoom { .. } | DataFileError::LittleMemory { .. })
                 if suite.classic.is_some() =>
             {
@@ -89,8 +89,8 @@ impl Session {
         ))
     }
 
-    /// A run that was cut off, or is given more time: makes its targets again and goes on where its
-    /// journal ends.
+    /// Resumes a run that was cut off or is given more time: makes its targets again and continues
+    /// where its journal ends.
     pub(crate) fn resume(
         (path, suite): (&Path, Suite),
         measuring: &Measuring,
@@ -163,8 +163,8 @@ impl Session {
         Self { laboratory, workshop: testbed.workshop, directory, plan, ledger, on_busy }
     }
 
-    /// Measures until an end is reached, then takes everything away again. The run directory comes
-    /// back whatever came of it, with what was measured until then.
+    /// Measures until the run ends, then removes everything it made. Returns the run directory in
+    /// any case, with what has been measured.
     pub(crate) fn measure(
         mut self,
         stop: &AtomicBool,
@@ -203,10 +203,10 @@ impl Session {
     }
 }
 
-/// Says before anything is measured where a benchmark of storage will be one of a cache.
+/// Reports, before anything is measured, where a storage benchmark will measure a cache instead.
 fn say_what_is_cached(manifest: &Manifest) {
     let Some(ClassicOptions::Bonnie(run)) = &manifest.run.classic else { return };
-    // The largest file shows the device, if any does.
+    // If any file shows the device, the largest does.
     let Some(largest) = run.by_size().last().map(|options| options.size_bytes) else { return };
     let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for target in &manifest.targets {

@@ -1,4 +1,5 @@
-//! Tracing targets in guests, several at a time: what `run footprint` and `footprint trace` share.
+//! Traces targets in guests, several at a time: the common part of `run footprint` and `footprint
+//! trace`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::exit::Blame;
 use crate::output;
 use crate::session::start;
 
-/// What guests need for a trace, found before a run waits for its turn.
+/// What guests need to be traced, found before a run waits for its turn.
 pub(crate) struct Guests {
     lab: Lab,
     kernel: Kernel,
@@ -25,7 +26,7 @@ pub(crate) struct Guests {
 }
 
 impl Guests {
-    /// Guests with the kernel of this release, or the one that was built last.
+    /// Finds guests with the kernel of this release, or the one that was built last.
     pub(crate) fn find(release: Option<&str>) -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -41,13 +42,13 @@ impl Guests {
         &self.kernel
     }
 
-    /// Whether a signal asked for the end.
+    /// Whether a signal has asked for the end.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Waits until no run on this computer times: guests would take processors from it. With
-    /// `beside` they may.
+    /// Waits until no run on this computer is timing, as guests would take processors from it. With
+    /// `beside`, does not wait.
     pub(crate) fn take_turn(&self, beside: bool, no_wait: bool) -> anyhow::Result<()> {
         match beside {
             true => Ok(()),
@@ -55,7 +56,7 @@ impl Guests {
         }
     }
 
-    /// Packs their image, after which they can be traced.
+    /// Builds their image, after which they can be traced.
     pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
         let program = start::this_program()?;
         let parts = Parts { kernel: &self.kernel, program: &program, further: &[] };
@@ -71,12 +72,12 @@ impl Guests {
 /// A lab that is ready to trace.
 pub(crate) struct Tracing {
     tracer: Tracer,
-    /// Holds the plugin's library as long as guests need it.
+    /// Keeps the plugin's library for as long as guests need it.
     _library: TempDir,
 }
 
 impl Tracing {
-    /// Counts what the phases of a benchmark move on a target.
+    /// Counts what the phases of a benchmark move into and out of caches on a target.
     pub(crate) fn phases(
         &self,
         target: &GuestTarget,
@@ -86,7 +87,7 @@ impl Tracing {
         self.tracer.phases(target, plan, into)
     }
 
-    /// Traces the targets into a directory, and says each that is done.
+    /// Traces the targets into a directory, and reports each one that is done.
     pub(crate) fn trace(
         &self,
         targets: Vec<GuestTarget>,

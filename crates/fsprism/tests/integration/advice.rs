@@ -1,5 +1,5 @@
-//! What messages advise: for each kind of remedy, a fault that asks for it, and the remedy, taken
-//! from the message where it stands there, which works.
+//! The advice in messages: for each kind of remedy, causes a fault that asks for it, takes the
+//! remedy from the message if it is given there, and checks that it works.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use crate::place::{Place, say_skipped};
 use crate::process::Outcome;
 use crate::refusals::PrivateMounts;
 
-/// A run of a second on `targets`.
+/// Arguments of a run on `targets` that takes about a second.
 fn brief(targets: &str, rest: &str) -> String {
     format!("run survey/metadata {targets} --benchmark stat-100 --blocks 1 --size 1m {rest}")
 }
 
-/// The program started by a shell after some of its own commands.
+/// Runs the program from a shell, after some shell commands.
 fn after(place: &Place, script: &str, arguments: &str) -> Outcome {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("{script} && exec \"$0\" \"$@\"")]);
@@ -22,7 +22,7 @@ fn after(place: &Place, script: &str, arguments: &str) -> Outcome {
     place.finish(place.here(shell, arguments))
 }
 
-/// The words between two others of a text.
+/// The part of a text between two others.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before}: {text}"));
     rest.split_once(after).unwrap_or_else(|| panic!("no {after}: {text}")).0
@@ -70,14 +70,14 @@ fn limits_that_are_named_are_those_to_raise() {
         let outcome =
             after(&place, &format!("ulimit -n {least}"), &arguments(&format!("n{least}")));
         assert_ne!(outcome.code, Some(0), "{least} files are enough: {outcome:?}");
-        // What a process needs to begin with is the loader's.
+        // With too few files to start a process at all, the message is the loader's.
         let is_ours = !outcome.stderr.contains("error while loading shared libraries");
         assert!(!is_ours || outcome.stderr.contains("`ulimit -n`"), "{outcome:?}");
     }
     after(&place, "ulimit -n 1000", &arguments("many")).assert_code(0);
 }
 
-/// As a shell would run them: with a directory whose name has a space and a quote.
+/// Commands are quoted for a shell, even with a directory whose name contains a space and a quote.
 #[test]
 fn commands_that_are_printed_work_when_they_are_copied() {
     let place = Place::new();
@@ -91,7 +91,7 @@ fn commands_that_are_printed_work_when_they_are_copied() {
         let starts = ["fsprism report", "fsprism run", "fsprism check", "fsprism survey"];
         let of = |line: &str| {
             let at = starts.iter().filter_map(|start| line.find(start)).min()?;
-            // A sentence may end behind it, in brackets.
+            // The sentence, and a pair of brackets, may end after the command.
             Some(line[at..].trim_end_matches(['.', ')']).to_owned())
         };
         text.lines().filter_map(of).collect()
@@ -110,7 +110,7 @@ fn commands_that_are_printed_work_when_they_are_copied() {
     }
 }
 
-/// Debian's own register says in which package a program is.
+/// dpkg knows which package a program belongs to.
 #[test]
 fn packages_that_are_named_have_the_programs() {
     let test = "packages_that_are_named_have_the_programs";
@@ -140,7 +140,7 @@ fn packages_that_are_named_have_the_programs() {
     }
 }
 
-/// A relative directory lies where the process is, whatever has the same name elsewhere.
+/// A relative directory is relative to the process, even if another has the same path elsewhere.
 #[test]
 fn a_relative_directory_is_described_with_the_device_below_it() {
     let test = "a_relative_directory_is_described_with_the_device_below_it";
@@ -158,7 +158,8 @@ fn a_relative_directory_is_described_with_the_device_below_it() {
     fs::remove_file(place.path("kept-image")).expect("it is ours");
 }
 
-/// Each directory is described with its own mount, whatever was mounted over it or over its image.
+/// Each directory is described with its own mount, even if something is mounted over it or over the
+/// image below it.
 #[test]
 fn stacked_and_hidden_mounts_are_described_as_they_are() {
     let test = "stacked_and_hidden_mounts_are_described_as_they_are";
@@ -179,23 +180,23 @@ fn stacked_and_hidden_mounts_are_described_as_they_are() {
         let document: serde_json::Value = serde_json::from_str(&text).expect("a document");
         document["storage"][0].clone()
     };
-    // Its image is hidden, and another file has its name.
+    // The image is hidden, and its path now leads to another file.
     let storage = disk_and("");
     assert_eq!(storage["mount"]["file_system"], "ext4", "{storage}");
     let image = &storage["device"]["backing"];
     assert!(image["file"].as_str().is_some_and(|file| file.ends_with("below/image")), "{image}");
     let disk = &image["device"]["backing"]["file"];
     assert!(disk.as_str().is_some_and(|file| file.ends_with("/disk")), "{storage}");
-    // Stacked: what is on top counts.
+    // With stacked mounts, the topmost one counts.
     let storage = disk_and("mount -t tmpfs top mounted;");
     assert_eq!(storage["mount"]["source"], "top", "{storage}");
-    // A process that was there before is still below.
+    // A process that was in the directory before the mount still sees what is below.
     let storage = disk_and("umount mounted; cd mounted; mkdir mounted; mount -t tmpfs top .;");
     assert_eq!(storage["mount"]["file_system"], "ext4", "{storage}");
     mounts.do_there(&format!("cd {here}; umount mounted mounted below below"));
 }
 
-/// As in a container with 96 MiB, in which whatever takes more is killed.
+/// As in a container with 96 MiB, where a process that takes more is killed.
 #[test]
 fn a_target_in_memory_fits_into_what_the_control_group_allows() {
     let test = "a_target_in_memory_fits_into_what_the_control_group_allows";
@@ -229,7 +230,7 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
     let (large, small) =
         (run("/dev/shm", "--size 64m", "large"), run("/dev/shm", "--size 1m", "small"));
     let made = run("memory=tmpfs", "--size 4m", "made");
-    // Nothing is kept for directories where there are none.
+    // Without directories, no memory is reserved for them.
     let alone = run("tmpfs:size=16m", "--size 4m", "alone");
     let with_directories = after(
         &place,
@@ -241,7 +242,7 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
         &enter,
         "run survey/metadata tmpfs:size=60m --blocks 1 --scratch scratch --out advised",
     );
-    // A process that has just ended may still be there.
+    // A process that has just ended may still be in the group.
     while fs::remove_dir(&group).is_err() {
         std::thread::yield_now();
     }
@@ -257,7 +258,7 @@ fn a_target_in_memory_fits_into_what_the_control_group_allows() {
     advised.assert_code(0);
 }
 
-/// What a limit leaves no room for is not said to want room on the disk.
+/// If a memory limit is too small, the message must not ask for room on the disk.
 #[test]
 fn a_small_limit_of_memory_is_named_with_the_limit_that_would_do() {
     let test = "a_small_limit_of_memory_is_named_with_the_limit_that_would_do";

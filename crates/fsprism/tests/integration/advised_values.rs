@@ -1,21 +1,21 @@
-//! What refusals advise, one after another: a command that is refused, the remedy, taken from the
-//! message where it stands there, and the command with it, which works.
+//! The advice in refusals, one after another: runs a command that is refused, takes the remedy from
+//! the message if it is given there, and checks that the command works with it.
 
 use std::fs;
 
 use crate::place::Place;
 
-/// Stands for it in the commands below.
+/// Replaces the word SIMULATE in the commands below.
 const SIMULATE: &str = "footprint simulate --accesses 9 --stream";
 
 /// A refusal with a remedy.
 struct Advised {
-    /// What is refused.
+    /// The refused command.
     refused: &'static str,
-    /// What the message says before the remedy, and after it; all that it must say, where the
-    /// remedy is not in it word by word.
+    /// What the message says before and after the remedy; or words that it must contain, if the
+    /// remedy cannot be copied from it verbatim.
     says: Says,
-    /// What works; `{}` is the remedy.
+    /// The command that works; `{}` stands for the remedy.
     works: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The closing screen and what leads to it: loads, runs tried out, runs that are given more time.
+//! The closing screen and what leads to it: loads, dry runs, runs that are given more time.
 
 use std::fs;
 
@@ -71,7 +71,7 @@ fn loads_are_chosen_by_name_or_by_file() {
     assert!(text.lines().count() <= 25, "{text}");
     let page = fs::read_to_string(place.path("run/report.html")).expect("it was written");
     assert!(page.contains("my importer"));
-    // Nothing is measured that no load takes.
+    // Only what the load needs is measured.
     let document = place.finish(place.fsprism("report run --format json")).document();
     let cells = document["cells"].as_array().expect("a list").iter();
     let measured: Vec<&str> = cells.filter_map(|cell| cell["benchmark"].as_str()).collect();
@@ -87,14 +87,14 @@ fn what_got_worse_fails_a_comparison_if_that_is_asked_for() {
         place.run(&format!("{SMALL} --blocks 6 --out {name}")).assert_code(0);
     }
     let compare = |arguments: &str| place.finish(place.fsprism(&format!("compare {arguments}")));
-    // On a busy machine, less is known than it takes.
+    // On a busy machine, too little may be known to pass the gate.
     let assert_green = |limits: &str| {
         let found = compare(&format!("--a before after --b again last --fail-above {limits}"));
         let is_busy = found.stdout.contains("the machine was busy");
         assert!(found.code == Some(0) || is_busy && found.code == Some(3), "{found:?}");
     };
     assert_green("100000%");
-    // What single runs differ by is no answer, nor is what differs more than the limit.
+    // Differences between single runs are inconclusive, and so are intervals wider than the limit.
     let of_single_runs = compare("before after --fail-above 100000%");
     let said = &of_single_runs.assert_code(3).stderr;
     assert!(said.contains("10 of 10 comparisons have one run a side"), "{said}");

@@ -1,4 +1,4 @@
-//! Targets that a library reaches: measured beside others, labelled, and gone afterwards.
+//! Targets that are reached through a library: measured beside others, labelled, gone afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn a_library_is_measured_beside_a_file_system_and_named_as_one() {
     }
     for cell in of(named) {
         assert!(cell["failed"].is_null(), "{cell}");
-        // On a busy machine, threads may never run together; such replicates are thrown away.
+        // On a busy machine, threads may never run together; such replicates are discarded.
         let is_disturbed =
             cell["parameters"]["threads"] == 2 && cell["discarded"].as_u64() > Some(0);
         assert!(cell["operations"].as_u64() > Some(0) || is_disturbed, "{cell}");
@@ -95,7 +95,7 @@ fn what_has_no_meaning_for_a_library_is_refused() {
     traced.assert_refused(&["not reached by system calls"]);
 }
 
-/// The arena of the process with this number.
+/// The arena of the process with this id.
 fn arena_of(pid: u32) -> PathBuf {
     let shared = Path::new("/dev/shm");
     let begins = format!("fsprism-{pid}-");
@@ -110,7 +110,7 @@ fn a_killed_run_leaves_no_arena_behind() {
     let mut command = place.measure(run);
     let mut child =
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it can be started");
-    // Until it has a journal.
+    // Wait until it has a journal.
     while !place.path("run/cells.jsonl").exists() {
         assert!(!ends_before_lines(&child, &place.path("run"), 1), "it has not measured yet");
     }
@@ -120,7 +120,7 @@ fn a_killed_run_leaves_no_arena_behind() {
         &fs::metadata(&path).expect("it is there").permissions(),
     );
     assert_eq!(mode & 0o777, 0o600);
-    // Others of the same user may attach it; but it is made afresh now and then.
+    // Another process of the same user may attach the arena, which is made anew from time to time.
     let size = || DenseFs::attach(&path).ok()?.stat("/data/read/0").ok().map(|file| file.size);
     while size() != Some(1 << 20) {
         let has_ended = ends_before_lines(&child, &place.path("run"), 1);

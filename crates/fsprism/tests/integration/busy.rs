@@ -10,7 +10,7 @@ use crate::process::Running;
 
 const RUN: &str = "run survey/metadata tmpfs=. --benchmark stat-100";
 
-/// As many programs as there are processors, which do nothing but run; gone when it is dropped.
+/// One busy-looping program per processor; they are killed when this is dropped.
 struct Loops(Vec<Child>);
 
 impl Loops {
@@ -34,7 +34,7 @@ impl Drop for Loops {
     }
 }
 
-/// The warnings of this kind of all cells and of the run.
+/// All warnings of one kind, of the run and of its cells.
 fn warnings<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
     let of = |value: &'a Value| value["warnings"].as_array().into_iter().flatten();
     let cells = document["cells"].as_array().expect("there are cells").iter().flat_map(of);
@@ -78,7 +78,7 @@ fn a_run_waits_and_says_for_whom() {
     let mut running = Running::start(&place, command);
     running.until(": waiting until the machine is quiet, for 2 s at most");
     drop(loops);
-    // Other tests may keep it busy as well; then it measures all the same.
+    // Other tests may keep the machine busy too; then it measures anyway.
     running.until("the machine is ");
     running.finish(&place).assert_code(0);
 }

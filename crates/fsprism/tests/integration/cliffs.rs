@@ -1,5 +1,5 @@
-//! Searches for cliffs on real targets: a memory limit that is found and proved, a death in the
-//! middle, and what cannot be searched.
+//! Searches for cliffs on real targets: a memory limit that is found and proved, a search that is
+//! killed halfway, and what cannot be searched.
 
 use std::fs;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use crate::refusals::PrivateMounts;
 const MIB: f64 = 1024.0 * 1024.0;
 const SEARCH: &str = "cliff ext4:size=160m,memory=16m --low 4m --high 64m --width 5% --seed 3";
 
-/// Other processes disturb times, but not which pages a limit lets stay.
+/// Other processes disturb times, but not which pages can stay within a limit.
 #[test]
 fn a_memory_limit_is_found_and_proved() {
     let Some(place) = Place::as_root("a_memory_limit_is_found_and_proved") else { return };
@@ -26,7 +26,7 @@ fn a_memory_limit_is_found_and_proved() {
     let cliffs = document["cliffs"].as_array().expect("a list");
     let cliff = cliffs.iter().find(is_limit).unwrap_or_else(|| panic!("none: {cliffs:?}"));
     let (low, high) = (number(&cliff["low"]), number(&cliff["high"]));
-    // What the kernel and the program need of the 16 MiB is less than a half.
+    // The kernel and the program need less than half of the 16 MiB.
     assert!(8.0 * MIB < low && high < 16.5 * MIB && high / low <= 1.05, "{cliff}");
     assert_eq!((&cliff["axis"], &cliff["unit"]), (&"working-set".into(), &"bytes".into()));
     assert!(number(&cliff["plateau_before"]) > 1.2 * number(&cliff["plateau_after"]), "{cliff}");
@@ -37,7 +37,7 @@ fn a_memory_limit_is_found_and_proved() {
     assert_eq!(search["finished"], true);
     assert!(number(&search["probes"]) <= 40.0 + 20.0 * cliffs.len() as f64, "{search}");
     assert_cells(&document);
-    // The directory alone gives the same again.
+    // The run directory alone gives the same document again.
     let report = place.finish(place.fsprism(&format!("report {run} --format json")));
     assert_eq!(report.assert_code(0).document(), document);
     let compared = place.finish(place.fsprism(&format!("compare {run}")));
@@ -49,8 +49,8 @@ fn a_memory_limit_is_found_and_proved() {
     assert!(words.contains("--- between 1"), "{words}");
 }
 
-/// A search and its run; another one where noise ended it before the interval was narrow enough, or
-/// left the cause unproved, as on a busy machine it may, and says so.
+/// Searches, and returns the run. Searches again if noise ended the search before the interval was
+/// narrow enough or left the cause unproved, which may happen on a busy machine and is reported.
 fn searched(place: &Place) -> (String, Value) {
     let search = |number: u32| {
         let run = format!("run-{number}");
@@ -76,7 +76,7 @@ fn is_limit(cliff: &&Value) -> bool {
     cliff["cause"]["kind"] == "memory-limit"
 }
 
-/// Each position is a cell, whose state is what a limit of 16 MiB makes of it.
+/// Checks that each position is a cell, in the state that a limit of 16 MiB implies.
 #[track_caller]
 fn assert_cells(document: &Value) {
     let cells = document["cells"].as_array().expect("a list");
@@ -91,7 +91,7 @@ fn assert_cells(document: &Value) {
         assert_eq!(cell["cache_state"], "steady");
         assert!(metric("throughput") > 0.0 && metric("resident") <= 16.0 * MIB, "{cell}");
         if bytes <= 8.0 * MIB {
-            // Whoever looks at every device looks at this one too.
+            // Not 0: programs that look at every device also read from this one.
             assert!(metric("device_read_per_operation") < 40.0, "{cell}");
             assert_eq!(metric("resident").to_bits(), bytes.to_bits(), "{cell}");
         } else if bytes > 16.5 * MIB {
@@ -107,7 +107,7 @@ fn what_a_search_had_measured_when_it_was_killed_can_be_read() {
     let mut command = place.measure(&format!("{SEARCH} --out run"));
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = child.expect("it can be started");
-    // The first probe is announced once the journal is there.
+    // The first probe is announced after the journal is made.
     let mut stderr = std::io::BufReader::new(child.stderr.take().expect("piped"));
     let mut line = String::new();
     while line.is_empty() || line.contains("another run ") {
@@ -234,8 +234,8 @@ fn without_a_memory_controller_a_limit_is_refused() {
     outcome.assert_refused(&["memory"]);
 }
 
-/// A journal of 4 MiB through which all data goes: writers wait for room in it as soon as what they
-/// write does not fit. Other processes disturb times, but not what is waited for.
+/// With a journal of 4 MiB that all data goes through, writers wait for room in it as soon as what
+/// they write does not fit. Other processes disturb times, but not what is waited for.
 #[test]
 fn writers_that_wait_for_a_journal_are_seen_waiting_for_it() {
     let Some(place) = Place::as_root("writers_that_wait_for_a_journal_are_seen_waiting_for_it")

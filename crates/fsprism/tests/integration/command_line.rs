@@ -1,4 +1,4 @@
-//! Commands that measure nothing, and command lines that are wrong.
+//! Commands that measure nothing, and wrong command lines.
 
 use std::fs;
 
@@ -55,12 +55,12 @@ fn the_machine_is_described() {
     assert!(machine.assert_code(0).document()["kernel"].is_object(), "{machine:?}");
     let table = place.finish(place.fsprism("machine --format csv"));
     table.assert_refused(&["terminal, json"]);
-    // It was once described without a word on what is not there.
+    // A directory that does not exist was once silently described.
     let nowhere = place.finish(place.fsprism("machine . ./nope"));
     nowhere.assert_refused(&["./nope", "No such file", "name a directory that is there"]);
 }
 
-/// What `run` takes and `survey` does not has its own examples.
+/// What `run` takes and `survey` does not must have its own examples.
 #[test]
 fn each_command_has_examples_of_its_own() {
     let place = Place::new();
@@ -85,7 +85,7 @@ fn each_command_has_examples_of_its_own() {
     assert!(!survey.contains("fsprism run") && !run.contains("fsprism survey"), "{survey}{run}");
 }
 
-/// A suite describes its own options and no others; what it has none of is refused by name.
+/// A suite's help describes its own options only, and those of other suites are refused by name.
 #[test]
 fn a_suite_takes_what_its_help_says() {
     let place = Place::new();
@@ -115,7 +115,7 @@ fn a_suite_takes_what_its_help_says() {
     }
 }
 
-/// Command lines from when all suites shared one list of options.
+/// Command lines that date from when all suites shared one list of options must still work.
 #[test]
 fn options_may_stand_before_the_suite() {
     let place = Place::new();
@@ -189,8 +189,8 @@ fn wrong_values_are_refused_with_what_would_be_right() {
     }
 }
 
-/// What a resumed run is to measure stands in its run directory; options that cannot change that
-/// were once taken and ignored.
+/// What a resumed run measures comes from its run directory. Options that could not change that
+/// were once accepted and ignored.
 #[test]
 fn a_resumed_run_takes_no_option_that_it_would_ignore() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Labels, limits and options of targets in a whole run.
+//! Labels, limits and options of targets in whole runs.
 
 use std::fs;
 
@@ -47,8 +47,8 @@ fn what_is_read_can_be_verified() {
     }
 }
 
-/// Files of a quarter of the limit each did not stay in memory beside directories, whose inodes
-/// count too: cells failed, now one and now another.
+/// Files of a quarter of the limit each did not stay in memory next to directories, whose inodes
+/// count too, so that one cell or another failed.
 #[test]
 fn what_a_limit_of_memory_has_room_for_stays_in_it() {
     let name = "what_a_limit_of_memory_has_room_for_stays_in_it";
@@ -61,8 +61,8 @@ fn what_a_limit_of_memory_has_room_for_stays_in_it() {
     let journal = fs::read_to_string(place.path("run/cells.jsonl")).expect("a journal");
     let lines = journal.lines().map(|line| serde_json::from_str(line).expect("whole lines"));
     let discarded: Vec<Value> = lines.filter(|line: &Value| line["kind"] == "discarded").collect();
-    // In a block in which it is disturbed three times, a cell goes without a value: in both, where
-    // others keep the threads of this one from running together.
+    // A cell that is disturbed three times in a block has no value there. If other programs keep
+    // the run's threads from running together, that may happen in both blocks.
     let stayed = |(index, cell): (usize, &Value)| {
         let replicates = cell["replicates"].as_u64().expect("a number");
         let of_it: Vec<_> = discarded.iter().filter(|line| line["cell"] == index).collect();
@@ -80,8 +80,8 @@ fn what_a_limit_of_memory_has_room_for_stays_in_it() {
     assert!(measured("random-write-1m-warm") && measured("stat-10000"), "{cells:?}");
 }
 
-/// A file twice as large as the memory cannot stay in it, nor can so many names: what cannot be
-/// warm is not measured, and what is read cold is.
+/// A file twice as large as the memory cannot stay in it, nor can that many names. What cannot be
+/// warm is not measured; what is read cold is.
 #[test]
 fn what_a_limit_of_memory_has_no_room_for_is_left_out() {
     let name = "what_a_limit_of_memory_has_no_room_for_is_left_out";
@@ -126,7 +126,7 @@ fn a_run_ends_when_it_is_precise_enough_or_its_time_is_up() {
     let name = "a_run_ends_when_it_is_precise_enough_or_its_time_is_up";
     let Some(place) = Place::as_root(name) else { return };
     let run = "run survey/caching ext4:size=128m --size 1m --format json";
-    // Copies from memory differ least.
+    // Copies from memory vary least.
     let calm = "run survey/in-memory ext4:size=128m --benchmark random-read-1m-warm --size 1m \
                 --format json";
     let outcome = place.run(&format!("{calm} --precision 99% --budget 30s --out precise"));
@@ -137,11 +137,11 @@ fn a_run_ends_when_it_is_precise_enough_or_its_time_is_up() {
     let outcome = place.run(&format!("{run} --precision 0.0001% --budget 5s --out timed"));
     let document = outcome.assert_code(0).document();
     assert_eq!(document["end"]["reason"], "budget");
-    // What is left at the end has no room for another block.
+    // The time that is left at the end is too short for another block.
     assert!(document["end"]["used_s"].as_f64().is_some_and(|used_s| used_s >= 3.0));
 }
 
-/// Progress is for somebody who watches: when nobody can any more, the run goes on.
+/// Progress is only for people who watch: if it cannot be written, the run continues.
 #[test]
 fn progress_that_nobody_can_see_does_not_end_a_run() {
     let name = "progress_that_nobody_can_see_does_not_end_a_run";
@@ -154,8 +154,9 @@ fn progress_that_nobody_can_see_does_not_end_a_run() {
     assert!(!output.stdout.is_empty());
 }
 
-/// Two threads that make files in turn took inodes that no rehearsal had taken, whose tables were
-/// then read: more than every other replicate was thrown away, and now and then the cell failed.
+/// Two threads that take turns making files took inodes that no rehearsal had taken, so that the
+/// inode tables were read: more than every other replicate was discarded, and sometimes the cell
+/// failed.
 #[test]
 fn what_two_threads_make_has_been_rehearsed() {
     let name = "what_two_threads_make_has_been_rehearsed";
@@ -169,13 +170,13 @@ fn what_two_threads_make_has_been_rehearsed() {
         let refuted = journal.lines().filter(|line| line.contains("were read from the device"));
         (outcome.code, refuted.count())
     };
-    // On a busy machine, threads meet in other ways, and pages are thrown out by others.
+    // On a busy machine, threads interleave differently, and other programs evict pages.
     let found = ["first", "second", "third"].map(refuted);
     assert!(found.iter().any(|&(code, count)| code == Some(0) && count <= 2), "{found:?}");
 }
 
-/// Bytes from the device do not show that each read waited for it: a neighbour may have brought
-/// them.
+/// Counting bytes from the device would not show that each read waited for it, as a neighbouring
+/// read may have brought them.
 #[test]
 fn every_random_cold_read_is_a_request_of_its_own() {
     let name = "every_random_cold_read_is_a_request_of_its_own";

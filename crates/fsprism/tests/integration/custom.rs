@@ -1,4 +1,4 @@
-//! Reads and writes as the user describes them, and replicates of a length of their own.
+//! Reads and writes as the user describes them, and replicates of a chosen length.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn cell(document: &Value) -> &Value {
     &document["cells"][0]
 }
 
-/// The journal's replicates.
+/// The replicates in the journal.
 fn replicates(place: &Place, run: &str) -> Vec<Value> {
     let lines = std::fs::read_to_string(place.path(run).join("cells.jsonl")).expect("a journal");
     let all = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -30,7 +30,7 @@ fn what_is_described_is_measured_for_as_long_as_was_asked_for() {
     assert_eq!(document["run"]["replicate_length"]["seconds"], 1.5);
     let all = replicates(&place, "long");
     assert_eq!(all.len(), 2);
-    // The pilot is short, and on a busy machine off by much.
+    // The length is estimated from the pilot, which is short, and far off on a busy machine.
     let long = |it: &Value| it["elapsed_ns"].as_u64().is_some_and(|ns| ns > 100_000_000);
     assert!(all.iter().all(long), "{all:?}");
     let short = place.run(&format!("{asked} --out short --format json"));

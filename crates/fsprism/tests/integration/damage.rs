@@ -1,5 +1,5 @@
-//! Run directories that came to harm on the way, or were made to do some: whatever their files
-//! hold, they are shown or refused in a sentence, in little memory and time.
+//! Run directories that were damaged by accident or on purpose. Whatever their files contain, they
+//! are shown, or refused with a sentence, using little memory and time.
 
 use std::fs;
 use std::path::Path;
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use crate::place::{Place, names_in};
 
-/// How often damage is tried at least, and for how long; the environment's `FSPRISM_DAMAGES` says
-/// exactly how often.
+/// The least number of times that damage is tried. `TRIED` is the least time. `FSPRISM_DAMAGES` in
+/// the environment sets the exact number of times instead.
 const CASES: u32 = 300;
 const TRIED: Duration = Duration::from_secs(60);
-/// In how many cases the run is resumed once, which takes longer than to show it.
+/// In one of this many cases, the run is also resumed, which takes longer than showing it.
 const RESUMED_EVERY: u32 = 25;
-/// Within 1 GiB of memory and two minutes; what runs longer ends with status 124.
+/// Limits a command to 1 GiB of memory and two minutes; if it takes longer, its status is 124.
 const BOUNDED: &str = "ulimit -v 1048576 && exec timeout 120 \"$0\" \"$@\"";
-/// Numbers that no measurement gives, and other things than numbers.
+/// Numbers that no measurement gives, and things that are not numbers.
 const INSTEAD: [&str; 13] = [
     "-1",
     "0",
@@ -52,9 +52,9 @@ const COMMANDS: [&str; 17] = [
     "runs",
     "reproduce densefs --run run",
 ];
-/// Where a run of what was counted in caches lies in another.
+/// Where a run contains another, with what was counted in caches.
 const TRAFFIC: &str = "cache-traffic";
-/// Where traces lie in a run.
+/// Where a run contains traces.
 const TRACES: &str = "footprint";
 const OF_TRACES: [&str; 4] = [
     "footprint map run/footprint",
@@ -63,7 +63,7 @@ const OF_TRACES: [&str; 4] = [
     "report run --out page.html",
 ];
 
-/// Choices that are the same each time (Marsaglia's xorshift).
+/// Reproducible random choices (Marsaglia's xorshift).
 struct Choices(u64);
 
 impl Choices {
@@ -78,7 +78,7 @@ impl Choices {
         &all[self.below(all.len())]
     }
 
-    /// A range within `length`, of a few bytes or many.
+    /// A range within `length`, of few bytes or many.
     fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length);
         let most = *self.of(&[1, 4, 100, length]);
@@ -89,7 +89,8 @@ impl Choices {
 #[test]
 fn damaged_runs_are_shown_or_refused() {
     let place = Place::new();
-    // Where cells are given up (a full or odd file system here), the journal says so: fine, too.
+    // If cells are given up (the file system here may be full or unusual), the journal says so,
+    // which is fine as well.
     let whole = place.run("survey . --size 1m --blocks 2 --out whole");
     assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
     let search = "cliff . --low 64k --high 512k --width 50% --probes 12 --budget 5s --out search";
@@ -130,7 +131,7 @@ fn damaged_runs_are_shown_or_refused() {
     }
 }
 
-/// Runs a command within its bounds.
+/// Runs a command within the limits of `BOUNDED`.
 fn bounded(place: &Place, command: &str) -> Output {
     Command::new("sh")
         .args(["-c", BOUNDED, env!("CARGO_BIN_EXE_fsprism")])
@@ -142,7 +143,7 @@ fn bounded(place: &Place, command: &str) -> Output {
         .expect("sh")
 }
 
-/// What is left out of a journal is said by every command, and takes little memory.
+/// Every command reports what of a journal is left out, and takes little memory for it.
 #[test]
 fn journals_that_grew_are_read_in_little_memory_and_what_is_left_out_is_said() {
     let place = Place::new();
@@ -167,7 +168,7 @@ fn journals_that_grew_are_read_in_little_memory_and_what_is_left_out_is_said() {
     }
 }
 
-/// Puts a run beside another, where what phases move through caches would be counted.
+/// Adds a run to another, in the place of what phases move through caches.
 fn counted_beside(run: &Path) {
     let beside = run.join(TRAFFIC);
     fs::create_dir(&beside).expect("it is ours");
@@ -183,7 +184,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(copied.expect("coreutils").success());
 }
 
-/// Damages one file of a run; what was done.
+/// Damages one file of a run, and returns what was done.
 fn damage(run: &Path, choices: &mut Choices) -> String {
     let histograms = names_in(&run.join("histograms"));
     let has_trace = run.join(TRACES).is_dir();
@@ -191,7 +192,7 @@ fn damage(run: &Path, choices: &mut Choices) -> String {
     let mut name = match choices.below(if has_trace { 10 } else { 8 }) {
         0..3 => "manifest.json".to_owned(),
         3..7 => "cells.jsonl".to_owned(),
-        // A run of a classic has none.
+        // Runs of classic benchmarks have no histograms.
         7 if histograms.is_empty() => "cells.jsonl".to_owned(),
         7 => format!("histograms/{}", choices.of(&histograms)),
         _ => format!("{TRACES}/true.trace"),
@@ -261,7 +262,7 @@ fn range_of(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
-/// As journals were before their lines had checksums: what is changed in them is believed.
+/// A journal as it was before lines had checksums, so that changes to it go unnoticed.
 fn without_checksums(content: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(content);
     let plain = |line: &str| match line.rfind(",\"line\":") {
@@ -278,7 +279,7 @@ fn unsummed(content: &[u8]) -> Vec<u8> {
         .map_or(content.to_vec(), |end| format!("{}\n}}", &text[..end]).into_bytes())
 }
 
-/// Puts something else in the place of a number.
+/// Replaces a number with something else.
 fn another_value(path: &Path, content: &[u8], choices: &mut Choices) -> String {
     let is_of_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'e');
     let is_start = |at: &usize| {

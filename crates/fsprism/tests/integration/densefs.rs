@@ -1,4 +1,4 @@
-//! `fsprism densefs`: made, filled, looked at, mounted, emptied, and refused.
+//! `fsprism densefs`: makes, fills, inspects, mounts and empties them, and is refused.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,14 +8,14 @@ use std::process::Command;
 use crate::place::{Place, names_in, say_skipped};
 use crate::process::Outcome;
 
-/// What a tree has: paths, types, sizes, permissions, names of each inode, times, link targets.
+/// The contents of a tree: paths, types, sizes, permissions, link counts, times, link targets.
 fn listing(root: &Path) -> String {
     let format = "%P %y %s %m %n %T@ %l\\n";
     let found = Command::new("find").arg(root).args(["-mindepth", "1", "-printf", format]).output();
     let found = found.expect("findutils are installed");
     let mut lines: Vec<_> =
         String::from_utf8(found.stdout).expect("plain text").lines().map(str::to_owned).collect();
-    // A directory's size is its own affair.
+    // The size of directories differs between file systems.
     for line in &mut lines {
         if let Some((name, rest)) = line.split_once(" d ") {
             *line = format!("{name} d {}", rest.split_once(' ').map_or("", |(_, rest)| rest));

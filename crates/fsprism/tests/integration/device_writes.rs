@@ -1,14 +1,14 @@
-//! What the device writes for changes of directories, beside a count by hand: files are made by a
-//! shell, the file system is unmounted by umount(8), and the kernel's counter of the device read
-//! before and after.
+//! Compares what the device writes for directory changes with a count by hand: a shell makes files,
+//! umount(8) unmounts the file system, and the kernel's counter of the device is read before and
+//! after.
 
 use std::process::Command;
 
 use crate::place::Place;
 
-/// Makes six directories of 1,000 files on a file system of its own, and prints what unmounting it
-/// writes when nothing was changed, and when 100 files more were made in turn; twenty times,
-/// anew.
+/// Makes six directories of 1,000 files on a new file system. Prints how many bytes unmounting it
+/// writes if nothing was changed, and if 100 more files were made across the directories in turn.
+/// Does all of this twenty times.
 const BY_HAND: &str = r#"
 set -e
 truncate -s 512M "$0/image"
@@ -46,7 +46,7 @@ for names in $(seq 100000000007 71234567891 1453456789936); do
 done
 "#;
 
-/// Bytes written for 100 creates, less what an unmount writes by itself: what is typical.
+/// The typical number of bytes written for 100 creates, not counting what an unmount alone writes.
 fn by_hand(place: &Place, file_system: &str, options: &str) -> f64 {
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", BY_HAND]).arg(place.make("hand"));
@@ -60,8 +60,8 @@ fn by_hand(place: &Place, file_system: &str, options: &str) -> f64 {
     typical(net)
 }
 
-/// The mean of the middle half. Single values differ by 4 %, since it depends on names and on the
-/// file system's own seed how many blocks of directories change: it takes many to compare them.
+/// The mean of the middle half. Single values differ by 4 %, as the number of directory blocks that
+/// change depends on the names and on the file system's own seed, so it takes many to compare.
 fn typical(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let quarter = values.len() / 4;

@@ -1,11 +1,11 @@
-//! A device that somebody else's data may lie on. A loop device with a named image stands for it.
+//! A device that may contain somebody else's data. A loop device with a named image stands in.
 
 use std::fs;
 use std::process::Command;
 
 use crate::place::Place;
 
-/// A loop device, bound to an image in the place until it is dropped.
+/// A loop device on an image in the place, detached when this is dropped.
 struct Disk {
     device: String,
     image: std::path::PathBuf,

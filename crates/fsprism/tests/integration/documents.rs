@@ -1,4 +1,4 @@
-//! What a run puts on standard output, in each form, and what it leaves on the disk.
+//! What a run prints to standard output in each format, and what it leaves on disk.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::process::Outcome;
 
 const SCHEMA: &str = include_str!("../../../../docs/document.schema.json");
 
-/// Checks a document against the schema that is published.
+/// Checks a document against the published schema.
 #[track_caller]
 pub(crate) fn assert_valid(document: &Value) {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
@@ -19,14 +19,15 @@ pub(crate) fn assert_valid(document: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// A table's rows, each as its fields.
+/// The rows of a table, each as its fields.
 fn rows_of(csv: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let mut quoted = false;
     for character in csv.chars() {
         let row = rows.last_mut().expect("one at least");
         match character {
-            // Of a doubled quote inside quotes nothing remains here: no field of ours has one.
+            // A doubled quote inside quotes would be dropped here, but none of our fields contains
+            // one.
             '"' => quoted = !quoted,
             ',' if !quoted => row.push(String::new()),
             '\n' if !quoted => rows.push(vec![String::new()]),
@@ -64,7 +65,7 @@ fn a_survey_says_one_document_and_its_report_the_same() {
     assert_eq!(report.stdout, outcome.stdout);
     let run = place.path("run-json");
     assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json", "report.html"]);
-    // One of each cell, but of those that were disturbed three times.
+    // One histogram per cell, except for cells that were disturbed three times.
     let cells = document["cells"].as_array().expect("a list");
     let number = |cell: &Value, field: &str| cell[field].as_u64().expect("a number");
     let lost = cells.iter().filter(|cell| number(cell, "discarded") == 3).count();
@@ -105,7 +106,7 @@ fn the_report_for_people_fits_its_columns_and_ends_with_the_run() {
     let wide: Vec<&str> = outcome
         .stdout
         .lines()
-        // Commands are to be copied, and this program has a long name here.
+        // Commands must not be wrapped, so that they can be copied, and the path here is long.
         .filter(|line| line.chars().count() > 120 && !line.contains("/fsprism "))
         .collect();
     assert!(wide.is_empty(), "{wide:#?}");

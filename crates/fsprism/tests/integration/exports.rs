@@ -1,5 +1,5 @@
-//! The forms that other tools take, read by those tools where they are on this machine: Python
-//! packages that can be imported, else the test says what it lacks and is skipped.
+//! The formats of other tools, read by those tools: Python packages. If one cannot be imported, the
+//! test says what is missing and is skipped.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::place::{Place, say_skipped};
 use crate::process::Outcome;
 
-/// Reads the text strictly, and says how many samples each family has.
+/// Parses the text strictly, and prints how many samples each family has.
 const OPENMETRICS: &str = "
 import json, sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -21,11 +21,11 @@ print(json.dumps({family.name: len(family.samples) for family in families}))
 /// Runs fio-plot as its command line does.
 const FIO_PLOT: &str = "import sys; from fio_plot import main; sys.exit(main())";
 
-/// A Python in which this module can be imported: that of `scripts/setup test`, or any; `None`,
-/// visibly, where there is none.
+/// A Python that can import this module: that of `scripts/setup test`, or any other. If there is
+/// none, says that the test is skipped and returns `None`.
 fn python_with(test: &str, module: &str) -> Option<Command> {
     let running = std::env::current_exe().expect("it runs");
-    // The test is in PROFILE/deps, below the directory of what is built.
+    // The test is in PROFILE/deps, below the target directory.
     let built = running.ancestors().nth(3).expect("cargo has put it there");
     let pythons = [built.join("readers/bin/python"), "python3".into()];
     let found = pythons.into_iter().find(|python| {
@@ -38,7 +38,7 @@ fn python_with(test: &str, module: &str) -> Option<Command> {
     found.map(Command::new)
 }
 
-/// A run of a few reads, two blocks of each, beside a benchmark that fio does not have.
+/// A run with two blocks of a few reads, and of a benchmark that fio does not have.
 fn measured(place: &Place) {
     let arguments = "run survey/io a=. --blocks 2 --budget 1s --size 1m --format csv --out run";
     place.run(arguments).assert_code(0);
@@ -103,13 +103,12 @@ fn prometheus_reads_the_openmetrics_strictly() {
     let measured = cells.iter().filter(|cell| cell["replicates"].as_u64() > Some(0)).count();
     assert_eq!(families["fsprism_replicates"], measured);
     assert_eq!(families["fsprism_run_info"], 1);
-    // Two bounds at least, the last one, the count and the sum.
+    // At least two bounds, the last one (+Inf), the count and the sum.
     let samples = families["fsprism_operation_latency_seconds"].as_u64();
     assert!(samples >= Some(5 * measured as u64), "{families}");
 }
 
-/// fio-plot's charts of a single job: of each depth, of each number of jobs, and the
-/// latencies' histogram.
+/// fio-plot's charts of a single job: by depth, by number of jobs, and the latency histogram.
 const CHARTS_OF_ONE: [&str; 3] = ["-l", "-N", "-H"];
 
 #[test]
@@ -131,7 +130,7 @@ fn fio_plot_draws_each_chart_that_needs_no_log() {
     for chart in CHARTS_OF_ONE {
         plotter.draws(&[chart], &files, &["1"]);
     }
-    // The three-dimensional one has to have more than one depth.
+    // The three-dimensional chart needs more than one depth.
     file["jobs"][0]["job options"]["iodepth"] = "2".into();
     fs::write(files.join("2.json"), file.to_string()).expect("the place is ours");
     plotter.draws(&["-L", "-t", "iops"], &files, &["1", "2"]);
@@ -143,7 +142,7 @@ struct Plotter<'a> {
 }
 
 impl Plotter<'_> {
-    /// Draws this kind of chart from random reads at these depths.
+    /// Draws a chart of this kind from random reads at these depths.
     fn draws(&self, chart: &[&str], files: &Path, depths: &[&str]) {
         let picture = self.place.path(&format!("chart{}.png", chart[0]));
         let mut python = Command::new(self.python.get_program());

@@ -1,4 +1,4 @@
-//! Things that fail while a run goes on: it says so, keeps what it has, and leaves nothing.
+//! Faults during a run: it reports them, keeps what it has, and leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::place::{Place, names_in};
 use crate::process::Running;
 use crate::refusals::PrivateMounts;
 
-/// The sentences of the cells that were given up.
+/// The reasons why cells were given up.
 fn failures(document: &serde_json::Value) -> Vec<String> {
     let cells = document["cells"].as_array().expect("a list").iter();
     cells.filter_map(|cell| cell["failed"].as_str().map(str::to_owned)).collect()
@@ -23,7 +23,7 @@ fn a_target_without_room_is_left_out_with_why_and_the_others_are_measured() {
     let arguments = "run survey/metadata good=tmpfs:size=128m --blocks 1 --budget 1s --size 1m \
                      --format json --out run";
     let mut command = place.measure(arguments);
-    // Too few inodes for its directories.
+    // This target has too few inodes for its directories.
     command.arg("small=ext4:size=128m,mkfs=-N 500");
     let document = place.finish(command).assert_code(0).document();
     assert_valid(&document);
@@ -39,7 +39,7 @@ fn a_target_without_room_is_left_out_with_why_and_the_others_are_measured() {
     }
 }
 
-/// Appends grew a small target until it was full, though the files were sized to fit.
+/// Appends once grew a small target until it was full, even though the files were sized to fit.
 #[test]
 fn a_small_target_has_room_for_every_benchmark() {
     let name = "a_small_target_has_room_for_every_benchmark";
@@ -51,14 +51,15 @@ fn a_small_target_has_room_for_every_benchmark() {
     }
 }
 
-/// A failing device shows in a call, in a read-only file system, or in a mkfs.
+/// Checks that a failing device is the reason: a call fails, the file system is read-only, or mkfs
+/// fails.
 #[track_caller]
 fn assert_is_of_device(why: &str) {
     let words = ["nput/output error", "ead-only file system", "No space left", "tructure needs"];
     assert!(words.iter().any(|words| why.contains(words)), "{why}");
 }
 
-/// The image is cut off again and again: the loop device's reads fail with EIO.
+/// The image is truncated again and again, so that reads of the loop device fail with EIO.
 #[test]
 fn a_device_that_cannot_be_read_fails_its_cells() {
     let name = "a_device_that_cannot_be_read_fails_its_cells";
@@ -83,8 +84,8 @@ fn a_device_that_cannot_be_read_fails_its_cells() {
     assert!(well.all(|cell| cell["replicates"] == 60), "the other target is measured to the end");
 }
 
-/// The images lie on a small tmpfs. Once it is full, the loop device's writes fail, which says
-/// nothing of the file system on it.
+/// The images are on a small tmpfs. Once it is full, writes of the loop device fail, which says
+/// nothing about the file system on it.
 #[test]
 fn a_full_scratch_directory_ends_the_run_and_keeps_it() {
     let name = "a_full_scratch_directory_ends_the_run_and_keeps_it";
@@ -97,7 +98,7 @@ fn a_full_scratch_directory_ends_the_run_and_keeps_it() {
     running.until("block 1 done");
     let filler_path = mounts.path(&place, "scratch").join("kept-filler");
     let mut filler = fs::File::create(&filler_path).expect("root");
-    // Each block formats the image anew, which frees its space; that is taken, too.
+    // Each block formats the image anew, which frees space; fill that as well.
     while !running.ends_within(1) {
         while filler.write_all(&[1; 1 << 16]).is_ok() {}
     }
@@ -114,12 +115,12 @@ fn a_full_scratch_directory_ends_the_run_and_keeps_it() {
     assert!(cells.iter().all(|cell| cell["replicates"] == 15), "{document}");
 }
 
-/// Where files may not be as large as an image.
+/// A limit below the size of an image.
 #[test]
 fn a_limit_on_the_size_of_files_is_said() {
     let name = "a_limit_on_the_size_of_files_is_said";
     let Some(place) = Place::as_root(name) else { return };
-    // Whether the size is the user's or ours: the least that mkfs takes is too large as well.
+    // Whether the size is the user's or ours: even the smallest that mkfs takes is too large.
     for (target, size) in [("ext4:size=128m", "134217728 bytes"), ("ext4", "67108864 bytes")] {
         let mut shell = Command::new("sh");
         shell.args(["-c", "cd \"$0\" && ulimit -f 1000 && exec \"$@\""]).arg(place.path(""));
@@ -132,7 +133,7 @@ fn a_limit_on_the_size_of_files_is_said() {
     }
 }
 
-/// Images become smaller, or are refused, by the room in the scratch directory.
+/// If there is little room in the scratch directory, images get smaller or are refused.
 #[test]
 fn a_small_scratch_directory_is_said() {
     let Some(place) = Place::as_root("a_small_scratch_directory_is_said") else { return };
@@ -175,8 +176,8 @@ fn a_full_disk_under_the_journal_ends_the_run_and_keeps_it() {
     assert!(cells.iter().all(|cell| cell["replicates"] == 24), "{document}");
 }
 
-/// On disks of each size up to one that holds a run: parts are gone or whole, and what is said is
-/// true.
+/// On disks of every size up to one that has room for a run: files are missing or complete, and
+/// what is reported is true.
 #[test]
 fn a_run_on_a_disk_of_any_size_leaves_no_part_and_says_what_is_kept() {
     let name = "a_run_on_a_disk_of_any_size_leaves_no_part_and_says_what_is_kept";
@@ -221,7 +222,7 @@ fn a_run_on_a_disk_of_any_size_leaves_no_part_and_says_what_is_kept() {
     assert_eq!(seen.len(), 3, "too small, too small for a page, and enough: {seen:?}");
 }
 
-/// A search cannot be resumed, so it is not said that it can.
+/// A search cannot be resumed, so the message must not say that it can.
 #[test]
 fn a_search_on_a_full_disk_says_what_its_report_still_shows() {
     let name = "a_search_on_a_full_disk_says_what_its_report_still_shows";

@@ -1,4 +1,4 @@
-//! `fsprism footprint`: the naive model's numbers, simulated caches, and what both refuse.
+//! `fsprism footprint`: the numbers of the naive model, simulated caches, and what both refuse.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn streams_are_simulated_one_after_the_other_on_the_same_caches() {
     let found = place.finish(place.fsprism(arguments)).assert_code(0).document();
     assert_eq!(found["machine"], false);
     let level = |region: usize, level: usize| &found["regions"][region]["levels"][level];
-    // 1,024 lines through 512, of which each is stored to eight times.
+    // 1,024 lines, each stored to eight times, go through a cache of 512.
     assert_eq!(level(0, 0)["lookups"]["stores"]["misses"], 1024);
     assert_eq!(level(0, 0)["lookups"]["stores"]["hits"], 7168);
     assert_eq!(level(0, 0)["write_backs"], 512);

@@ -1,6 +1,6 @@
 //! `fsprism lab`, `run footprint` and `footprint trace`: real guests, real kernels, real programs.
 //!
-//! The lab of these tests lies beside what cargo builds, as fetching a kernel is worth doing once.
+//! The lab of these tests is in cargo's target directory, so that a kernel is only fetched once.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::place::{Place, say_skipped};
 
-/// The operations of the suite.
+/// Number of operations in the suite.
 const OPERATIONS: usize = 7;
 
 /// The lab of these tests, or why there is none here.
@@ -39,7 +39,8 @@ pub(crate) fn lab() -> Result<PathBuf, String> {
     .clone()
 }
 
-/// The program in a place with this lab; none, visibly, where no guest can be booted.
+/// A place, and the program with this lab. If no guest can be booted here, says that the test is
+/// skipped and returns `None`.
 fn with_lab(test: &str) -> Option<(Place, impl Fn(&Place, &str) -> Command)> {
     match lab() {
         Ok(lab) => Some((Place::new(), move |place: &Place, arguments: &str| {
@@ -54,7 +55,7 @@ fn with_lab(test: &str) -> Option<(Place, impl Fn(&Place, &str) -> Command)> {
     }
 }
 
-/// Whether there is an emulator of processes, and takes plugins.
+/// Whether there is a user-mode emulator, and it supports plugins.
 fn programs_can_be_traced() -> bool {
     let help = Command::new("qemu-x86_64").arg("-h").output();
     help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("-plugin"))
@@ -70,7 +71,7 @@ fn median(cell: &Value, name: &str) -> f64 {
     metric(cell, name)["median"].as_f64().expect("a number")
 }
 
-/// The metric's value of each repetition.
+/// The metric's values, one per repetition.
 fn values(cell: &Value, name: &str) -> Vec<f64> {
     let values = metric(cell, name)["values"].as_array().expect("a list");
     values.iter().map(|value| value.as_f64().expect("a number")).collect()
@@ -106,7 +107,7 @@ fn the_footprints_of_five_file_systems_are_a_run() {
         .map(|name| values(cell, name));
         for (at, lines) in lines.into_iter().enumerate() {
             assert!((lines * 64.0 - used[at] - unused[at]).abs() < 1.0, "{cell}");
-            // Empty caches miss each line once at least.
+            // Starting with empty caches, each line misses at least once.
             assert!(missed[at] >= lines && executed[at] > lines, "{cell}");
         }
     }
@@ -130,7 +131,7 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
 }
 
-/// Guests would take processors from it.
+/// Guests would take processors from the run.
 #[test]
 fn nothing_is_traced_beside_a_run_that_times() {
     let Some((place, fsprism)) = with_lab("nothing_is_traced_beside_a_run_that_times") else {
@@ -204,7 +205,7 @@ fn a_papers_figure_is_traced_and_shown_again() {
     let statements = found["statements"].as_array().expect("a list");
     assert_eq!(statements.len(), 4);
     assert_eq!(statements[0]["outcome"], "holds", "{found}");
-    // The same run, and what else is in it.
+    // The same run again, and what else is in it.
     let again = place.finish(fsprism(&place, "reproduce densefs --run run --format json"));
     let again = again.assert_code(0).document();
     assert_eq!(again["figure_1"], found["figure_1"]);
@@ -243,7 +244,7 @@ fn two_boots_of_one_job_give_the_same_trace() {
     let job = "--target ext4 --op fsync --cold --repetitions 1 --out cold --format json";
     let answer = place.finish(fsprism(&place, &format!("footprint trace --beside {job}")));
     let fsync = &answer.assert_code(0).document()["traces"][0]["regions"][0];
-    // A file without anything to be written takes a hundred.
+    // With nothing to write, an fsync touches about a hundred lines.
     assert!(fsync["instruction_lines"].as_u64().is_some_and(|lines| lines > 500), "{fsync}");
 }
 
@@ -266,7 +267,7 @@ fn a_program_is_traced_with_its_names() {
     assert!(failing.assert_code(1).stderr.contains("false ended with exit status: 1"));
 }
 
-/// A program may own the directory that it is traced into.
+/// The traced program may own the directory that its trace goes to.
 #[test]
 fn a_trace_stays_in_its_directory_whatever_comes_to_stand_in_its_place() {
     let test = "a_trace_stays_in_its_directory_whatever_comes_to_stand_in_its_place";
@@ -286,8 +287,8 @@ fn a_trace_stays_in_its_directory_whatever_comes_to_stand_in_its_place() {
     assert!(!names("theirs"), "the copy is as it was");
 }
 
-/// Puts a script in the place of an emulator, which lets it write no file beyond 1 MiB while it
-/// traces: `trap` says what becomes of it then.
+/// Wraps an emulator in a script that keeps it from writing files beyond 1 MiB while it traces;
+/// `trap` decides what happens when it tries.
 fn limited(
     place: &Place,
     emulator: &str,
@@ -308,7 +309,8 @@ fn limited(
     command
 }
 
-/// A write beyond the limit kills, as an impatient user does; or it fails, as on a full disk.
+/// A write beyond the limit kills the process, as an impatient user does, or fails, as on a full
+/// disk.
 const TRAPS: [(&str, &str); 2] = [("killed", "trap - XFSZ"), ("full", "trap '' XFSZ")];
 
 #[test]
@@ -383,7 +385,7 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     refused("lab build --kernel nowhere.deb", &["nowhere.deb", "No such file"]);
     refused("footprint trace --target tmpfs --kernel 1.2.3 --out a", &["1.2.3", "lab build"]);
     refused("footprint trace --out b -- /nowhere/program", &["no executable program"]);
-    // An emulator without plugins does not know the option, and its help does not name it.
+    // An emulator without plugin support does not list the option in its help.
     let emulator = place.path("qemu-x86_64");
     fs::write(&emulator, "#!/bin/sh\necho usage: qemu-x86_64\nexit 1\n").expect("ours");
     let chmod = Command::new("chmod").arg("+x").arg(&emulator).status();

@@ -1,4 +1,4 @@
-//! kill -9 at random moments: nothing is left, and the run goes on to its end.
+//! kill -9 at random moments: nothing is left behind, and the run can be resumed to its end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,16 +17,16 @@ use crate::process::{ends_within, kill};
 const KILLS: u32 = 20;
 const BLOCKS: u64 = 8;
 
-/// When the process is killed.
+/// When to kill the process.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// So long after its start: targets are being made, or measured.
+    /// This long after its start, while targets are being made or measured.
     AfterMilliseconds(u32),
-    /// When its journal has so many more lines: in the middle of measuring.
+    /// When its journal has grown by this many lines, in the middle of measuring.
     AfterLines(usize),
 }
 
-/// Numbers that are the same in every test (`SplitMix64`).
+/// Random numbers that are the same in every test run (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
@@ -65,7 +65,7 @@ fn twenty_sudden_deaths_leave_nothing_and_lose_nothing() {
         kill(&mut child);
         place.assert_nothing_left(child.id());
         assert_eq!(names_in(&data), ["precious"], "{moment:?}");
-        // A fast machine may come to the end of a run between two deaths.
+        // On a fast machine, a run may end before it is killed.
         (deaths, runs) = if ended { (deaths, runs + 1) } else { (deaths + 1, runs) };
         println!("{deaths} deaths in {runs} runs: {moment:?}");
     }
@@ -77,7 +77,7 @@ fn twenty_sudden_deaths_leave_nothing_and_lose_nothing() {
     }
 }
 
-/// Starts a run on one target of each kind, or goes on with it once it has a manifest.
+/// Starts a run with one target of each kind, or resumes it if it has a manifest.
 fn begin_or_go_on(place: &Place, run: &str) -> Child {
     let begin = format!(
         "run survey/in-memory a=ext4:size=128m,memory=512m,read_bps=500m b=xfs:size=320m \
@@ -89,13 +89,13 @@ fn begin_or_go_on(place: &Place, run: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it can be started")
 }
 
-/// Waits until the journal has `lines` more lines; whether the process ended before.
+/// Waits until the journal has grown by `lines` lines. Returns whether the process ended before.
 pub(crate) fn ends_before_lines(child: &Child, run: &Path, lines: usize) -> bool {
     let events = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK);
     let events = events.expect("the kernel has inotify");
     let journal = run.join("cells.jsonl");
     if inotify::add_watch(&events, &journal, inotify::WatchFlags::MODIFY).is_err() {
-        // Nothing is written yet.
+        // Nothing has been written yet.
         return ends_within(child, 100);
     }
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("it is ours");
@@ -109,7 +109,7 @@ pub(crate) fn ends_before_lines(child: &Child, run: &Path, lines: usize) -> bool
     false
 }
 
-/// Waits for an event or for the end; whether it is the end.
+/// Waits for an event or for the end. Returns whether it was the end.
 fn wait_for_either(events: &OwnedFd, end: &OwnedFd) -> bool {
     let mut both = [PollFd::new(events, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
     poll(&mut both, None).expect("they can be waited for");
@@ -118,14 +118,15 @@ fn wait_for_either(events: &OwnedFd, end: &OwnedFd) -> bool {
     ended
 }
 
-/// Every cell stands in the journal once per block, and its histogram holds those operations.
+/// Checks that every cell is in the journal once per block, and that its histogram contains those
+/// operations.
 fn assert_complete(run: &Path) {
     let manifest = fs::read_to_string(run.join("manifest.json")).expect("it is there");
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
     let cells = manifest["cells"].as_array().expect("a list").len() as u64;
     let journal = fs::read_to_string(run.join("cells.jsonl")).expect("it is there");
     let mut done = BTreeSet::new();
-    // What the files are too small for is not measured in any block.
+    // Benchmarks that the files are too small for are not measured in any block.
     let mut left_out = BTreeSet::new();
     for line in journal.lines() {
         let line: Value = serde_json::from_str(line).expect("every line is whole");

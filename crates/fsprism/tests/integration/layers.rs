@@ -1,4 +1,5 @@
-//! The file system against the device below it, and what lies on the device, in whole runs.
+//! The file system compared with the device below it, and files' layout on the device, in whole
+//! runs.
 
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ fn the_same_is_read_and_written_on_the_device_and_the_difference_is_the_file_sys
     let all = cells(&document, "ext4", "");
     assert!(all.iter().all(|cell| cell["failed"].is_null()), "{all:?}");
     for transfers in ["random-read", "sequential-read", "random-write", "sequential-write"] {
-        // From 512 bytes to 2 MiB; larger requests are larger than the file.
+        // From 512 bytes to 2 MiB; larger requests would exceed the file.
         let direct = cells(&document, "ext4", &format!("{transfers}-direct-by-request"));
         assert_eq!(direct.len(), 13, "{transfers}");
         let in_flight = cells(&document, "ext4", &format!("{transfers}-direct-by-depth"));
@@ -52,7 +53,7 @@ fn the_same_is_read_and_written_on_the_device_and_the_difference_is_the_file_sys
         for cell in in_flight {
             let (latency, time) = (median(cell, "latency"), median(cell, "time_per_operation"));
             let depth = cell["parameters"]["queue_depth"].as_f64().expect("a number");
-            // Little's law, and the queue is never fuller than its depth.
+            // By Little's law, as there are never more operations in flight than the queue depth.
             assert!(latency <= 1.01 * depth * time, "{cell}");
         }
     }
@@ -71,14 +72,14 @@ fn what_cannot_be_read_directly_or_on_the_device_is_left_out_with_why() {
     let document = outcome.assert_code(0).document();
     assert!(!cells(&document, "btrfs", "random-read-direct-by-depth").is_empty());
     assert!(!cells(&document, "btrfs", "random-read-device-by-depth").is_empty());
-    // What is read from memory on a schedule needs no device.
+    // Scheduled reads from memory need no device.
     let all = cells(&document, "tmpfs", "").len();
     assert_eq!(all, cells(&document, "tmpfs", "open-loop-warm-read").len());
     assert!(says_skipped(&document, "btrfs: direct requests of less than", "multiples"));
     assert!(says_skipped(&document, "tmpfs: direct reads and writes", "page cache"));
     assert!(says_skipped(&document, "tmpfs: reads on the device", "not on a block device"));
     assert!(says_skipped(&document, "tmpfs: writes on the device", "not on a block device"));
-    // Its direct writes are measured, and stand on nothing.
+    // Its direct writes are measured, but have nothing below to be compared with.
     let writes = cells(&document, "btrfs", "random-write-direct");
     assert!(!writes.is_empty());
     assert!(writes.iter().all(|cell| metric(cell, "own_cost").is_none()), "{writes:?}");
@@ -113,8 +114,8 @@ fn how_a_file_was_written_shows_in_how_it_lies_and_all_of_it_is_read_from_the_de
     assert!(says_skipped(&document, "tmpfs: read of a file", "only copy"));
 }
 
-/// An overlay on a file system in memory, as live systems and containers have: what it is asked to
-/// drop stays, as it does on the one below it, and nothing waits for it to go.
+/// An overlay on a file system in memory, as in live systems and containers: like the one below it,
+/// it keeps the pages that it is asked to drop, and fsprism must not wait for them to go.
 #[test]
 fn what_lies_on_memory_is_never_cold() {
     let Some(place) = Place::as_root("what_lies_on_memory_is_never_cold") else { return };

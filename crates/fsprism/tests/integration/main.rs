@@ -1,8 +1,8 @@
-//! The whole program as its users meet it: the real binary, on real file systems.
+//! The whole program as users meet it: the real binary, on real file systems.
 //!
-//! Each test has a directory of its own, and every run of the program is followed by a look at the
-//! machine: no mount, loop device, control group or file of that process may be left. Tests that
-//! make file systems need root and say so where they are not run as root.
+//! Each test has its own directory. Every time the program has run, the tests check that it left no
+//! mount, loop device, control group or file on the machine. Tests that make file systems need
+//! root, and say so if they are not run as root.
 
 mod advice;
 mod advised_values;

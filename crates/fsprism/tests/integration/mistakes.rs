@@ -1,10 +1,10 @@
-//! `fsprism check`: what it finds in a benchmark as published, and no more in the corrected one.
+//! `fsprism check`: what it finds in a benchmark as published, and no longer in the corrected one.
 
 use serde_json::Value;
 
 use crate::place::Place;
 
-/// What came out of one of a document's checks.
+/// The outcome of one of a document's checks.
 fn outcome<'a>(document: &'a Value, mistake: &str) -> &'a str {
     let checks = document["checks"].as_array().expect("a list");
     let check = checks.iter().find(|check| check["mistake"] == mistake);
@@ -31,7 +31,7 @@ fn what_the_published_benchmark_contains_the_corrected_one_does_not() {
         assert_eq!(outcome(&published, mistake), "found", "{published}");
         assert_eq!(outcome(&corrected, mistake), "passed", "{corrected}");
     }
-    // Two blocks tell no ratio, and phases that are executed once none either.
+    // Two blocks do not give a ratio, nor do phases that are executed only once.
     assert_eq!(outcome(&published, "dirty-cache"), "cannot-tell", "{published}");
     assert_eq!(published["known"], 10);
     let mut narrow = place.fsprism("check published");

@@ -17,7 +17,8 @@ use serde_json::Value;
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
 
-/// The program in a place with the tests' lab; none, visibly, where no guest can be booted.
+/// A place, and the program with the tests' lab. If no guest can be booted here, says that the test
+/// is skipped and returns `None`.
 fn fsprism(test: &str, arguments: &str) -> Option<(Place, Command)> {
     match lab() {
         Ok(lab) => {
@@ -93,7 +94,7 @@ fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_
     assert!(of_cull("hot", "cache_held") < tree_bytes);
 }
 
-/// A server that serves, whose client can run this program on a mount of its own.
+/// A rig with a running server, whose client can run this program on its own mount.
 fn rig_of_a_mount(lab: &Path) -> NetworkRig {
     let lab = Lab::at(lab.to_owned());
     let kernel = kernel::find(&lab, None).expect("it was built");
@@ -202,7 +203,8 @@ fn what_no_rig_can_do_is_refused() {
     }
 }
 
-/// QEMU of the server, started by this process: it has the first end of the first link.
+/// Process id of the server's QEMU, which this fsprism started. The server has the first end of the
+/// first link, and is recognized by its MAC address.
 fn server_of(fsprism: u32) -> Option<i32> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -214,7 +216,8 @@ fn server_of(fsprism: u32) -> Option<i32> {
     })
 }
 
-/// What dies in mid-run is booted anew: here the server, behind a link that loses packets.
+/// A guest that dies during a run is booted again: here the server, behind a link that loses
+/// packets.
 #[test]
 fn a_server_that_goes_away_costs_a_replicate_and_not_the_run() {
     let test = "a_server_that_goes_away_costs_a_replicate_and_not_the_run";

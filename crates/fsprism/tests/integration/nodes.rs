@@ -1,5 +1,5 @@
-//! A guest whose memory lies in two nodes, and in which of them the files of threads lie that read
-//! one each.
+//! Threads that each read their own file, in a guest whose memory has two nodes: which node each
+//! file is placed in.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,19 @@ use machine::turn::{Purpose, Turn};
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
 
-/// However busy this machine is.
+/// Long enough even on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(900);
-/// Measures, and notes meanwhile what of shared memory, where the files lie, each node has. All
-/// else lies in a ramfs, which is no shared memory.
+/// Measures, and meanwhile records how much shared memory each node has, which is where the files
+/// are. Everything else is on a ramfs, which does not count as shared memory.
 const SCRIPT: &str = "mkdir /all && mount -t ramfs all /all && mkdir /all/scratch\n\
     (while :; do cat /sys/devices/system/node/node*/meminfo >>/all/nodes; sleep 0.1; done) &\n\
     /init run nano/scaling tmpfs:size=256m --benchmark read-own-files-by-threads-2 --size 32m \
     --blocks 1 --scratch /all/scratch --out /all/run\n\
     status=$?; kill $!; grep Shmem: /all/nodes >/hand-back/nodes; exit $status\n";
-/// What each thread's file has.
+/// Size of each thread's file.
 const FILE_KIB: u64 = 1024;
 
-/// The most that a node had more than at first, in KiB.
+/// How far a node's shared memory rose above its first value, in KiB.
 fn grown_kib(notes: &str, node: usize) -> u64 {
     let head = format!("Node {node} Shmem:");
     let kib = notes.lines().filter_map(|line| {

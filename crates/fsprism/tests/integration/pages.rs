@@ -1,5 +1,5 @@
-//! The page beside a run, written again, of several runs, and of runs that are not as they should
-//! be. How it looks and behaves in a browser is tested beside its sources, in `web/test`.
+//! The page beside a run, written again, for several runs, and for runs that are not as they should
+//! be. How it looks and behaves in a browser is tested next to its sources, in `web/test`.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, names_in};
 
-/// A small run of a directory, which needs no root.
+/// Measures a small run on a directory, which does not need root.
 fn measured(place: &Place, name: &str) {
     let command = format!("run survey/in-memory a=. --blocks 2 --budget 1s --size 1m --out {name}");
     place.run(&command).assert_code(0);
@@ -55,7 +55,7 @@ fn several_runs_share_a_page_which_replaces_no_file_of_others() {
     let page = read(&place, "report.html");
     assert!(page.starts_with("<!doctype html>"), "{}", &page[..60]);
     assert_eq!(page.matches("\nHow sure this is\n").count(), 2, "both in words");
-    // A page of ours may be written anew.
+    // One of our own pages may be overwritten.
     report(&place, "before after").assert_code(0);
     fs::write(place.path("mine.html"), "<p>precious").expect("a file");
     report(&place, "before --out mine.html").assert_refused(&["mine.html", "--out"]);
@@ -120,6 +120,6 @@ fn no_label_becomes_markup_of_the_page() {
     let page = read(&place, "run/report.html");
     assert!(!page.contains("<script>alert"), "it runs");
     assert!(page.contains("&lt;/script&gt;"), "it is shown");
-    // The head's comment is the only one: what a label opens would hide the rest.
+    // Only the comment in the head: one that a label opened would hide the rest of the page.
     assert_eq!(page.matches("<!--").count(), 1);
 }

@@ -1,4 +1,4 @@
-//! A directory for each test, and a look at what a process has left on the machine.
+//! A directory for each test, and a check for what a process has left on the machine.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::process::Outcome;
 
-/// An empty directory on a real file system, removed with its user; images lie in `scratch`.
+/// An empty directory on a real file system, removed when dropped. Images are in its `scratch`.
 pub(crate) struct Place {
     directory: TempDir,
 }
@@ -25,7 +25,8 @@ impl Place {
         place
     }
 
-    /// A place for a test that makes file systems; `None`, visibly, where that is impossible.
+    /// A place for a test that makes file systems. If that is impossible, says that the test is
+    /// skipped and returns `None`.
     pub(crate) fn as_root(test: &str) -> Option<Self> {
         if rustix::process::geteuid().is_root() {
             return Some(Self::new());
@@ -44,8 +45,9 @@ impl Place {
 
     /// Copies a program into it that anybody may execute.
     ///
-    /// Another process copies: were the file open for writing here, a test that forks meanwhile
-    /// would keep it so for a moment, and a file open for writing cannot be executed.
+    /// Another process does the copying: if the file were open for writing in this process, a test
+    /// that forks at that moment would inherit the descriptor and keep it open for a moment longer,
+    /// and a file that is open for writing cannot be executed.
     pub(crate) fn install(&self, program: &Path, name: &str) -> PathBuf {
         let path = self.path(name);
         let copied = Command::new("install").arg("-m755").args([program, &path]).status();
@@ -60,40 +62,40 @@ impl Place {
         path
     }
 
-    /// The program with `arguments`, which white space separates, in this directory.
+    /// The program with these whitespace-separated arguments, in this directory.
     pub(crate) fn fsprism(&self, arguments: &str) -> Command {
         self.here(Command::new(env!("CARGO_BIN_EXE_fsprism")), arguments)
     }
 
-    /// The same for commands that measure: with this place's scratch directory.
+    /// Like [`Self::fsprism`], for commands that measure: with this place's scratch directory.
     pub(crate) fn measure(&self, arguments: &str) -> Command {
         let mut command = self.fsprism(arguments);
         command.arg("--scratch").arg(self.path("scratch"));
         command
     }
 
-    /// Runs what [`Self::measure`] makes.
+    /// Runs the command of [`Self::measure`].
     pub(crate) fn run(&self, arguments: &str) -> Outcome {
         self.finish(self.measure(arguments))
     }
 
     pub(crate) fn here(&self, mut command: Command, arguments: &str) -> Command {
         command.args(arguments.split_whitespace()).current_dir(self.directory.path());
-        // Other tests run beside it, and those that ask what happens then say so.
+        // Other tests run at the same time. Tests about what happens then override this.
         command.env("FSPRISM_ON_BUSY", "measure");
         command.env("COLUMNS", "100").env("TERM", "xterm").env_remove("NO_COLOR");
         command.stdin(Stdio::null());
         command
     }
 
-    /// Runs a command to its end and looks at what it left.
+    /// Runs a command to its end, and checks that it left nothing behind.
     pub(crate) fn finish(&self, command: Command) -> Outcome {
         let (outcome, left) = self.finish_with_rest(command);
         assert!(left.is_empty(), "left behind: {left:?}");
         outcome
     }
 
-    /// Runs a command to its end, and gives what it left, too.
+    /// Runs a command to its end, and returns what it left behind as well.
     pub(crate) fn finish_with_rest(&self, mut command: Command) -> (Outcome, Vec<String>) {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child: Child = child.expect("it can be started");
@@ -102,19 +104,21 @@ impl Place {
         (Outcome::of(output), self.left_by(pid))
     }
 
-    /// Runs a command beside another that still has things of its own here.
+    /// Runs a command while another one still has its own things here, without checking what is
+    /// left.
     pub(crate) fn run_beside(&self, arguments: &str) -> Outcome {
         Outcome::of(self.measure(arguments).output().expect("it can be started"))
     }
 
-    /// That a process left nothing.
+    /// Checks that a process left nothing behind.
     #[track_caller]
     pub(crate) fn assert_nothing_left(&self, pid: u32) {
         let left = self.left_by(pid);
         assert!(left.is_empty(), "left behind: {left:?}");
     }
 
-    /// Everything on this machine that carries the process' name, or lies in the scratch directory.
+    /// Everything on this machine whose name refers to the process, or that is in the scratch
+    /// directory.
     fn left_by(&self, pid: u32) -> Vec<String> {
         let name = format!("fsprism-{pid}-");
         let scratch = self.path("scratch");
@@ -136,12 +140,13 @@ impl Place {
     }
 }
 
-/// Says that a test, or a part of one, was not run. What macros print of passed tests is hidden.
+/// Reports that a test, or part of one, was not run. Written directly, as the output of print
+/// macros is hidden for tests that pass.
 pub(crate) fn say_skipped(test: &str, why: &str) {
     writeln!(std::io::stderr(), "skipped: {test}: {why}").expect("standard error is open");
 }
 
-/// The names in a directory, in order; none where there is no directory.
+/// The sorted names in a directory; empty if it does not exist.
 pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<String> =
@@ -150,7 +155,7 @@ pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The loop devices whose image lies, or lay, in `place`.
+/// The loop devices whose image is, or was, in `place`.
 fn loop_devices(place: &Path) -> Vec<String> {
     let mut devices = names_in(Path::new("/sys/block"));
     devices.retain(|device| {

@@ -1,4 +1,4 @@
-//! Poor conditions: what they take away is left out and said, and the rest is measured.
+//! Poor conditions: what they make impossible is left out and reported, and the rest is measured.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -11,8 +11,8 @@ use crate::refusals::PrivateMounts;
 
 const NOBODY: u32 = 65534;
 
-/// Starts a program that a kernel serves which answers one call, or one ioctl, with an error: by a
-/// seccomp filter, which only loading through the C library needs no compiler.
+/// Starts a program under a seccomp filter that answers one system call, or one ioctl, with an
+/// error. In Python, because loading a filter through the C library needs no compiler.
 const FILTER: &str = r#"
 import ctypes, os, struct, sys
 system_call, second_argument, errno = (int(word, 0) for word in sys.argv[1:4])
@@ -32,7 +32,8 @@ assert c.prctl(38, 1, 0, 0, 0) == 0 and c.prctl(22, 2, ctypes.byref(header), 0, 
 os.execv(sys.argv[4], sys.argv[4:])
 "#;
 
-/// The program under such a filter; `None`, visibly, where there is no Python for that.
+/// The program under such a filter. Without a Python for that, says that the test is skipped and
+/// returns `None`.
 pub(crate) fn under(test: &str, filter: &str) -> Option<Command> {
     let there_is = Command::new("python3").arg("--version").output().is_ok();
     if !there_is || !cfg!(target_arch = "x86_64") {
@@ -45,8 +46,8 @@ pub(crate) fn under(test: &str, filter: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The document of what `nano/io` reads and writes at random on ext4, under such a filter; `None`,
-/// visibly, where there is no Python for that.
+/// The document of a run of random reads and writes from `nano/io` on ext4, under such a filter.
+/// Without root, or a Python for the filter, says that the test is skipped and returns `None`.
 fn io_under(test: &str, filter: &str) -> Option<Value> {
     let place = Place::as_root(test)?;
     let command = under(test, filter)?;
@@ -57,7 +58,7 @@ fn io_under(test: &str, filter: &str) -> Option<Value> {
     Some(place.finish(command).assert_code(0).document())
 }
 
-/// Whether something of this name was left out for this reason.
+/// Whether something with this name was left out for this reason.
 fn is_left_out(document: &Value, what: &str, why: &str) -> bool {
     document["skipped"].as_array().expect("a list").iter().any(|skipped| {
         let text = |field: &str| skipped[field].as_str().expect("text").to_owned();
@@ -70,7 +71,7 @@ fn assert_left_out(document: &Value, what: &str, why: &str) {
     assert!(is_left_out(document, what, why), "{what}, {why}: {}", document["skipped"]);
 }
 
-/// The benchmarks that were measured; none of them failed.
+/// The benchmarks that were measured. Checks that none failed.
 #[track_caller]
 fn measured(document: &Value) -> Vec<&str> {
     let cells = document["cells"].as_array().expect("a list");
@@ -101,8 +102,8 @@ fn without_extents_nothing_is_read_or_written_below() {
     assert_left_out(&document, "ext4: writes on the device", "FIEMAP");
 }
 
-/// As in a container with `CAP_SYS_ADMIN` whose security profile denies mounts: directories could
-/// once not be measured there either.
+/// As in a container with `CAP_SYS_ADMIN` whose security profile denies mounts. Once, directories
+/// could not be measured there either.
 #[test]
 fn where_mounts_are_denied_directories_are_left() {
     let name = "where_mounts_are_denied_directories_are_left";
@@ -168,7 +169,7 @@ fn limits_without_control_groups_are_refused() {
         outcome.assert_refused(&["memory= cannot be set", "/sys/fs/cgroup", "leave memory= out"]);
     }
     mounts.run(&place, "survey ext4:size=128m,read_bps=1m").assert_refused(&["read_bps="]);
-    // A search without a target takes another one, and says so.
+    // A search without a target falls back to another one, and says so.
     let arguments = "cliff --budget 1s --low 64k --high 1m --probes 4 --out run";
     let outcome = mounts.run(&place, arguments);
     outcome.assert_code(0);

@@ -1,4 +1,4 @@
-//! A process of the program: what it said, while it runs and at its end, and its sudden death.
+//! A process of the program: what it says while it runs and at its end, and killing it.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -50,7 +50,7 @@ impl Outcome {
         ""
     }
 
-    /// Checks that nothing was done, and that the last sentence holds all of `words`.
+    /// Checks that the command was refused, and that the last sentence contains all `words`.
     #[track_caller]
     pub(crate) fn assert_refused(&self, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{self:?}");
@@ -74,25 +74,25 @@ impl Outcome {
         self
     }
 
-    /// The one JSON document that standard output is.
+    /// Standard output, parsed as a single JSON document.
     #[track_caller]
     pub(crate) fn document(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
-/// A process that runs. Its standard output goes to a file, so that it never waits for a reader.
+/// A running process. Its standard output goes to a file, so that it never blocks on a reader.
 pub(crate) struct Running {
     child: Child,
     stdout: PathBuf,
     errors: BufReader<ChildStderr>,
     stderr: String,
-    /// Its children when it was told to end: they may outlive it for a moment.
+    /// The children that it had when it was signalled; they may outlive it for a moment.
     children: Vec<OwnedFd>,
 }
 
 impl Running {
-    /// Starts a command in a process group of its own, as a shell at a terminal would.
+    /// Starts a command in its own process group, as a shell at a terminal would.
     pub(crate) fn start(place: &Place, mut command: Command) -> Self {
         let stdout = place.path("stdout");
         let file = File::create(&stdout).expect("the place is ours");
@@ -102,7 +102,7 @@ impl Running {
         Self { child, stdout, errors, stderr: String::new(), children: Vec::new() }
     }
 
-    /// Waits until it says a line on standard error that holds `text`.
+    /// Waits until it prints a line on standard error that contains `text`.
     #[track_caller]
     pub(crate) fn until(&mut self, text: &str) {
         while let Some(line) = self.next_line() {
@@ -113,7 +113,7 @@ impl Running {
         panic!("it ended without `{text}`: {}", self.stderr);
     }
 
-    /// Waits for its next line on standard error; `None` when there is none any more.
+    /// Waits for its next line on standard error; `None` if there are no more.
     fn next_line(&mut self) -> Option<String> {
         let mut line = String::new();
         let length = self.errors.read_line(&mut line).expect("plain text");
@@ -121,13 +121,13 @@ impl Running {
         (length > 0).then_some(line)
     }
 
-    /// Waits for its end, but no longer than `milliseconds`; whether it came.
+    /// Waits at most `milliseconds` for it to end. Returns whether it did.
     pub(crate) fn ends_within(&self, milliseconds: u32) -> bool {
         ends_within(&self.child, milliseconds)
     }
 
-    /// The image of its only scratch target, which has no name; files that a benchmark has removed
-    /// have none either, but lie elsewhere.
+    /// The image of its only scratch target, which has no name. Files that a benchmark has removed
+    /// have no name either, but are elsewhere.
     pub(crate) fn image(&self) -> File {
         let directory = format!("/proc/{}/fd", self.child.id());
         let paths = fs::read_dir(directory).expect("root may look").flatten().map(|fd| fd.path());
@@ -140,7 +140,7 @@ impl Running {
         File::options().write(true).open(path).expect("root may")
     }
 
-    /// Its child of that name.
+    /// Its child with this name.
     pub(crate) fn child_named(&self, name: &str) -> Pid {
         let pid = self.child.id();
         let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
@@ -153,7 +153,7 @@ impl Running {
         Pid::from_raw(child.parse().expect("a number")).expect("not 0")
     }
 
-    /// Stops it alone, and lets it go on once it has stopped.
+    /// Stops only this process, and continues it once it has stopped.
     pub(crate) fn stop_and_continue(&self) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::STOP).expect("it is not waited for yet");
@@ -162,13 +162,13 @@ impl Running {
         kill_process(pid, Signal::CONT).expect("it is not waited for yet");
     }
 
-    /// What a key at the terminal does: the signal reaches the whole process group.
+    /// Signals the whole process group, as a key at the terminal does.
     pub(crate) fn signal_group(&mut self, signal: Signal) {
         self.children.extend(children_of(&self.child));
         kill_process_group(Pid::from_child(&self.child), signal).expect("it lives");
     }
 
-    /// Waits for its end and looks at what it left.
+    /// Waits for its end, and checks that it left nothing behind.
     #[track_caller]
     pub(crate) fn finish(mut self, place: &Place) -> Outcome {
         while self.errors.read_line(&mut self.stderr).expect("plain text") > 0 {}
@@ -182,15 +182,16 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // When a check has failed, it must not go on for ever.
+        // After a failed check, the process must not run on forever.
         let _dead_already = self.child.kill();
     }
 }
 
-/// Kills a process as `kill -9` does, and waits until those are dead who know that it died: the
-/// guardian, who cleans up, and a mkfs.
+/// Kills a process as `kill -9` does, then waits for the end of its children, which notice its
+/// death: the guardian, which cleans up, and perhaps a mkfs.
 ///
-/// It is stopped first, so that its children are all known; the moment is as random as before.
+/// The process is stopped first, so that all its children are known. That does not make the moment
+/// any less random.
 pub(crate) fn kill(child: &mut Child) {
     let pid = Pid::from_child(child);
     kill_process(pid, Signal::STOP).expect("it is not waited for yet");
@@ -202,13 +203,13 @@ pub(crate) fn kill(child: &mut Child) {
     children.iter().for_each(wait_for_end);
 }
 
-/// Waits until a process ends, but no longer than `milliseconds`; whether it ended.
+/// Waits at most `milliseconds` for a process to end. Returns whether it did.
 pub(crate) fn ends_within(child: &Child, milliseconds: u32) -> bool {
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("it is ours");
     wait_at_most(&end, milliseconds)
 }
 
-/// Waits for a descriptor to have something to say, but no longer than `milliseconds`.
+/// Waits at most `milliseconds` for a descriptor to become readable. Returns whether it did.
 pub(crate) fn wait_at_most(descriptor: &impl AsFd, milliseconds: u32) -> bool {
     let nanoseconds = i64::from(milliseconds % 1000) * 1_000_000;
     let timeout = Timespec { tv_sec: i64::from(milliseconds / 1000), tv_nsec: nanoseconds };

@@ -1,5 +1,5 @@
-//! A guest of two processors whose programs are interrupted while they are traced, and what the
-//! trace says of them: against instructions counted by hand.
+//! Traces a guest with two processors whose programs are interrupted, and compares the trace with
+//! instructions counted by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,15 +17,16 @@ use machine::turn::{Purpose, Turn};
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
 
-/// How often the program's loop of two instructions is executed: for longer than several ticks of
-/// the kernel's clock, which are at most 10 ms apart, at an instruction a nanosecond.
+/// How often the program's loop of two instructions is executed. At an instruction per nanosecond,
+/// this takes longer than several ticks of the kernel's clock, which are at most 10 ms apart.
 const ROUNDS: u64 = 12_000_000;
-/// How many guests may be unlucky.
+/// How many guests may be booted until one has no tick within a call.
 const ATTEMPTS: u32 = 4;
-/// What each program executes between its marks: the loop, and `mov`, `mov`, `syscall`.
+/// Instructions that each program executes between its marks: the loop, and `mov`, `mov`,
+/// `syscall`.
 const INSTRUCTIONS: u64 = 2 * ROUNDS + 3;
 
-/// A program that stays on the processor that its argument names, and executes a loop and
+/// Source of a program that stays on the processor given as its argument, and executes a loop and
 /// `getppid` between marks whose region is that processor.
 fn source() -> String {
     let mark = |edge, region| {
@@ -51,7 +52,7 @@ fn source() -> String {
     )
 }
 
-/// The program's bytes; none, with the reason, where it cannot be made.
+/// The compiled program, or why it cannot be made.
 fn program(place: &Place) -> Result<Vec<u8>, String> {
     fs::write(place.path("program.S"), source()).expect("ours");
     let mut gcc = Command::new("gcc");
@@ -82,7 +83,7 @@ fn names(kallsyms: &str) -> Description {
     Description { functions, ..Description::default() }
 }
 
-/// A boot with two processors and both programs at once, traced into the place.
+/// A boot with two processors that runs both programs at once, traced into the place.
 fn boot(lab: &Path, place: &Place, program: Vec<u8>) -> Boot {
     let lab = Lab::at(lab.to_owned());
     let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
@@ -103,7 +104,7 @@ fn boot(lab: &Path, place: &Place, program: Vec<u8>) -> Boot {
     boot
 }
 
-/// The figures of the region of each processor.
+/// The figures of each processor's region.
 fn figures(place: &Place) -> Vec<Figures> {
     let kallsyms = fs::read_to_string(place.path("handed/kallsyms")).expect("text");
     let found = regions(&place.path("trace"), names(&kallsyms), None).expect("a trace");
@@ -129,8 +130,8 @@ fn interrupts_on_two_processors_are_set_apart() {
         let ran = boot(&lab, &place, program.clone()).run(&place.path("handed"));
         ran.expect("a guest of two processors comes to its end");
         let both = figures(&place);
-        // If the clock ticks within the call, which is seldom, its end passes the processor on to
-        // another task, and that is no interrupt's.
+        // If the clock ticks within the call, which is rare, the end of the call switches to
+        // another task, whose instructions are not part of an interrupt.
         let has_passed_on = both.iter().any(|figures| figures.instructions >= 600);
         if has_passed_on && attempt < ATTEMPTS {
             continue;

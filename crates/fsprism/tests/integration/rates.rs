@@ -1,4 +1,4 @@
-//! Operations on a schedule: the rate that was asked for is measured, kept and gone on with.
+//! Operations on a schedule: the requested rate is measured, recorded, and kept when resuming.
 
 use std::fs;
 
@@ -40,13 +40,13 @@ fn a_run_keeps_its_rate_when_it_is_gone_on_with() {
     let path = place.path("run/cells.jsonl");
     let journal = fs::read_to_string(&path).expect("it is there");
     let lines: Vec<&str> = journal.lines().collect();
-    // Without its end, it was cut off.
+    // Without its end line, the run looks cut off.
     fs::write(&path, format!("{}\n", lines[..lines.len() - 1].join("\n"))).expect("it is ours");
     let again = place.run("run --resume run --format json").assert_code(0).document();
     assert_eq!(rates(&again), [2000.0, 2000.0, 2000.0]);
 }
 
-/// The rates of what is on a schedule.
+/// The rates of scheduled operations.
 fn rates(document: &Value) -> Vec<f64> {
     let cells = document["cells"].as_array().expect("a list");
     let on_schedule = cells.iter().filter(|cell| cell["curve"]["axis"] == "operations per second");

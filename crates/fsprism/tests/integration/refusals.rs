@@ -1,4 +1,4 @@
-//! Targets that cannot be measured here: said before anything is made.
+//! Targets that cannot be measured here, which is reported before anything is made.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use rustix::fs::statvfs;
 use crate::place::{Place, names_in, say_skipped};
 use crate::process::Outcome;
 
-/// Mounts that only a holder process, and what is started in its namespace, can see.
+/// Mounts that are only visible to a holder process and to what is started in its namespace.
 pub(crate) struct PrivateMounts {
     holder: Child,
 }
 
 impl PrivateMounts {
-    /// Runs a shell script in a mount namespace of its own and keeps the namespace.
+    /// Runs a shell script in a new mount namespace, and keeps the namespace.
     pub(crate) fn new(script: &str) -> Self {
         let script = format!("set -e; {script}; echo ready; read _");
         let mut holder = Command::new("unshare")
@@ -30,7 +30,7 @@ impl PrivateMounts {
         Self { holder }
     }
 
-    /// The command as it runs there, with the same process number.
+    /// The command, to be run in the namespace under the same process id.
     pub(crate) fn command(&self, place: &Place, arguments: &str) -> Command {
         let mut command = self.enter();
         command.args(["sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.path(""));
@@ -47,13 +47,13 @@ impl PrivateMounts {
         place.finish(self.command(place, arguments))
     }
 
-    /// Runs a program there that must succeed.
+    /// Runs a shell script in the namespace, which must succeed.
     pub(crate) fn do_there(&self, script: &str) {
         let status = self.enter().args(["sh", "-c", script]).status();
         assert!(status.expect("util-linux is installed").success(), "{script}");
     }
 
-    /// What a program there prints.
+    /// The output of a shell script in the namespace.
     pub(crate) fn output_there(&self, script: &str) -> std::process::Output {
         self.enter().args(["sh", "-c", script]).output().expect("util-linux is installed")
     }
@@ -64,13 +64,13 @@ impl PrivateMounts {
         command
     }
 
-    /// The path as it is seen from outside.
+    /// A path in the namespace, as seen from outside.
     pub(crate) fn path(&self, place: &Place, name: &str) -> PathBuf {
         let root = format!("/proc/{}/root", self.holder.id());
         PathBuf::from(format!("{root}{}", place.text(name)))
     }
 
-    /// Free inodes of the file system there: an image that is not freed holds one.
+    /// Free inodes of the file system there. An image that has not been freed takes one.
     pub(crate) fn free_inodes(&self, place: &Place, name: &str) -> u64 {
         statvfs(self.path(place, name)).expect("it is mounted").f_ffree
     }
@@ -109,7 +109,7 @@ fn paths_that_cannot_be_measured_are_refused() {
     assert!(names_in(&mounts.path(&place, "tiny")).is_empty());
 }
 
-/// As in a container that was given loop-control alone. What is advised helps.
+/// As in a container that was given only loop-control. The advice must help.
 #[test]
 fn a_loop_device_without_a_file_is_said_and_can_be_made() {
     let name = "a_loop_device_without_a_file_is_said_and_can_be_made";
@@ -128,7 +128,7 @@ fn a_loop_device_without_a_file_is_said_and_can_be_made() {
     };
     let mut last = run(0);
     last.assert_code(1).assert_says(&["there is no /dev/loop", "mknod", "a directory"]);
-    // Others may take a device meanwhile, so that the next is another.
+    // Other processes may take the device in the meantime, so that the next one is needed.
     for number in 1..=16 {
         let Some((_, advice)) = last.stderr.split_once("make it with `") else { break };
         let command = advice.split('`').next().expect("it is quoted").to_owned();
@@ -163,7 +163,7 @@ fn a_scratch_directory_without_room_is_refused() {
     let mounts = PrivateMounts::new(&format!("mount -t tmpfs -o size=16m none {scratch}"));
     let words = ["does not fit", "smaller size=", "--scratch"];
     mounts.run(&place, "survey ext4:size=128m").assert_refused(&words);
-    // A smaller size is no advice to somebody who gave none: what fits is too small to be made.
+    // A smaller size is not useful advice if none was given: one that fits is too small to be made.
     let nameless = mounts.run(&place, "survey ext4");
     nameless.assert_refused(&["does not fit", "67108864 bytes", "--scratch"]);
     assert!(!nameless.stderr.contains("size="), "{}", nameless.stderr);
@@ -171,7 +171,7 @@ fn a_scratch_directory_without_room_is_refused() {
     assert!(names_in(&mounts.path(&place, "scratch")).is_empty());
 }
 
-/// Two images that fit one by one, and not together.
+/// Two images that fit individually, but not together.
 #[test]
 fn images_that_do_not_fit_beside_each_other_are_refused() {
     let name = "images_that_do_not_fit_beside_each_other_are_refused";
@@ -232,7 +232,7 @@ fn defaults_that_are_not_there_are_skipped_with_the_package_that_adds_them() {
     assert_eq!(mounts.free_inodes(&place, "scratch"), free);
 }
 
-/// Each was once told to be `hfs` or `xfs`, or to be no directory.
+/// The messages once suggested `hfs` or `xfs` instead, or said that it was not a directory.
 #[test]
 fn what_is_no_scratch_file_system_is_told_why_and_what_to_do() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! Calls that a kernel refuses, one at a time, as the filters of containers do: what is measured
-//! then is right, what is not is said in a sentence, and nothing stays.
+//! System calls that a kernel refuses, one at a time, as the filters of containers do: what is
+//! still measured is right, what is not is reported in a sentence, and nothing is left behind.
 
 use crate::place::{Place, names_in};
 use crate::poor::under;
 
-/// The calls that runs make, and the programs that they start, by number: what strace counts, but
-/// for those that begin and end a process.
+/// The system calls, with their numbers, of runs and of the programs that they start, as counted by
+/// strace, except those that start and end a process.
 const CALLS: [(&str, u32); 126] = [
     ("read", 0),
     ("write", 1),
@@ -134,7 +134,8 @@ const CALLS: [(&str, u32); 126] = [
     ("faccessat2", 439),
     ("cachestat", 451),
 ];
-/// What filters answer with; ENOSYS where they, or the kernel, are older than the call.
+/// What filters answer with: EPERM, or ENOSYS for calls that are newer than the filter or the
+/// kernel.
 const PERM: u32 = 1;
 const NOSYS: u32 = 38;
 const YOUNG: [&str; 13] = [
@@ -152,10 +153,10 @@ const YOUNG: [&str; 13] = [
     "rseq",
     "statx",
 ];
-/// Those that only sets of many files take, which are slow to make.
+/// Calls that are only made for sets of many files, which take long to make.
 const OF_NAMES: [&str; 4] = ["mkdirat", "mknodat", "renameat", "utimensat"];
-/// Refused, these keep every program from starting, or from saying anything: the loader and the
-/// language's runtime end it.
+/// If one of these is refused, no program can start or report anything: the loader or the language
+/// runtime ends it.
 const SPEECHLESS: [&str; 12] = [
     "arch_prctl",
     "close",
@@ -185,7 +186,7 @@ fn whichever_call_is_refused_nothing_stays_and_what_is_wrong_is_said() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What is wrong with a run for which a call is refused, if anything is.
+/// What is wrong with a run for which a call is refused, if anything.
 fn refused(test: &str, (name, number): (&str, u32), error: u32) -> Option<String> {
     let place = Place::new();
     place.make("data");
@@ -205,7 +206,7 @@ fn refused(test: &str, (name, number): (&str, u32), error: u32) -> Option<String
         Some(0) => {}
         _ if SPEECHLESS.contains(&name) => {}
         Some(1 | 2) if said.lines().any(|line| line.starts_with("fsprism: ")) => {}
-        // What could not be measured, each with the call.
+        // What could not be measured must each be reported with the call.
         Some(1) if said.lines().any(|line| line.starts_with("given up: ")) => {
             let all = said.lines().filter(|line| line.starts_with("given up: "));
             if !all.into_iter().all(|line| line.contains("filter of system calls")) {

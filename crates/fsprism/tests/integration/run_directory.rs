@@ -88,7 +88,7 @@ fn a_damaged_line_is_named_and_what_is_left_is_shown() {
         let outcome = place.finish(place.fsprism("survey --resume run"));
         outcome.assert_refused(&["cells.jsonl, line 3", "damaged"]);
     }
-    // A digit that changed, as disks and people change them.
+    // A changed digit, as disks and people change them.
     let changed = journal.replacen("\"at_s\":", "\"at_s\":1", 1);
     fs::write(&path, changed).expect("it is ours");
     let text = place.finish(place.fsprism("report run --terminal --full"));
@@ -99,13 +99,13 @@ fn a_damaged_line_is_named_and_what_is_left_is_shown() {
     outcome.assert_refused(&["manifest.json", "damaged"]);
 }
 
-/// What a power cut leaves: the last line is torn, and what stands before it counts.
+/// As after a power cut: the last line is torn, and the lines before it count.
 #[test]
 fn a_torn_last_line_is_measured_again() {
     let Some(place) = place_with_run("a_torn_last_line_is_measured_again") else { return };
     let path = place.path("run/cells.jsonl");
     let journal = fs::read_to_string(&path).expect("it is there");
-    // The end is cut off, and half of the replicate before it.
+    // Cut off the end line, and half of the replicate before it.
     let lines: Vec<&str> = journal.lines().collect();
     let whole = lines[..lines.len() - 2].join("\n");
     let torn = format!("{whole}\n{}", &lines[lines.len() - 2][..50]);
@@ -131,7 +131,8 @@ fn a_finished_run_is_not_gone_on_with() {
     assert_eq!(after, journal);
 }
 
-/// Killed while it made the directory, a run left a name that neither `--out` nor `--resume` took.
+/// A run that was killed while making its directory once left one that neither `--out` nor
+/// `--resume` accepted.
 #[test]
 fn a_directory_that_was_hardly_begun_can_be_begun_again() {
     let name = "a_directory_that_was_hardly_begun_can_be_begun_again";
@@ -142,7 +143,7 @@ fn a_directory_that_was_hardly_begun_can_be_begun_again() {
     let arguments = "run survey/caching ext4:size=128m --blocks 1 --budget 1s --size 1m --out run";
     place.run(arguments).assert_code(0);
     assert_eq!(names_in(&run), ["cells.jsonl", "histograms", "manifest.json", "report.html"]);
-    // And between the manifest and the journal.
+    // The same between the manifest and the journal.
     fs::remove_file(run.join("cells.jsonl")).expect("it is ours");
     fs::remove_dir_all(run.join("histograms")).expect("it is ours");
     fs::create_dir(run.join("histograms")).expect("it is ours");
@@ -166,8 +167,8 @@ fn a_run_is_written_by_one_process_and_read_by_any() {
     running.finish(&place).assert_code(130);
 }
 
-/// The default size of an image follows the room there is, which is another when a run goes on:
-/// the targets of one run were once of two sizes.
+/// The default size of an image depends on the room there is, which may have changed when a run is
+/// resumed: the targets of one run once had two sizes.
 #[test]
 fn a_resumed_run_has_targets_of_the_size_they_had() {
     let name = "a_resumed_run_has_targets_of_the_size_they_had";
@@ -187,8 +188,9 @@ fn a_resumed_run_has_targets_of_the_size_they_had() {
     assert_eq!(outcome.assert_code(0).document()["targets"][0]["size_bytes"], 270 << 20);
 }
 
-/// A relative path means something else in another directory, and so does another scratch
-/// directory: a run that went on there would have measured two things under one label.
+/// In another working directory, a relative path means something else, and in another scratch
+/// directory, images may be on another device: a run resumed there would have measured two things
+/// under one label.
 #[test]
 fn a_resumed_run_measures_where_it_did() {
     let Some(place) = Place::as_root("a_resumed_run_measures_where_it_did") else { return };
@@ -204,7 +206,7 @@ fn a_resumed_run_measures_where_it_did() {
     let elsewhere = place.text("elsewhere");
     let other = place.fsprism(&format!("run --resume run --scratch {elsewhere}"));
     place.finish(other).assert_refused(&[&place.text("scratch"), "without --scratch"]);
-    // Nor has it to be said again where the images lay.
+    // Nor need it be repeated where the images were.
     let mut there = place.fsprism("run --resume ../run --format json");
     there.current_dir(elsewhere);
     let document = place.finish(there).assert_code(0).document();
@@ -213,7 +215,7 @@ fn a_resumed_run_measures_where_it_did() {
     assert_eq!(document["targets"][0]["label"], "./data");
 }
 
-/// Who owns the directory that a run lies in could once have root write over any file.
+/// The owner of the directory that contains a run could once make root write to any file.
 #[test]
 fn what_is_swapped_for_a_run_directory_is_not_written() {
     let name = "what_is_swapped_for_a_run_directory_is_not_written";
@@ -234,7 +236,7 @@ fn what_is_swapped_for_a_run_directory_is_not_written() {
     }
     assert_eq!(names_in(&victim).len(), 4);
     assert!(place.path("moved/report.html").is_file());
-    // The same for links that wait in the directory when it is gone on with.
+    // The same for links that are in the directory when the run is resumed.
     let journal = place.path("moved/cells.jsonl");
     fs::remove_file(&journal).expect("it is ours");
     std::os::unix::fs::symlink(victim.join("cells.jsonl"), &journal).expect("ours");
@@ -243,7 +245,7 @@ fn what_is_swapped_for_a_run_directory_is_not_written() {
     assert_eq!(fs::read(victim.join("cells.jsonl")).expect("it is ours"), b"precious");
 }
 
-/// The same, done again and again while the run goes on.
+/// The same, again and again during the run.
 #[test]
 fn what_is_swapped_all_the_time_is_not_written() {
     let name = "what_is_swapped_all_the_time_is_not_written";
@@ -258,7 +260,7 @@ fn what_is_swapped_all_the_time_is_not_written() {
     running.until("block 1 done");
     let (run, moved) = (place.path("run"), place.path("moved"));
     let is_over = AtomicBool::new(false);
-    // Nor does it go on for ever where the run fails.
+    // Do not swap forever if the run fails.
     let end = Instant::now() + Duration::from_secs(120);
     let outcome = std::thread::scope(|scope| {
         let swapping = scope.spawn(|| {
@@ -294,7 +296,7 @@ fn a_run_directory_that_is_removed_ends_the_run() {
     let arguments = "run survey/in-memory tmpfs:size=128m --blocks 2000 --size 1m --out run";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
-    // What the run has just put into it makes the system refuse to remove it.
+    // Removal fails as long as the run has just added a file.
     while let Err(error) = fs::remove_dir_all(place.path("run")) {
         assert_eq!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty, "{error}");
     }
@@ -303,7 +305,7 @@ fn a_run_directory_that_is_removed_ends_the_run() {
     assert_eq!(outcome.stdout, "");
 }
 
-/// What was measured in two ways does not belong together, whatever the versions say.
+/// Measurements made in two different ways do not belong together, whatever the versions say.
 #[test]
 fn a_run_whose_cells_were_others_is_not_gone_on_with() {
     let name = "a_run_whose_cells_were_others_is_not_gone_on_with";
@@ -327,7 +329,7 @@ fn a_run_whose_cells_were_others_is_not_gone_on_with() {
     assert_eq!(names_in(&place.path("scratch")), [""; 0]);
 }
 
-/// Each is a process of its own and a run by itself; over all of them the targets are compared.
+/// Each is a separate process and a complete run; the targets are compared over all of them.
 #[test]
 fn several_runs_are_measured_and_compared_as_one_side() {
     let Some(place) = Place::as_root("several_runs_are_measured_and_compared_as_one_side") else {
@@ -343,13 +345,13 @@ fn several_runs_are_measured_and_compared_as_one_side() {
         document["runs"].as_array().expect("a list").iter().map(|run| &run["seed"]).collect();
     assert_eq!(seeds, [5, 6, 7, 8], "each has an order of its own");
     let comparisons = document["comparisons"].as_array().expect("a list");
-    // A benchmark that was disturbed in a run has that run less.
+    // A benchmark that was disturbed in one run is compared over the others.
     let of_all = |one: &&Value| one["first_runs"] == 4 && one["first_values"] == 4;
     assert!(comparisons.iter().filter(of_all).count() > 0, "{document}");
     for one in comparisons {
         assert_eq!((&one["first"], &one["second"]), (&"tmpfs:size=64m".into(), &"b".into()));
     }
-    // What is left is four runs, each to be reported by itself, and the group a side.
+    // This leaves four runs, each of which can be reported separately, and the group as a side.
     let read = |arguments: &str| place.finish(place.fsprism(arguments));
     read("report group/run-2 --terminal").assert_code(0);
     let figures = document["figures"].as_array().expect("a list");
@@ -377,12 +379,13 @@ fn several_runs_are_measured_and_compared_as_one_side() {
     assert_eq!(planned.assert_code(0).document()["change_percent"], 5.0);
     refused(&format!("{run} --runs 2 --out group"), &["is not empty"]);
     refused(&format!("{run} --runs 2 --format csv --out x"), &["terminal or json"]);
-    // What the first run refuses leaves nothing.
+    // If the first run is refused, nothing is left behind.
     refused("run bonnie . --size 900g --runs 2 --out x", &["a file of 900 GiB will not fit"]);
     assert!(!place.path("x").exists());
 }
 
-/// Whoever may write where a group lies may put a link in its place between two runs.
+/// Anybody who may write to the directory that contains a group can replace it with a link between
+/// two runs.
 #[test]
 fn further_runs_are_not_written_where_a_link_leads_that_came_in_place_of_their_group() {
     let name = "further_runs_are_not_written_where_a_link_leads_that_came_in_place_of_their_group";
@@ -403,8 +406,8 @@ fn further_runs_are_not_written_where_a_link_leads_that_came_in_place_of_their_g
     }
 }
 
-/// Ctrl-C reaches every process of a terminal's group; the run that is being measured is ended in
-/// order all the same, and no other begins.
+/// Ctrl-C reaches every process of a terminal's group. Even so, the current run is ended in an
+/// orderly way, and no other starts.
 #[test]
 fn several_runs_that_are_interrupted_keep_what_they_have() {
     let Some(place) = Place::as_root("several_runs_that_are_interrupted_keep_what_they_have")
@@ -457,7 +460,7 @@ fn the_runs_in_a_directory_are_listed_with_how_far_they_got() {
     let text = runs(".").stdout;
     let line = text.lines().find(|line| line.contains("./run")).expect("it is listed");
     assert!(line.contains("survey/in-memory") && line.ends_with(" finished         2"), "{text}");
-    // A name that is not text is no reason to list none.
+    // A name that is not UTF-8 must not keep the others from being listed.
     let odd = place.path("").join(OsStr::from_bytes(b"odd-\xff"));
     fs::rename(place.path("cut"), odd).expect("they are ours");
     let listed = runs(". --format json").assert_code(0).document();

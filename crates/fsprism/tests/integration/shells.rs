@@ -1,5 +1,5 @@
-//! What shells and manual readers are given: completion scripts and pages, tried with the real
-//! programs where they are installed.
+//! What shells and manual readers get: completion scripts and pages, tried with the real programs
+//! if they are installed.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok()
 }
 
-/// Writes what the command prints to a file in the place.
+/// Writes the command's output to a file in the place, and returns its path.
 fn written(place: &Place, arguments: &str, name: &str) -> String {
     let printed = place.finish(place.fsprism(arguments));
     fs::write(place.path(name), &printed.assert_code(0).stdout).expect("the place is ours");
@@ -63,14 +63,14 @@ fn bash_completes_what_is_known() {
     }
     let of_nano = offered_by_bash(&place, &script, "fsprism run nano --li");
     assert!(!of_nano.iter().any(|word| word == "--link"), "{of_nano:?}");
-    // With nothing of its own to offer, it leaves bash to complete paths.
+    // If it has nothing to offer, it leaves it to bash to complete paths.
     let offered = offered_by_bash(&place, &script, "fsprism survey ext4 ./scr");
     assert_eq!(offered, [""]);
     let script = fs::read_to_string(&script).expect("it was written");
     assert!(script.contains("complete -F _fsprism -o nosort -o bashdefault -o default fsprism"));
 }
 
-/// The words that a script offers are no limit: targets with options are taken as ever.
+/// The words that a script offers are not the only ones accepted: targets may still have options.
 #[test]
 fn what_is_completed_is_not_all_that_is_taken() {
     let place = Place::new();

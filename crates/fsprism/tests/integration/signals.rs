@@ -1,4 +1,4 @@
-//! Signals that ask for an end, and those that insist.
+//! Signals that ask for the end, and those that insist.
 
 use std::fs;
 use std::process::Command;
@@ -48,7 +48,8 @@ fn ends_and_goes_on(name: &str, signal: Signal) {
     assert!(cells.iter().all(|cell| cell["replicates"] == 80), "{cells:?}");
 }
 
-/// A mkfs that says when it is reached, and then takes for ever, unmoved by SIGINT if so asked.
+/// The program with a mkfs that reports when it is reached and then takes forever; it ignores the
+/// signals that `ignores` traps.
 fn with_slow_mkfs(place: &Place, ignores: &str) -> Command {
     let tools = place.make("tools");
     let fifo = place.text("reached");
@@ -81,7 +82,7 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     let Some(place) = Place::as_root(name) else { return };
     let mut running = Running::start(&place, with_slow_mkfs(&place, "trap '' INT TERM"));
     fs::read_to_string(place.path("reached")).expect("mkfs comes so far");
-    // Two kinds, so that the kernel does not take them for one.
+    // Different signals, as the kernel may merge two of the same kind.
     running.signal_group(Signal::TERM);
     assert!(!running.ends_within(500), "mkfs goes on");
     running.signal_group(Signal::INT);
@@ -89,7 +90,7 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     assert_eq!(outcome.assert_code(130).stdout, "");
 }
 
-/// `timeout -s INT` sends a signal to its child and to the group: the child gets two.
+/// `timeout -s INT` signals both its child and the group, so the child gets the signal twice.
 #[test]
 fn two_signals_at_once_are_one_wish_and_what_was_measured_is_shown() {
     let place = Place::new();
@@ -104,8 +105,8 @@ fn two_signals_at_once_are_one_wish_and_what_was_measured_is_shown() {
     assert!(said.contains("survey/in-memory of data"), "{said}");
 }
 
-/// Should fsprism die after its guardian, what it has made would stay: it goes on no longer than
-/// it must.
+/// If fsprism died after its guardian, what it has made would stay, so it does not go on for longer
+/// than it must.
 #[test]
 fn without_its_guardian_a_run_stops_and_can_be_gone_on_with() {
     let name = "without_its_guardian_a_run_stops_and_can_be_gone_on_with";
@@ -126,7 +127,7 @@ fn without_its_guardian_a_run_stops_and_can_be_gone_on_with() {
     );
 }
 
-/// The pause is in the times of what ran meanwhile.
+/// The pause would be part of the times of what was running.
 #[test]
 fn a_replicate_in_which_it_was_stopped_is_thrown_away() {
     let name = "a_replicate_in_which_it_was_stopped_is_thrown_away";
@@ -135,7 +136,7 @@ fn a_replicate_in_which_it_was_stopped_is_thrown_away() {
                      --format json";
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
-    // Sooner or later, one meets a replicate.
+    // Sooner or later, a stop falls into a replicate.
     let journal = place.path("run/cells.jsonl");
     let is_noticed = || {
         let journal = fs::read_to_string(&journal).expect("the run's own");

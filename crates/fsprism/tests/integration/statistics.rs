@@ -1,4 +1,4 @@
-//! `fsprism stats`, `reproduce` and `compare`: what they say, and what they refuse.
+//! `fsprism stats`, `reproduce` and `compare`: what they print, and what they refuse.
 
 use std::fs;
 
@@ -232,7 +232,7 @@ fn scalability_is_fitted_and_its_peak_told() {
     assert!(text.assert_code(0).stdout.contains("peaks at"), "{}", text.stdout);
     assert_eq!(found["fit"], "proportional");
     assert!(found["other_fit"].is_null(), "both say the same: {found}");
-    // SPEC SDM91 as in Gunther's book and in R's package usl, which fit errors of one size.
+    // SPEC SDM91 as in Gunther's book and in R's package usl, which assume errors of equal size.
     let table = "n,x\n1,64.9\n18,995.9\n36,1652.4\n72,1853.2\n108,1828.9\n144,1775\n216,1702.2\n";
     fs::write(place.path("sdm91.csv"), table).expect("the place is ours");
     let found = document(&place, "stats scalability sdm91.csv --fit absolute");
@@ -245,7 +245,7 @@ fn scalability_is_fitted_and_its_peak_told() {
         words.contains("if they are equally large at every n (--fit absolute), gamma is"),
         "{words}"
     );
-    // Throughput that falls from the first has no peak.
+    // Throughput that falls from the start has no peak.
     let table = "n,x\n1,100\n2,60\n4,33\n8,17\n16,8.5\n32,4.2\n";
     fs::write(place.path("falling.csv"), table).expect("the place is ours");
     let found = document(&place, "stats scalability falling.csv");
@@ -265,7 +265,7 @@ fn the_paper_comes_out_but_for_its_slip() {
         items.filter(|item| item["agreement"] == "different").count()
     };
     let counts: Vec<usize> = tables.iter().map(different).collect();
-    // The standard deviations of the three differences, and the ends of nine intervals.
+    // The standard deviations of the three differences, and both ends of nine intervals.
     assert_eq!(counts, [0, 0, 0, 0, 3 + 18]);
     let text = place.finish(place.fsprism("reproduce bonnie-anova/section-3"));
     for words in ["sqrt(5/2)", "529.15", "ext2 - FAT32 = 1822 (602, 3042)", "published"] {

@@ -1,4 +1,4 @@
-//! What the program does at a terminal: a real one, of the kind that terminal windows have.
+//! What the program does at a terminal: a real pseudoterminal, as terminal windows have.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::place::Place;
 
 const ESCAPE: char = '\u{1b}';
 
-/// What the command writes to a terminal of so many columns.
+/// What the command writes to a terminal with this many columns.
 fn at_terminal(mut command: Command, columns: u16) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there is /dev/ptmx");
     grantpt(&master).expect("it is ours");
@@ -23,17 +23,17 @@ fn at_terminal(mut command: Command, columns: u16) -> String {
     tcsetwinsize(&slave, size).expect("it is a terminal");
     command.stdout(Stdio::from(slave)).stderr(Stdio::null());
     let mut child = command.spawn().expect("it can be started");
-    // With it goes our end of the terminal that the child writes to.
+    // This closes our copy of the terminal's end that the child writes to.
     drop(command);
     let mut written = Vec::new();
-    // Once nobody has it open any more, reading fails: then all has been read.
+    // Reading fails once nobody has the terminal open any more; by then, everything has been read.
     let end = File::from(master).read_to_end(&mut written).expect_err("a terminal has no end");
     assert_eq!(end.raw_os_error(), Some(rustix::io::Errno::IO.raw_os_error()), "{end}");
     assert!(child.wait().expect("it is ours").success());
     String::from_utf8(written).expect("plain text").replace('\r', "")
 }
 
-/// A place with a run of a directory in it.
+/// A place that contains a run on a directory.
 fn place_with_run() -> Place {
     let place = Place::new();
     place.make("files");
@@ -67,7 +67,7 @@ fn a_terminal_has_colour_unless_no_color_says_otherwise() {
     };
     assert_eq!(on(Some("dumb")), plain);
     assert_eq!(on(None), plain, "nobody says that it takes more than text");
-    // Not at a terminal there is none either way.
+    // Without a terminal, there is no colour either.
     let piped = place.finish(place.fsprism("report run --format terminal --full"));
     assert_eq!(piped.assert_code(0).stdout, plain);
 }

@@ -1,5 +1,5 @@
-//! `fsprism footprint map`, `stacks`, `diff` and `simulate` on traces computed by hand, those that
-//! `crates/report/src/sample_traces.rs` makes; and the page of a run that holds such traces.
+//! `fsprism footprint map`, `stacks`, `diff` and `simulate` on traces computed by hand, which
+//! `crates/report/src/sample_traces.rs` makes; and the page of a run that contains such traces.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -136,7 +136,7 @@ fn each_operation_of_a_trace_is_simulated() {
     let arguments = format!("simulate traces/xfs.trace {caches} --format json");
     let json = footprint(&place, &arguments).assert_code(0).document();
     assert_eq!(json["regions"][0]["stream"], "xfs, create");
-    // Empty caches miss each line once.
+    // Starting with empty caches, each line misses once.
     assert_eq!(json["regions"][0]["levels"][0]["lookups"]["fetches"]["misses"], 6);
     assert_eq!(json["regions"][1]["stream"], "xfs, stat");
 }
@@ -152,7 +152,8 @@ fn what_is_no_trace_is_refused_and_what_is_left_of_one_is_shown() {
     newer[8] = 9;
     fs::write(place.path("newer"), newer).expect("ours");
     footprint(&place, "map newer").assert_refused(&["version 9", "update fsprism"]);
-    // Behind the events stand their end and, in a frame of 13 bytes, the description with its name.
+    // The end of the events is followed by 13 bytes of framing, then by the description with its
+    // name. Cut into that end.
     let name = whole.windows(11).position(|bytes| bytes == b"description").expect("a name");
     fs::write(place.path("cut"), &whole[..name - 1 - 13 - 3]).expect("ours");
     let partial = footprint(&place, "map cut");

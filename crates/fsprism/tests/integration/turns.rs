@@ -1,4 +1,4 @@
-//! One run at a time measures a computer.
+//! Only one run at a time measures a computer.
 
 use std::fs;
 use std::process::id;
@@ -11,7 +11,7 @@ use crate::process::Running;
 
 const RUN: &str = "survey . --benchmark create-1-thread --size 1m --blocks 6";
 
-/// Who is asked first has it; the other says whom it waits for, and measures then.
+/// The first to ask gets its turn. The other says whom it waits for, and measures afterwards.
 #[test]
 fn a_run_waits_for_another_to_end() {
     let place = Place::new();
@@ -24,7 +24,7 @@ fn a_run_waits_for_another_to_end() {
     running.finish(&place).assert_code(0);
 }
 
-/// What can be known at once is not waited for.
+/// What can be checked immediately is checked before waiting.
 #[test]
 fn a_kernel_that_is_not_there_is_refused_before_its_turn() {
     let place = Place::new();

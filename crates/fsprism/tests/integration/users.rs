@@ -1,4 +1,4 @@
-//! Ordinary users: directories are theirs to measure, scratch targets are root's.
+//! Ordinary users may measure directories; scratch targets need root.
 
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -9,12 +9,12 @@ use crate::place::{Place, names_in, say_skipped};
 const NOBODY: u32 = 65534;
 
 impl Place {
-    /// The program as an ordinary user runs it, in a directory of theirs.
+    /// The program, run by an ordinary user in a directory of theirs.
     fn as_nobody(&self, arguments: &str) -> Command {
         let program = self.path("program");
         let theirs = self.path("theirs");
         if !theirs.exists() {
-            // The program's own file may lie where only root looks.
+            // The original executable may be in a directory that only root can read.
             self.install(env!("CARGO_BIN_EXE_fsprism").as_ref(), "program");
             self.make("theirs");
             chown(&theirs, Some(NOBODY), Some(NOBODY)).expect("root");
@@ -46,7 +46,7 @@ fn a_papers_targets_are_roots() {
     let Some(place) = Place::as_root("a_papers_targets_are_roots") else { return };
     let outcome = place.finish(place.as_nobody("reproduce rocket-science --scratch ../scratch"));
     outcome.assert_refused(&["the paper is measured on", "none of which", "needs root"]);
-    // What a paper's own numbers say is anybody's.
+    // Anybody may compute with a paper's own numbers.
     let outcome = place.finish(place.as_nobody("reproduce bonnie-anova --scratch ../scratch"));
     assert!(outcome.assert_code(0).stdout.contains("529.15"), "{}", outcome.stdout);
     assert!(!outcome.stdout.contains("Measured here"), "{}", outcome.stdout);
@@ -67,7 +67,7 @@ fn without_root_the_defaults_are_directories() {
     let outcome = place.finish(place.as_nobody(arguments));
     let document = outcome.assert_code(0).document();
     assert!(outcome.stderr.contains("as root, fsprism would make and measure tmpfs, ext4, xfs"));
-    // The directory's own name, which says more than a dot.
+    // The directory's name, which says more than a dot.
     assert_eq!(document["targets"][0]["label"], "theirs");
     assert_eq!(document["targets"][1]["label"], "/dev/shm");
     assert_eq!(document["targets"].as_array().map(Vec::len), Some(2));
@@ -77,7 +77,7 @@ fn without_root_the_defaults_are_directories() {
     assert_eq!(names_in(&place.path("theirs")), ["run"]);
 }
 
-/// As root is in most containers.
+/// As root in most containers.
 #[test]
 fn root_who_may_not_mount_is_told_what_the_container_lacks() {
     let name = "root_who_may_not_mount_is_told_what_the_container_lacks";
@@ -99,7 +99,7 @@ fn root_who_may_not_mount_is_told_what_the_container_lacks() {
     assert!(!outcome.stderr.contains("as root,"), "{outcome:?}");
 }
 
-/// Such root may mount a tmpfs, and nothing that lies on a device.
+/// Root of a user namespace may mount a tmpfs, but nothing that is on a device.
 #[test]
 fn root_of_a_user_namespace_is_told_what_it_may_not() {
     let name = "root_of_a_user_namespace_is_told_what_it_may_not";

@@ -1,4 +1,4 @@
-//! The caches that the command line gives, or that this machine has, as a hierarchy to simulate.
+//! The hierarchy of caches to simulate: from the command line, or that of this machine.
 
 use ::caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
 use record::machine::{Cache, CacheKind};
@@ -6,21 +6,21 @@ use record::machine::{Cache, CacheKind};
 use crate::arguments::footprint_values::CacheGiven;
 use crate::exit::Blame;
 
-/// What the command line says of caches.
+/// What the command line says about caches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen<'a> {
-    /// The caches; without any, those of this machine.
+    /// The caches; if empty, those of this machine.
     pub(crate) caches: &'a [CacheGiven],
-    /// Which line leaves where a cache does not say.
+    /// Replacement policy of caches that do not specify one.
     pub(crate) policy: CachePolicy,
-    /// What becomes of lines above a lower level where it does not say.
+    /// Inclusion of lower levels that do not specify it.
     pub(crate) inclusion: Inclusion,
     /// Seed of the random policy.
     pub(crate) seed: u64,
 }
 
 impl Chosen<'_> {
-    /// The caches, below each other.
+    /// The caches as a hierarchy.
     pub(crate) fn hierarchy(&self) -> anyhow::Result<Hierarchy> {
         if self.caches.is_empty() {
             return below_each_other(&caches_of_machine()?, self);
@@ -29,7 +29,7 @@ impl Chosen<'_> {
     }
 }
 
-/// The caches of this machine, as if they had been given.
+/// The caches of this machine, as if they had been given on the command line.
 fn caches_of_machine() -> anyhow::Result<Vec<CacheGiven>> {
     let caches = ::machine::describe::describe().caches;
     let given: Option<Vec<CacheGiven>> = caches.iter().map(as_given).collect();
@@ -49,7 +49,7 @@ fn as_given(cache: &Cache) -> Option<CacheGiven> {
     Some(CacheGiven { name, size_bytes, line_bytes, ways, policy: None, inclusion: None })
 }
 
-/// Puts the caches below each other.
+/// Arranges the caches in a hierarchy.
 fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Result<Hierarchy> {
     let mut left: Vec<&CacheGiven> = caches.iter().collect();
     let mut take = |name: &str| -> anyhow::Result<Option<&CacheGiven>> {

@@ -1,4 +1,4 @@
-//! `fsprism footprint diff`: two traces, or those of two directories, beside each other.
+//! `fsprism footprint diff`: compares two traces, or the traces in two directories.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::output::{self, page};
 pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
     let out = options.out.as_deref().map(page::destination).transpose()?;
     let mut warnings = Vec::new();
-    // Misses are drawn on the page alone.
+    // Only the page shows misses.
     let machine = || caches_of(&::machine::describe::describe().caches);
     let caches = options.out.is_some().then(machine).flatten();
     let questions = Questions { caches };
@@ -56,7 +56,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
     })
 }
 
-/// Writes a page of what was compared, and says where.
+/// Writes a page of the comparison and prints its path.
 fn write(
     out: &Destination,
     compared: &[ComparedPair],
@@ -70,7 +70,7 @@ fn write(
     Ok(Done::Well)
 }
 
-/// Two traces with what changed; none where they have no operation in common.
+/// Two traces and what changed between them; `None` if they have no operation in common.
 fn pair(
     (before, after): (PathBuf, PathBuf),
     questions: &Questions,
@@ -91,7 +91,7 @@ fn pair(
     Ok(is_comparable.then_some(ComparedPair { before, after, differences }))
 }
 
-/// The operation that is asked for, or all that both traces have.
+/// The operation that was asked for, or all that both traces have.
 fn operations(first: &Studied, second: &Studied, asked: Option<&str>) -> Vec<String> {
     if let Some(asked) = asked {
         return vec![asked.to_owned()];
@@ -106,7 +106,8 @@ fn operations(first: &Studied, second: &Studied, asked: Option<&str>) -> Vec<Str
     names
 }
 
-/// Two traces, or those of two directories that have one name; others become warnings.
+/// The two traces, or those with the same name in two directories. A trace without a counterpart
+/// becomes a warning.
 fn pairs(
     before: &Path,
     after: &Path,

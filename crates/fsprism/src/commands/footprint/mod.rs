@@ -1,4 +1,4 @@
-//! `fsprism footprint`: the naive model of a cache, and the simulation of caches.
+//! `fsprism footprint`: its subcommands, the naive model of a cache, and the simulation of caches.
 
 pub(crate) mod caches;
 mod diff;
@@ -21,7 +21,7 @@ use crate::commands::footprint::caches::Chosen;
 use crate::exit::{Blame, Done};
 use crate::output;
 
-/// Computes and prints.
+/// Runs a subcommand of `fsprism footprint`.
 pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
     match command {
         FootprintCommand::Trace(options) => trace::trace(options),
@@ -41,7 +41,7 @@ fn model(options: &ModelOptions) -> anyhow::Result<Done> {
     output::print_answer(output.format, &naive.answer(), || naive.text(width))
 }
 
-/// What a simulation says.
+/// The result of a simulation.
 #[derive(Debug, Serialize)]
 struct Answer {
     /// Whether the caches are those of this machine.
@@ -49,7 +49,7 @@ struct Answer {
     regions: Vec<RegionReport>,
 }
 
-/// What one region of the stream did.
+/// The result for one region of the stream.
 #[derive(Debug, Serialize)]
 struct RegionReport {
     /// The stream, or the file's name.
@@ -103,7 +103,7 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<RegionReport
     Ok(RegionReport { stream: name, report: simulation.report() })
 }
 
-/// Each operation of the traces on empty caches.
+/// Simulates each operation of the traces, starting with empty caches.
 fn traced(path: &Path, caches: Hierarchy) -> anyhow::Result<Vec<RegionReport>> {
     let studied = study::studied(path, &Questions { caches: Some(caches) })?;
     let mut regions = Vec::new();

@@ -1,4 +1,4 @@
-//! `fsprism footprint map` and `stacks`: what traces hold.
+//! `fsprism footprint map` and `stacks`: what traces contain.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -20,24 +20,24 @@ use crate::arguments::footprint::{FramesOf, MapOptions, Of, StacksOptions};
 use crate::exit::{Blame, Done};
 use crate::output::{self, destination::Destination};
 
-/// Lines of a map that the terminal shows unless all are asked for.
+/// How many lines of a map the terminal shows unless all are asked for.
 const LINES_SHOWN: usize = 40;
 
-/// Traces that were read, and what is said of them.
+/// Traces that were read, and warnings about them.
 pub(crate) struct StudiedTraces {
     pub(crate) traces: Vec<Studied>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Whether a path is a directory, or a trace by its first bytes.
+/// Whether a path is a directory, or a file that starts with the magic bytes of a trace.
 pub(crate) fn is_traced(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     let is_trace = |mut file: File| file.read_exact(&mut start).is_ok() && start == MAGIC;
     path.is_dir() || path.is_file() && File::open(path).is_ok_and(is_trace)
 }
 
-/// Reads a trace, or those of a directory. What makes one doubtful is said, and which of several
-/// cannot be read.
+/// Reads a trace, or all traces in a directory. Warns about traces that are doubtful, and about
+/// those of several that cannot be read.
 pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<StudiedTraces> {
     let (mut traces, mut warnings) = (Vec::new(), Vec::new());
     let paths = traces_in(path).blame_input()?;
@@ -55,7 +55,7 @@ pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<Stud
     Ok(StudiedTraces { traces, warnings })
 }
 
-/// What was executed of an operation, or all, in all traces.
+/// The executions of one operation, or of all, in all traces.
 fn asked<'a>(
     studied: &'a [Studied],
     operation: Option<&str>,
@@ -100,7 +100,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     })
 }
 
-/// Writes the only map as a picture.
+/// Writes a map as a picture. There must be exactly one.
 fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow::Result<()> {
     let [(executed, map)] = maps else {
         let why = anyhow::anyhow!(
@@ -139,7 +139,7 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
     })
 }
 
-/// The traces with the categories of a file, where one is named.
+/// The traces, with the categories in a file if one is named.
 pub(crate) fn categorised(
     traces: Vec<Studied>,
     file: Option<&Path>,

@@ -1,5 +1,5 @@
-//! `fsprism footprint trace`: traces of file systems in guests, or of a program, kept in a
-//! directory.
+//! `fsprism footprint trace`: traces file systems in guests, or a program, and keeps the traces in
+//! a directory.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -27,16 +27,16 @@ use crate::session::tracing::Guests;
 #[derive(Debug, Serialize)]
 struct Answer {
     traces: Vec<TraceMade>,
-    /// What means nothing on a target, each with why.
+    /// What does not apply to a target, with the reason.
     left_out: Vec<String>,
-    /// What failed, each with why.
+    /// What failed, with the reason.
     failed: Vec<String>,
 }
 
 /// One trace.
 #[derive(Debug, Serialize)]
 struct TraceMade {
-    /// What it is of: a target's label, or the program's command line.
+    /// What was traced: a target's label, or the program's command line.
     subject: String,
     file: PathBuf,
     bytes: u64,
@@ -46,7 +46,7 @@ struct TraceMade {
 /// The figures of one part of a trace.
 #[derive(Debug, Serialize)]
 struct RegionAnswer {
-    /// The operation; none of what is outside of marks, as a program's trace is.
+    /// The operation; `None` outside of marks, as in a program's trace.
     operation: Option<String>,
     /// Which execution of it, from 0.
     repetition: u32,
@@ -66,7 +66,7 @@ pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
     Ok(if has_failed { Done::WithFailures } else { done })
 }
 
-/// Refuses a directory that holds traces already, before anything is waited for or made.
+/// Refuses a directory that already contains traces, before anything is waited for or made.
 fn refuse_traces(path: &Path) -> anyhow::Result<()> {
     let names = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
     refuse_traces_among(names, path)
@@ -85,7 +85,7 @@ fn refuse_traces_among(
     Ok(())
 }
 
-/// Makes the directory; traces that lie in it already are not written over.
+/// Makes the directory. Refuses one that already contains traces, so that none is overwritten.
 fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
     let named = path.display();
     let out = OutputDirectory::make(path)
@@ -127,7 +127,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     Ok(answer)
 }
 
-/// What a trace has by now that was not brought to its end. One that has nothing is removed.
+/// What can be read of a trace that was cut short. Removes it if it has no regions.
 fn kept(
     subject: &str,
     (out, trace): (&OutputDirectory, &Path),
@@ -149,7 +149,8 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     let program = Program::new(&options.command).blame_input()?;
     refuse_traces(&options.out)?;
     if !options.tracing.beside {
-        // The program is emulated at full speed. It gets signals itself, once it runs.
+        // Nothing stops the wait but the signal itself; once the program runs, it gets signals
+        // directly.
         let never = AtomicBool::new(false);
         start::take_turn(Purpose::Count, options.no_wait, &never)?;
     }
@@ -180,7 +181,7 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     Ok(Answer { traces, left_out: Vec::new(), failed })
 }
 
-/// An error in which the directory has the path that people know.
+/// An error in which the directory appears under the path that the user gave.
 fn shown(out: &OutputDirectory, error: &dyn Display) -> anyhow::Error {
     anyhow::anyhow!(out.shown(&error.to_string()))
 }

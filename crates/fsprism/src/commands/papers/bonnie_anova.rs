@@ -14,7 +14,7 @@ use crate::exit::{Blame, Done};
 use crate::output;
 use crate::session::targets;
 
-/// The part that is computed from the paper's own numbers.
+/// The item that is computed from the paper's own numbers.
 const SECTION: &str = "section-3";
 
 pub(super) struct BonnieAnova;
@@ -45,8 +45,8 @@ impl Paper for BonnieAnova {
     }
 }
 
-/// Measures Bonnie as the paper did, or takes a run that has, and sets it beside the paper. Where
-/// none of the file systems can be made, the paper's own numbers are all.
+/// Measures Bonnie as the paper did, or takes an earlier run, and compares it with the paper. If
+/// none of the file systems can be made, only the paper's own numbers are shown.
 fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let how = measuring(options, BLOCKS);
     if options.run.is_none()
@@ -69,14 +69,15 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
     Ok(measured.end())
 }
 
-/// The paper's numbers, published and computed again.
+/// Shows the paper's numbers as published and as computed again.
 fn published(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let reproduction = bonnie_anova::reproduce(None, None)?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
 }
 
-/// The analysis is of file systems and actions, on a file of one size, in Bonnie's order.
+/// Refuses runs that do not fit the paper's analysis, whose factors are file systems and actions,
+/// on a file of one size and in Bonnie's phase order.
 fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
     let Some(ClassicOptions::Bonnie(bonnie)) = &run.manifest.run.classic else { return Ok(()) };
     let (why, instead) = if bonnie.by_size().len() > 1 {

@@ -1,4 +1,4 @@
-//! Bonnie where this kernel lacks a file system: in a guest, whose clock counts instructions.
+//! Bonnie on file systems that this kernel lacks: in a guest, whose clock counts instructions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::exit::Blame;
 use crate::output;
 use crate::session::start::this_program;
 
-/// Where the guest's run lies in the run that it is beside.
+/// Name of the guest's run in the directory of the run that it accompanies.
 const RUN: &str = "guest";
-/// What a guest loads for the targets.
+/// Modules that the guest loads for the targets.
 const LOADED: [&str; 6] = ["loop", "ext2", "vfat", "ext4", "xfs", "btrfs"];
-/// The guest's memory: all targets lie in it.
+/// The guest's memory, which contains all targets.
 const MEMORY_BYTES: u64 = 2600 << 20;
-/// The guest takes a minute or two for this much.
+/// With files of this size, the guest takes a minute or two.
 const FILE_BYTES_MOST: u64 = 8 << 20;
 const BLOCKS_MOST: u32 = 3;
 const TIME_LIMIT: Duration = Duration::from_secs(900);
 
-/// The guest's run beside the one at `path`, and what it is called: made now where that was made
-/// now, in `directory`, and lacks a file system of the paper. That there is none is said, and no
-/// reason to fail.
+/// The guest's run that accompanies the one at `path`, and its name. If that run was made just now,
+/// in `directory`, and lacks a file system of the paper, the guest's run is made as well. If that
+/// fails, the reason is reported, and the command goes on without it.
 pub(crate) fn bonnie(
     (path, directory): (&Path, Option<&RunDirectory>),
     run: &Run,
@@ -58,7 +58,7 @@ pub(crate) fn bonnie(
     Ok(Some((directory.read_below(RUN)?, name)))
 }
 
-/// Leaves the guest's run in a directory.
+/// Boots the guest and stores its run in a directory.
 fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -88,7 +88,7 @@ fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<(
     Ok(())
 }
 
-/// What the guest does: targets lie in its memory, nearly all of which they may take.
+/// The script that the guest runs. Its targets are in memory, and may take nearly all of it.
 fn script(run: &Run, options: &ReproduceOptions) -> String {
     let targets: Vec<String> = COUNTED_TARGETS.iter().map(|target| format!("'{target}'")).collect();
     let size_bytes = options.size.unwrap_or(FILE_BYTES_MOST).min(FILE_BYTES_MOST);

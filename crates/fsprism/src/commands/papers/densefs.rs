@@ -32,7 +32,7 @@ impl Paper for DenseFs {
         Part::names().to_vec()
     }
 
-    /// Traces the operations of a part, or takes a run that has, and sets them beside the paper.
+    /// Traces the operations of an item, or takes an earlier run, and compares it with the paper.
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
         let part = match item {
             None => Part::Whole,
@@ -65,7 +65,7 @@ impl Paper for DenseFs {
     }
 }
 
-/// Makes a run of what a part needs.
+/// Makes a run with what an item needs.
 fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf> {
     let targets: Vec<String> = part.file_systems().iter().map(|name| (*name).to_owned()).collect();
     let operations = part.operations().iter().map(|name| name.parse());
@@ -84,7 +84,8 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
     Ok(made.directory.path().to_owned())
 }
 
-/// What the traces of a run have. One that is gone or cannot be read is said, and left out.
+/// The stacks in the traces of a run. A trace that is missing or cannot be read is reported and
+/// left out.
 fn traces_of(path: &Path, run: &Run) -> Vec<densefs::TargetStacks> {
     let of_target = |target: &record::TargetRecord| {
         let trace = path.join(TRACES).join(trace_name(&target.label));

@@ -29,8 +29,8 @@ impl Paper for FsCache {
         Vec::new()
     }
 
-    /// Measures a network file system's cache with the paper's version of NFS, or takes a run that
-    /// has.
+    /// Measures a network file system's cache with the paper's version of NFS, or takes an earlier
+    /// run.
     fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
         let (path, directory, done) = match &options.run {
             Some(path) => (path.clone(), None, Done::Well),
@@ -39,7 +39,7 @@ impl Paper for FsCache {
                     benchmarks: Vec::new(),
                     runs: options.blocks,
                     guests: in_guests(options),
-                    // Mounts were of version 3 then.
+                    // At the time, mounts used version 3.
                     network: NetworkArguments {
                         nfs: vec![Version::V3],
                         ..NetworkArguments::default()

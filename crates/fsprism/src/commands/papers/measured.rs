@@ -1,4 +1,4 @@
-//! Runs that are made for a paper, or were made for it before.
+//! Runs for a paper: made now, or earlier.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,15 +18,15 @@ use crate::exit::{Blame, Done};
 use crate::output::{self, page};
 use crate::session::targets::Choice;
 
-/// Times that each point is run.
+/// Default number of times that each point is run.
 pub(super) const BLOCKS: u32 = 8;
-/// Measuring ends by itself after the blocks; this is what it may take at most.
+/// Limit on the time to measure. Measuring normally ends after its number of blocks.
 const BUDGET: Duration = Duration::from_secs(3600);
 
 /// A run that was made for a paper.
 pub(super) struct MeasuredRun {
     pub(super) path: PathBuf,
-    /// Where it was made now.
+    /// Its directory, if it was made now.
     pub(super) directory: Option<RunDirectory>,
     pub(super) run: Run,
     pub(super) reason: EndReason,
@@ -37,12 +37,12 @@ impl MeasuredRun {
         plain_path(&self.path)
     }
 
-    /// Where it lies, and its directory if it was made now.
+    /// Its path, and its directory if it was made now.
     pub(super) fn place(&self) -> (&Path, Option<&RunDirectory>) {
         (&self.path, self.directory.as_ref())
     }
 
-    /// Writes its page, if it was made now, and says where it is.
+    /// Writes its page, if it was made now, and prints its path.
     pub(super) fn end(&self) -> Done {
         if let Some(directory) = &self.directory {
             page::write_into(directory, &AnalysedRun::new(&self.run, &self.path));
@@ -52,7 +52,7 @@ impl MeasuredRun {
     }
 }
 
-/// Measures a suite of a paper on the paper's targets, or takes a run that has.
+/// Measures a suite of a paper on the paper's targets, or takes an earlier run.
 pub(super) fn measured(
     paper: &str,
     suite: (&str, Option<&ClassicOptions>),
@@ -75,7 +75,7 @@ pub(super) fn measured(
     Ok(MeasuredRun { path, directory, run, reason })
 }
 
-/// A run by its path, or in its directory if it was made now.
+/// Reads a run by its path, or from its directory if it was made now.
 pub(super) fn read((path, directory): (&Path, Option<&RunDirectory>)) -> anyhow::Result<Run> {
     let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
     run.blame_input().inspect(output::say_left_out)
@@ -87,7 +87,7 @@ pub(super) fn owned(targets: &[&str]) -> Vec<String> {
 
 fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
     let suite = &run.manifest.run.suite;
-    // Bonnie itself, on whatever targets, is all that its paper needs.
+    // For Bonnie's paper, a run of bonnie itself will do, on any targets.
     if suite.starts_with(paper) || (paper == bonnie_anova::SUITE && suite == bonnie::SUITE) {
         return Ok(());
     }
@@ -98,7 +98,7 @@ fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
     Err(refusal).blame_input()
 }
 
-/// How the run of a paper is measured, on so many blocks unless it is said.
+/// How the run of a paper is measured: on `blocks` blocks unless the options say otherwise.
 pub(super) fn measuring(options: &ReproduceOptions, blocks: u32) -> Measuring {
     Measuring {
         budget: Some(BUDGET),
@@ -115,7 +115,7 @@ pub(super) fn measuring(options: &ReproduceOptions, blocks: u32) -> Measuring {
     }
 }
 
-/// The same of what is measured in guests.
+/// Like [`measuring`], for what is measured in guests.
 pub(super) fn in_guests(options: &ReproduceOptions) -> InGuests {
     InGuests {
         confidence: Measuring::default().confidence,

@@ -11,8 +11,9 @@ use crate::commands::suites::traffic;
 use crate::exit::Done;
 use crate::output;
 
-/// Times that each point is run, since all points take a second together: a machine that others use
-/// has a pace that lasts for longer, and a few blocks would show one such pace.
+/// Number of times that each point is run. All points together take only a second; on a shared
+/// machine, phases of higher or lower speed last longer than that, and a few blocks would all fall
+/// into one of them.
 const BLOCKS: u32 = 40;
 
 pub(super) struct MemoryRich;
@@ -47,13 +48,13 @@ impl Paper for MemoryRich {
     }
 }
 
-/// Measures the tables and figures, or takes a run that has measured them.
+/// Measures the tables and figures, or takes an earlier run.
 fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
     let how = measuring(options, BLOCKS);
     let measured = measured(SUITE, (suite, None), &TARGETS, &how, options.run.as_ref())?;
     let is_whole = measured.reason != EndReason::Interrupted && suite == SUITE;
     if let Some(directory) = measured.directory.as_ref().filter(|_| is_whole) {
-        // What cannot be counted here is no reason to lose what was timed.
+        // Failing to count must not lose what was timed.
         if let Err(why) = traffic::of_paper(directory) {
             output::say(&format!("section 4.6.1 was not counted: {why:#}"));
         }

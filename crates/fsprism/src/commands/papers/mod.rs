@@ -1,4 +1,4 @@
-//! `fsprism reproduce`: a paper's numbers and figures, published beside computed or measured.
+//! `fsprism reproduce`: a paper's published numbers and figures beside computed or measured ones.
 
 mod bonnie_anova;
 mod counted;
@@ -14,7 +14,8 @@ use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
 
-/// A paper that can be reproduced. Its command, list, completions and refusals follow.
+/// A paper that can be reproduced. The command, its list of papers, completions and refusals are
+/// derived from it.
 trait Paper {
     /// The name by which `fsprism reproduce` takes it.
     fn name(&self) -> &'static str;
@@ -22,20 +23,20 @@ trait Paper {
     /// Its authors and title, and what is done with it.
     fn summary(&self) -> &'static str;
 
-    /// Its tables, figures and sections that can be reproduced by themselves.
+    /// Its tables, figures and sections that can be reproduced individually.
     fn items(&self) -> Vec<&'static str>;
 
-    /// Whether an item is computed from the paper's own numbers, and nothing is measured for it.
+    /// Whether an item is computed from the paper's own numbers, without measuring anything.
     fn is_computed(&self, _item: &str) -> bool {
         false
     }
 
-    /// Whether `--size` says something of it.
+    /// Whether `--size` applies to it.
     fn takes_size(&self) -> bool {
         false
     }
 
-    /// Reproduces an item, or all of it.
+    /// Reproduces one item, or the whole paper.
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done>;
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
     paper.reproduce(item, options)
 }
 
-/// All that can be reproduced: papers, and what they have that can be reproduced by itself.
+/// Everything that can be reproduced: papers, and their individual items.
 pub(crate) fn names() -> Vec<String> {
     let names = |paper: &dyn Paper| {
         let items = paper.items().into_iter().map(|item| format!("{}/{item}", paper.name()));
@@ -81,7 +82,7 @@ pub(crate) fn names() -> Vec<String> {
     papers().iter().flat_map(|paper| names(paper.as_ref())).collect()
 }
 
-/// What is to be reproduced, as `PAPER` or `PAPER/ITEM`.
+/// What to reproduce, as `PAPER` or `PAPER/ITEM`.
 fn wanted(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
     match (&options.paper, &options.item) {
         (Some(paper), Some(item)) if paper.contains('/') => {
@@ -99,7 +100,7 @@ fn unknown(wanted: &str, name: &str) -> anyhow::Error {
     anyhow::anyhow!("no paper {wanted} to reproduce{suggestion}; choose from {}", names.join(", "))
 }
 
-/// Refuses an item that a paper has not, and options that say nothing of it.
+/// Refuses an item that the paper does not have, and options that do not apply.
 fn check(paper: &dyn Paper, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<()> {
     let name = paper.name();
     if let Some(item) = item {

@@ -26,7 +26,7 @@ impl Paper for RocketScience {
         suites::below(NAME)
     }
 
-    /// Measures the case study, or takes a run that has measured it, and sets it beside the paper.
+    /// Measures the case study, or takes an earlier run, and compares it with the paper.
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
         let suite = item.map_or_else(|| NAME.to_owned(), |item| format!("{NAME}/{item}"));
         let how = measuring(options, BLOCKS);

@@ -1,4 +1,4 @@
-//! `--dry-run`: what a run would measure, tried out with a pilot of it.
+//! `--dry-run`: what a run would measure, found out with its pilot.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ const BENCHMARKS: Indent = Indent { first: 2, rest: 6 };
 #[derive(Debug, Serialize)]
 struct DryRun<'a> {
     targets: Vec<&'a str>,
-    /// Blocks that are expected within the budget.
+    /// Expected number of blocks within the budget.
     blocks: u32,
-    /// None where so many blocks were asked for, however long they take.
+    /// `None` if a number of blocks was asked for, however long they take.
     budget_s: Option<u64>,
     cells: Vec<DryCell<'a>>,
     left_out: Vec<Skipped>,
@@ -35,7 +35,7 @@ struct DryCell<'a> {
     operations_per_replicate: u64,
 }
 
-/// Refuses a form that only results can have.
+/// Refuses formats that only results can have.
 pub(super) fn check(format: Format) -> anyhow::Result<()> {
     if format.of_answers().is_some() {
         return Ok(());
@@ -44,7 +44,7 @@ pub(super) fn check(format: Format) -> anyhow::Result<()> {
     Err(anyhow::anyhow!("{why}: choose one of these with --format")).blame_input()
 }
 
-/// Prints the plan of a run that has ended after its pilot.
+/// Prints the plan of a run that ended after its pilot.
 pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
     let planned = run.lines.iter().rev().find_map(|line| match line {
         Line::Planned(planned) => Some(planned),

@@ -1,4 +1,4 @@
-//! `fsprism run footprint`: the operations of kernel file systems, traced in guests, as a run.
+//! `fsprism run footprint`: operations of kernel file systems, traced in guests, as a run.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ use crate::output::{self, Form};
 use crate::session::start;
 use crate::session::tracing::Guests;
 
-/// Repetitions that are traced where none are asked for: enough for an interval of the median.
+/// Default number of traced repetitions: enough for an interval of the median.
 const REPETITIONS: u32 = 8;
 
 /// The suite footprint.
@@ -65,11 +65,11 @@ impl Runnable for FootprintSuite {
 /// A run that was made.
 pub(crate) struct Made {
     pub(crate) directory: RunDirectory,
-    /// Whether a target could not be traced at all.
+    /// Whether some target could not be traced at all.
     pub(crate) failed: bool,
 }
 
-/// Traces targets for a command, which prints what it makes of the run.
+/// Traces targets on behalf of a command, which prints the run itself.
 pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<Made> {
     let FootprintOptions { targets, blocks, guests: how, tracing, simulated, kernel } = options;
     let given = &simulated.caches[..];
@@ -115,7 +115,7 @@ pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<
     Ok(Made { directory, failed: !failures.is_empty() })
 }
 
-/// The caches whose misses are simulated; none where none are given and this machine tells none.
+/// The caches to simulate; `None` if none are given and this machine does not report its own.
 pub(crate) fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
     let (policy, inclusion) = (CachePolicy::Lru, Inclusion::NonInclusive);
     match (Chosen { caches, policy, inclusion, seed: 1 }).hierarchy() {
@@ -127,7 +127,7 @@ pub(crate) fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>>
     }
 }
 
-/// The caches as the run records them, so that its page simulates the same.
+/// The caches as the run records them, so that its page can simulate the same ones.
 pub(crate) fn recorded_caches(
     given: &[CacheGiven],
     caches: Option<&Hierarchy>,

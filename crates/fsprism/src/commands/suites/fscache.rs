@@ -25,17 +25,17 @@ use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output::{self, Form, page};
 use crate::session::start;
 
-/// Bytes of the large file by default.
+/// Default size of the large file, in bytes.
 const FILE_BYTES: u64 = 20 << 20;
-/// The tree by default: a tenth of the paper's.
+/// The default tree: a tenth of the paper's.
 const TREE: TreeShape = TreeShape { directories: 123, files: 2000 };
-/// Bits per second of the link by default: what emulation keeps up with.
+/// Default rate of the link, in bits per second: one that emulation keeps up with.
 const LINK_BITS_PER_S: u64 = 20_000_000;
-/// Rounds by default, as in the paper.
+/// Default number of rounds, as in the paper.
 pub(crate) const RUNS: u32 = 3;
-/// Seed of the files unless another is given: two runs read the same ones.
+/// Default seed of the files, fixed so that two runs read the same ones.
 const SEED: u64 = 1;
-/// How long a guest may take to come up.
+/// How long a guest may take to boot.
 const BOOT_LIMIT: Duration = Duration::from_secs(120);
 
 /// The suite fscache.
@@ -83,19 +83,19 @@ impl Runnable for FscacheSuite {
 pub(crate) struct Made {
     pub(crate) directory: RunDirectory,
     ended: Ended,
-    /// Whether a cell could not be measured.
+    /// Whether some cell could not be measured.
     failed: bool,
 }
 
 impl Made {
-    /// A run that ended so.
+    /// The run in this directory, which ended this way.
     pub(crate) fn of(directory: RunDirectory, ended: Ended) -> anyhow::Result<Self> {
         let failed = |line: &record::Line| matches!(line, record::Line::CellFailed(_));
         let failed = directory.read()?.lines.iter().any(failed);
         Ok(Self { directory, ended, failed })
     }
 
-    /// How the command ends that made it.
+    /// How the command that made the run ends.
     pub(crate) fn done(&self) -> Done {
         match self.ended {
             Ended::Stopped => Done::Interrupted,
@@ -105,7 +105,7 @@ impl Made {
     }
 }
 
-/// Measures for a command, which prints what it makes of the run.
+/// Measures on behalf of a command, which prints the run itself.
 pub(crate) fn made(command: &str, options: &FscacheOptions) -> anyhow::Result<Made> {
     let run = run_record(command, options);
     let plan = plan(options, run.seed)?;
@@ -127,7 +127,7 @@ pub(crate) fn made(command: &str, options: &FscacheOptions) -> anyhow::Result<Ma
     Made::of(directory, ended)
 }
 
-/// Searches for the rates up to which a cache pays.
+/// Searches for the link rates up to which a cache pays.
 fn searched(options: &FscacheOptions) -> anyhow::Result<Made> {
     let run = RunRecord { blocks: None, ..run_record("run", options) };
     let asked = plan(options, run.seed)?;
@@ -143,16 +143,16 @@ fn searched(options: &FscacheOptions) -> anyhow::Result<Made> {
     Made::of(directory, ended)
 }
 
-/// What a run has when it begins to measure.
+/// What a run has when it starts to measure.
 struct Opened {
     rig: NetworkRig,
     stop: Arc<AtomicBool>,
     base: Manifest,
-    /// Its directory, before it begins.
+    /// Its directory, still without a manifest.
     reserved: ReservedDirectory,
 }
 
-/// Takes the turn of this computer and sets up the rig that a plan needs.
+/// Waits for this run's turn on this computer, and sets up the rig that a plan needs.
 fn opened(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result<Opened> {
     let FscacheOptions { guests: how, network: arguments, kernel, .. } = options;
     if let Some(path) = &how.out {
@@ -222,7 +222,7 @@ pub(super) fn content(arguments: &NetworkArguments, seed: u64) -> Content {
     }
 }
 
-/// What was given, each once; else the default.
+/// The given values without duplicates, or the default if none are given.
 fn or_default<T: Clone + PartialEq>(given: &[T], default: &[T]) -> Vec<T> {
     let mut once = Vec::new();
     for one in if given.is_empty() { default } else { given } {
@@ -233,14 +233,14 @@ fn or_default<T: Clone + PartialEq>(given: &[T], default: &[T]) -> Vec<T> {
     once
 }
 
-/// The kernel, which must know everything that the rig of a plan needs.
+/// Finds the kernel, which must support everything that the plan's rig needs.
 fn kernel_for(plan: &Plan, lab: &Lab, release: Option<&str>) -> anyhow::Result<Kernel> {
     let kernel = kernel::find(lab, release).blame_input()?;
     check_kernel(&kernel, plan).blame_input()?;
     Ok(kernel)
 }
 
-/// What guests are made of.
+/// What the guests are booted from and with.
 fn conditions(
     lab: &Lab,
     kernel: Kernel,
@@ -271,7 +271,7 @@ fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
     }
 }
 
-/// The record of a run that begins now.
+/// The record of a run that starts now.
 pub(super) fn run_record(command: &str, options: &FscacheOptions) -> RunRecord {
     let seed = options.guests.seed.or(Some(SEED));
     let record = options.guests.record((command, SUITE), RunKind::Networked, seed);

@@ -1,5 +1,6 @@
-//! Whether a suite is known everywhere once the registry has a line for it: one that does not exist
-//! is added, and is looked for wherever suites are listed, completed, described or suggested.
+//! Tests that an entry in the registry is all it takes for a suite to be known everywhere: adds one
+//! that does not exist, and looks for it wherever suites are listed, completed, described or
+//! suggested.
 
 use std::cell::Cell;
 
@@ -11,11 +12,11 @@ use super::{Runnable, rows, takers, timed};
 use crate::command_line::{Arguments, Command, RunGiven};
 
 thread_local! {
-    /// Whether this thread's registry has it.
+    /// Whether the registry, as seen by this thread, contains it.
     static IS_THERE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The line of the registry.
+/// The entry in the registry.
 pub(super) fn added() -> Option<Box<dyn Runnable>> {
     let is_there = IS_THERE.get();
     is_there.then(|| Box::new(Timed::with::<Invention>(invented(), "Examples:\n  none\n")) as _)
@@ -37,7 +38,7 @@ impl OwnOptions for Invention {
     }
 }
 
-/// A suite of one benchmark.
+/// A suite with a single benchmark.
 fn invented() -> Suite {
     let mut suite = suites::suite("survey/io").expect("it is declared");
     suite.benchmarks.truncate(1);
@@ -58,11 +59,11 @@ fn a_line_of_the_registry_is_all_that_a_suite_needs() {
 
     let listed = rows().into_iter().find(|row| row.name == "inventions").expect("it is listed");
     assert_eq!(listed.benchmarks.len(), 1);
-    // A run of it can be resumed.
+    // Its runs can be resumed.
     assert_eq!(timed("inventions").expect("it is timed").benchmarks[0].name, "inventing");
     assert_eq!(takers("wildness"), ["inventions"]);
 
-    // Help, completions and the manual are made of this.
+    // Help, completions and the manual are generated from this.
     let mut whole = Arguments::command();
     whole.build();
     let run = whole.find_subcommand("run").expect("a command");

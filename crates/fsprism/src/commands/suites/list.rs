@@ -1,4 +1,4 @@
-//! `fsprism run --list`: the suites, and which dimensions their benchmarks isolate and exercise.
+//! `fsprism run --list`: the suites, and the dimensions that their benchmarks isolate and exercise.
 
 use serde_json::json;
 use suites::{COLUMNS, Relation, Suite, TableOneRow};
@@ -16,7 +16,7 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 ";
 const TITLE_WIDTH: usize = 39;
 
-/// Prints the suites by name, and the table of dimensions; or the benchmarks of one suite.
+/// Prints all suites and the table of dimensions, or the benchmarks of one suite.
 pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> {
     let rows = match suite {
         Some(name) => vec![registry::row(name).blame_input()?],
@@ -56,7 +56,7 @@ fn table(suites: &[Suite]) -> String {
     std::iter::once(head).chain(rows.iter().map(table_row)).collect()
 }
 
-/// A row whose title is broken at words where it is too long for its column.
+/// A row, with its title wrapped if it is too long for its column.
 fn table_row(row: &TableOneRow) -> String {
     let title = match row.points {
         1 => row.title.clone(),

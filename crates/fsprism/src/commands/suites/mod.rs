@@ -1,5 +1,5 @@
-//! Every suite that `fsprism run` takes, whichever crate measures it: the command line, lists,
-//! completions and suggestions go by this.
+//! The registry of all suites that `fsprism run` takes, whichever crate measures them. The command
+//! line, lists, completions and suggestions are derived from it.
 
 mod dry_run;
 pub(crate) mod footprint;
@@ -33,15 +33,15 @@ use crate::commands::suites::timed::Timed;
 use crate::exit::{Blame, Done};
 use crate::session::named;
 
-/// The suite that has a command of its own.
+/// The suite that also has its own command.
 const SURVEY: &str = "survey";
-/// The option of every suite that lists its benchmarks.
+/// The option, which every suite has, that lists its benchmarks.
 const LIST: &str = "list";
 
-/// A suite, as far as it can be known before it is measured.
+/// What is known of a suite without measuring it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SuiteRow {
-    /// The name by which `fsprism run` takes it.
+    /// Its name on the command line of `fsprism run`.
     pub(crate) name: &'static str,
     /// What it measures, in one line.
     pub(crate) summary: &'static str,
@@ -53,11 +53,11 @@ pub(crate) struct SuiteRow {
 pub(crate) struct BenchmarkRow {
     /// Its name, unique within the suite.
     pub(crate) name: String,
-    /// The same in words.
+    /// What it measures, in words.
     pub(crate) title: String,
     /// The dimension that it isolates.
     pub(crate) dimension: Dimension,
-    /// Dimensions that it merely exercises.
+    /// Dimensions that it exercises without isolating them.
     pub(crate) exercises: Vec<Dimension>,
     /// The curve that it is a point of, if it is one.
     pub(crate) curve: Option<CurvePoint>,
@@ -65,25 +65,25 @@ pub(crate) struct BenchmarkRow {
 
 /// A suite as `fsprism run` takes it: its row, its options, its run.
 pub(crate) trait Runnable {
-    /// What it is called and what it measures.
+    /// Its name and what it measures.
     fn row(&self) -> SuiteRow;
 
-    /// Adds the options that it takes to its command.
+    /// Adds its options to its command.
     fn options(&self, command: Command) -> Command;
 
-    /// Command lines to learn from, with what each does.
+    /// Example command lines, each with what it does.
     fn examples(&self) -> String;
 
-    /// What is timed on targets; none where it is measured in guests.
+    /// The suite that is timed on targets; `None` if it is measured in guests.
     fn timed(&self) -> Option<&Suite> {
         None
     }
 
-    /// Measures as its options say, and prints what came of it.
+    /// Measures as its options say, and prints the result.
     fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done>;
 }
 
-/// All suites: those that are timed on targets, then those that are measured in guests.
+/// All suites: first those that are timed on targets, then those that are measured in guests.
 pub(crate) fn all() -> Vec<Box<dyn Runnable>> {
     let mut all: Vec<Box<dyn Runnable>> = Vec::new();
     all.extend(suites::suites().into_iter().map(with_own_options));
@@ -94,7 +94,7 @@ pub(crate) fn all() -> Vec<Box<dyn Runnable>> {
     all
 }
 
-/// A suite that is timed, with the options that it alone takes.
+/// A timed suite, together with the options that only it has.
 fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
     if suite.name == suites::CUSTOM_SUITE {
         return Box::new(Timed::with::<CustomArguments>(suite, help::CUSTOM_EXAMPLES));
@@ -117,15 +117,16 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
     }
 }
 
-/// All suites, as far as they are known before they are measured.
+/// What is known of every suite without measuring it.
 pub(crate) fn rows() -> Vec<SuiteRow> {
     all().iter().map(|suite| suite.row()).collect()
 }
 
-/// The suite of this name.
+/// The suite with this name.
 ///
 /// # Errors
-/// When there is none; the error names the nearest, or the suite of a benchmark that has the name.
+/// If there is none; the error suggests the nearest name, or the suite that has a benchmark with
+/// this name.
 pub(crate) fn row(name: &str) -> anyhow::Result<SuiteRow> {
     let rows = rows();
     let has_it = |row: &&SuiteRow| row.benchmarks.iter().any(|one| one.name == name);
@@ -137,10 +138,10 @@ pub(crate) fn row(name: &str) -> anyhow::Result<SuiteRow> {
     found.ok_or_else(|| anyhow!("no suite '{name}'{suggestion}; `fsprism run --list` lists them"))
 }
 
-/// The suite of this name, which is timed on targets.
+/// The suite with this name, which must be timed on targets.
 ///
 /// # Errors
-/// As [`row`]'s.
+/// If there is none, as in [`row`], or if it is not timed on targets.
 pub(crate) fn timed(name: &str) -> anyhow::Result<Suite> {
     let found = all().iter().find(|one| one.row().name == name).map(|one| one.timed().cloned());
     match found {
@@ -150,8 +151,8 @@ pub(crate) fn timed(name: &str) -> anyhow::Result<Suite> {
     }
 }
 
-/// `fsprism run` with a command for each suite. What a suite takes is worked out where it is the
-/// one that is run, or shown.
+/// Adds a subcommand for each suite to `fsprism run`. A suite's options are only built if it is the
+/// one that is run or shown.
 pub(crate) fn add_to(run: Command) -> Command {
     let command = |row: SuiteRow| Command::new(row.name).about(row.summary).defer(with_options);
     run.subcommand_value_name("SUITE")
@@ -168,7 +169,7 @@ fn with_options(command: Command) -> Command {
     options.about(suite.row().summary).after_long_help(examples)
 }
 
-/// What `fsprism survey` takes: what the suite of that name does.
+/// Gives `fsprism survey` the options of the suite with that name.
 pub(crate) fn add_survey_to(command: Command) -> Command {
     let Some(suite) = of_name(command.get_name()) else { return command };
     let about = command.get_about().cloned().unwrap_or_default();
@@ -205,7 +206,7 @@ pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Done> {
     timed::resume(&path, &measuring)
 }
 
-/// The suites that take an option, by its name without the dashes.
+/// The suites that take an option, given without its dashes.
 pub(crate) fn takers(option: &str) -> Vec<&'static str> {
     let takes = |suite: &dyn Runnable| {
         let command = suite.options(Command::new(""));
@@ -214,7 +215,7 @@ pub(crate) fn takers(option: &str) -> Vec<&'static str> {
     all().iter().filter(|suite| takes(suite.as_ref())).map(|suite| suite.row().name).collect()
 }
 
-/// A command that takes what any suite does, and what `fsprism run` takes without one.
+/// A command with the options of all suites and those of `fsprism run` itself.
 pub(crate) fn every_option() -> Command {
     let mut every = ResumeOptions::augment_args(Command::new("run"));
     for suite in all() {

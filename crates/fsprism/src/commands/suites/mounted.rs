@@ -1,5 +1,5 @@
-//! `fsprism run fscache --at`: a network file system that is mounted here, in the states that can
-//! be made on it.
+//! `fsprism run fscache --at`: a network file system that is mounted on this machine, in the states
+//! that can be reached there.
 
 use std::slice;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
     Ok(made.done())
 }
 
-/// What is measured, of what needs no guests.
+/// The benchmarks that were asked for, none of which may need guests.
 fn benchmarks(options: &FscacheOptions) -> anyhow::Result<Vec<NetworkBenchmark>> {
     let benchmarks = fscache::benchmarks(options)?;
     let refused = benchmarks.iter().find_map(|one| Some((one.name(), one.needs_guests()?)));

@@ -1,4 +1,4 @@
-//! `fsprism run sprite-lfs`: timed as any suite, and counted in guests where that is asked for.
+//! `fsprism run sprite-lfs`: timed like other suites and, on request, also counted in guests.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use record::ClassicOptions;
@@ -38,7 +38,7 @@ impl Runnable for SpriteLfs {
     }
 
     fn options(&self, command: Command) -> Command {
-        // Neither says anything of what is timed.
+        // Neither option affects what is timed.
         let counting = Counting::augment_args(self.as_timed().options(command));
         let counting = counting.mut_arg("caches", |one| one.requires(CACHE_TRAFFIC));
         counting.mut_arg("kernel", |one| one.requires(CACHE_TRAFFIC))

@@ -20,13 +20,13 @@ use crate::session::targets::Choice;
 use crate::session::timed::Session;
 use crate::session::{loads, named};
 
-/// A suite that is timed on targets, and what its command line takes.
+/// A suite that is timed on targets, and the options of its command.
 pub(crate) struct Timed {
     suite: Suite,
     own: Option<Own>,
 }
 
-/// Options of one suite alone.
+/// The options that only this suite has.
 struct Own {
     add: fn(Command) -> Command,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
@@ -34,12 +34,12 @@ struct Own {
 }
 
 impl Timed {
-    /// A suite that takes what all do.
+    /// A suite with only the common options.
     pub(crate) fn plain(suite: Suite) -> Self {
         Self { suite, own: None }
     }
 
-    /// A suite that takes options of its own as well.
+    /// A suite that also has its own options.
     pub(crate) fn with<O: OwnOptions>(suite: Suite, examples: &'static str) -> Self {
         let shape = |suite, given: &mut ArgMatches, targets: &[String]| {
             let shaped = O::from_arg_matches_mut(given)?.shape(suite, targets);
@@ -48,7 +48,7 @@ impl Timed {
         Self { suite, own: Some(Own { add: O::augment_args, shape, examples }) }
     }
 
-    /// Whether files have the size that is asked for: a classic benchmark has sizes of its own.
+    /// Whether the size of files can be chosen. Classic benchmarks have their own sizes.
     fn takes_file_size(&self) -> bool {
         self.suite.classic.is_none()
     }
@@ -71,7 +71,7 @@ impl Timed {
         };
         let suite = Suite { file_bytes, ..self.suite };
         if measuring.resume.is_some() {
-            // It goes on as it was begun, whatever else is said.
+            // A resumed run continues as it was begun, whatever other options say.
             return Ok(Asked { suite, targets, measuring });
         }
         let suite = match self.own {
@@ -88,7 +88,7 @@ impl Timed {
         Ok(Asked { suite, targets, measuring })
     }
 
-    /// Measures as the command line says, for a command of this name.
+    /// Measures as the command line says; `command` is the command's name.
     pub(crate) fn run_as(
         self,
         command: &str,
@@ -161,14 +161,14 @@ struct TargetNames {
     targets: Vec<String>,
 }
 
-/// What is to be measured.
+/// What to measure.
 pub(crate) struct Asked {
     pub(crate) suite: Suite,
     pub(crate) targets: Vec<String>,
     pub(crate) measuring: Measuring,
 }
 
-/// Continues a run that was interrupted, or is given more time.
+/// Continues a run that was interrupted or is given more time.
 pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done> {
     refuse_other_kinds(path)?;
     let form = loads::form(measuring)?;
@@ -176,7 +176,7 @@ pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done>
         output::say(&format!("{}: nothing is left to measure", path.display()));
         let document = match RunDirectory::resume(path) {
             Ok((directory, _)) => output::print_measured(&directory, &form)?,
-            // One that cannot be written has the page that it had.
+            // A directory that cannot be written keeps the page it has.
             Err(_) => output::print_run(path, &form)?,
         };
         return Ok(Done::of(EndReason::NothingLeft, &document));
@@ -231,7 +231,7 @@ fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::R
     if ended.as_ref().is_err_and(is_too_short) {
         directory.discard()?;
         if !had_runs {
-            // Others may have begun a run there meanwhile.
+            // Another process may have started a run there in the meantime.
             let _holds_runs = std::fs::remove_dir(runner::RUNS);
         }
         return ended.map(|_| Done::Well).blame_input();
@@ -239,7 +239,7 @@ fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::R
     print(&directory, ended, (&form, traffic))
 }
 
-/// Counts what was asked for beside what was timed, and prints the run.
+/// Does the counting that was asked for in addition to timing, and prints the run.
 fn print(
     directory: &RunDirectory,
     ended: anyhow::Result<EndReason>,
@@ -247,7 +247,7 @@ fn print(
 ) -> anyhow::Result<Done> {
     let counted = match traffic {
         Some(traffic) if ended.as_ref().is_ok_and(|why| *why != EndReason::Interrupted) => {
-            // What cannot be counted is no reason to lose what was timed.
+            // Failing to count must not lose what was timed.
             traffic.add_to(directory).unwrap_or_else(|error| {
                 output::say(&format!("cache traffic was not counted: {error:#}"));
                 Done::WithFailures
@@ -257,7 +257,7 @@ fn print(
     };
     let printed = output::print_measured(directory, form);
     let (document, reason) = match (printed, ended) {
-        // Where nothing can be read any more, what ended the run says why.
+        // If the run can no longer be read, the error that ended it is the better explanation.
         (Err(_), Err(why)) => return Err(why),
         (printed, ended) => (printed?, ended?),
     };
@@ -266,7 +266,7 @@ fn print(
     Ok(if done == Done::Well { counted } else { done })
 }
 
-/// Measures a suite and prints nothing: that is left to the command that makes something of it.
+/// Measures a suite without printing anything, for a command that prints the run itself.
 pub(crate) fn measure_silently(
     command: &str,
     (suite, classic): (&str, Option<&ClassicOptions>),
@@ -281,7 +281,7 @@ pub(crate) fn measure_silently(
     Ok((directory, ended?))
 }
 
-/// Makes the targets, tries everything out, and prints what would be measured.
+/// Makes the targets, runs the pilot, and prints what would be measured.
 fn try_out(
     command: &str,
     what: (&Suite, Choice<'_>),
@@ -300,13 +300,13 @@ fn try_out(
     }
 }
 
-/// Whether the budget had no room for the least that gives an interval.
+/// Whether the budget was too short even for the fewest blocks that give an interval.
 fn is_too_short(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(RunError::Budget { .. }))
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {
     let run = Run::read(path).blame_input()?;
-    // What is damaged is refused by who would go on with it.
+    // A damaged run is refused where it would be continued.
     Ok(run.damage.is_empty() && Ledger::replay(&run.lines).ended())
 }

@@ -20,24 +20,24 @@ use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
 use crate::session::tracing::{Guests, Tracing};
 
-/// Executions of each target's phases, besides the first, which is dropped.
+/// Executions of the phases on each target, not counting the first, which is dropped.
 const EXECUTIONS: u32 = 3;
-/// Bytes that all phases of an execution read and write together. The trace of so many takes half
-/// a gigabyte, and a guest some minutes.
+/// Limit on the bytes that all phases of one execution read and write together. The trace of that
+/// much takes half a gigabyte, and a guest some minutes.
 const BYTES_MOST: u64 = 96 << 20;
 
 /// The caches of the computer in "The Effects of Memory-Rich Environments": a Pentium III Xeon of
 /// 1 GHz with 256 KB of Advanced Transfer Cache (Table 1).
 const OF_PAPER: [&str; 3] = ["l1i=16k,32,4", "l1d=16k,32,4", "l2=256k,32,8"];
 
-/// Counts what the paper did, beside the run that was made for it.
+/// Counts what the paper counted, beside the run that was made for it.
 pub(crate) fn of_paper(run: &RunDirectory) -> anyhow::Result<Done> {
     let caches: Result<Vec<CacheGiven>, String> = OF_PAPER.map(cache).into_iter().collect();
     let caches = caches.map_err(anyhow::Error::msg)?;
     Traffic::of(&SpriteLfsOptions::published(), &caches, None)?.add_to(run)
 }
 
-/// All that is needed to count.
+/// Everything that is needed to count.
 pub(crate) struct Traffic {
     guests: Guests,
     caches: Hierarchy,
@@ -46,7 +46,8 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// What the command line asks for: whether it can be counted is known before anything is timed.
+    /// Prepares what the command line asks for, and refuses what cannot be counted before anything
+    /// is timed.
     pub(crate) fn asked_for(
         run: &SpriteLfsRun,
         targets: &[String],
@@ -60,8 +61,8 @@ impl Traffic {
         Self::of(&run.options, caches, kernel)
     }
 
-    /// Ready to count the phases that these options make, in the caches that are given or those of
-    /// this machine, and in a guest of this kernel or the one built last.
+    /// Prepares to count the phases that these options make, in the given caches or those of this
+    /// machine, and in a guest with this kernel or the one built last.
     pub(crate) fn of(
         options: &SpriteLfsOptions,
         given: &[CacheGiven],
@@ -88,8 +89,8 @@ impl Traffic {
         Ok(Self { guests, caches, recorded, plan })
     }
 
-    /// Counts on the targets of a run, and leaves what was counted in the run's directory. A target
-    /// that cannot be made in a guest is said.
+    /// Counts on the targets of a run, and stores the counts in the run's directory. A target that
+    /// cannot be made in a guest is reported.
     pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Done> {
         output::say("counting in guests what each phase moves into and out of caches");
         let tracing = self.guests.ready()?;
@@ -148,7 +149,7 @@ impl Traffic {
         Ok(tracing.phases(target, &self.plan, (&self.caches, trace))?)
     }
 
-    /// The manifest of what was counted: otherwise as that of the run beside it.
+    /// The manifest of what was counted; otherwise the same as that of the run beside it.
     fn beside(
         &self,
         manifest: Manifest,
@@ -170,7 +171,8 @@ impl Traffic {
     }
 }
 
-/// At least one target must be one that a guest can make; without any named, the default ones are.
+/// Checks that a guest can make at least one of the targets. If none is named, it can make the
+/// default ones.
 fn check_targets(texts: &[String]) -> anyhow::Result<()> {
     let mut whys = texts.iter().map(|text| GuestTarget::parse(text).err());
     match whys.next() {

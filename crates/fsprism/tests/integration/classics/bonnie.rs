@@ -1,5 +1,5 @@
-//! Bonnie and the tests that Bonnie++ added: what they measure, what they refuse, and what other
-//! programs read of them.
+//! Bonnie and the tests that Bonnie++ added: what they measure and refuse, and how other programs
+//! read their results.
 
 use std::fs;
 use std::process::Command;
@@ -62,11 +62,11 @@ fn with_the_order_of_bonnie_plus_plus_what_was_written_by_block_is_rewritten() {
     assert_eq!(document["run"]["classic"]["phase_order"], "bonnie++");
     let [first, second, third, rest @ ..] = PHASES;
     assert_eq!(names(&document), [&[first, third, second], &rest[..]].concat());
-    // Both forms have their own order, and the figures of each phase.
+    // Each format has its own order of phases, and contains the figures of all.
     assert_eq!(report(&place, "bonnie").assert_code(0).stdout.lines().count(), 4);
     let refused = place.run("reproduce bonnie-anova --run run");
     refused.assert_refused(&["rewrites what it wrote by block", "--phase-order bonnie"]);
-    // Phases of two orders are not of the same work.
+    // In a different order, phases do different work.
     let document = run("--phase-order bonnie", "other");
     assert!(document["run"]["classic"].get("phase_order").is_none(), "{document}");
     let compared = place.finish(place.fsprism("compare other run"));
@@ -81,7 +81,7 @@ fn phases_per_character_can_be_left_out() {
     let document = outcome.assert_code(0).document();
     assert_eq!(document["run"]["classic"]["phase_order"], "bonnie++-f");
     assert_eq!(names(&document), ["block-output", "rewrite", "block-input", "random-seeks"]);
-    // What was left out has no figure in either form.
+    // Phases that are left out have no figure in either format.
     let table = report(&place, "bonnie");
     let line = table.assert_code(0).stdout.lines().nth(3).expect("it has a line");
     let words: Vec<&str> = line.split_whitespace().skip(2).collect();
@@ -102,7 +102,7 @@ fn phases_per_character_can_be_left_out() {
 fn sizes_around_a_limit_of_memory_are_below_it_and_beyond() {
     let name = "sizes_around_a_limit_of_memory_are_below_it_and_beyond";
     let Some(place) = Place::as_root(name) else { return };
-    // With 16 MiB, of which fsprism itself takes most, the kernel has ended it once.
+    // Not 16 MiB: fsprism itself takes most of that, and the kernel has once killed it.
     let outcome = place.run(
         "run bonnie ext4:size=320m,memory=32m --size around-memory --seeks 50 --blocks 1 --out run \
          --format json",
@@ -119,7 +119,7 @@ fn sizes_around_a_limit_of_memory_are_below_it_and_beyond() {
         assert!(is_cached(format!("{phase}-{below}")), "{phase}");
         assert!(!is_cached(format!("{phase}-{beyond}")), "{phase}");
     }
-    // The larger one shows the device.
+    // The larger file shows the device.
     assert!(!outcome.stderr.contains("a cache benchmark"), "{}", outcome.stderr);
     let table = report(&place, "bonnie");
     let sizes: Vec<&str> = table.assert_code(0).stdout.lines().skip(3).collect();
@@ -188,7 +188,7 @@ fn more_files_than_a_target_has_inodes_for_are_refused() {
     assert!(!place.path("run").exists());
 }
 
-/// A rate is printed of what takes half a second: that of a limited device, here.
+/// Rates are only printed for phases that take half a second, so the device is throttled here.
 #[test]
 fn bon_csv2html_shows_the_rate_that_was_measured() {
     let name = "bon_csv2html_shows_the_rate_that_was_measured";

@@ -1,6 +1,6 @@
-//! The system calls of Bonnie's phases beside those of the Bonnie++ on this machine, as strace
-//! sees them. They are the same where both have the same phase; single characters are moved
-//! otherwise, since Bonnie++ 2.00 makes a system call for each.
+//! Compares the system calls of Bonnie's phases with those of the Bonnie++ on this machine, as
+//! strace shows them. Phases that both have make the same calls. Single characters are an
+//! exception: Bonnie++ 2.00 makes a system call for each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,15 +12,16 @@ use rustix::process::geteuid;
 use crate::place::{Place, say_skipped};
 use crate::process::Outcome;
 
-/// What is looked at; some machines have only the later of two calls that do the same.
+/// The calls to trace. With `?`, strace accepts that the architecture may lack the older of two
+/// calls that do the same.
 const TRACED: &str = "trace=?open,openat,read,write,lseek,fsync,close,?unlink,unlinkat,?mkdir,\
                       mkdirat,?rmdir,chdir,?stat,fstat,newfstatat,getdents64,sync,syncfs";
 
-/// Seeks of both programs, and what a block is.
+/// Number of seeks in both programs. `CHUNK` is the size of a block.
 const SEEKS: usize = 40;
 const CHUNK: u64 = 8192;
 
-/// A call: who made it, its name, its arguments and what came of it.
+/// A system call: the thread that made it, its name, its arguments and its result.
 #[derive(Clone, Debug)]
 struct Call {
     thread: u32,
@@ -29,8 +30,8 @@ struct Call {
     result: String,
 }
 
-/// Runs both programs under strace, each in a directory of its own; `None`, visibly, where one is
-/// missing or strace may not trace.
+/// Runs both programs under strace, each in its own directory. If a program is missing or strace
+/// may not trace, says that the test is skipped and returns `None`.
 fn traced(test: &str, theirs: &str, ours: &str) -> Option<[Vec<Call>; 2]> {
     for program in ["strace", "bonnie++"] {
         let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
@@ -63,7 +64,7 @@ fn calls(place: &Place, command: &str) -> Vec<Call> {
     parsed(&fs::read_to_string(&file).expect("it was written"))
 }
 
-/// The calls in the order of their ends. One that was interrupted by another thread's stands in two
+/// The calls in the order in which they returned. A call that another thread interrupted is on two
 /// lines.
 fn parsed(trace: &str) -> Vec<Call> {
     let mut begun: BTreeMap<u32, String> = BTreeMap::new();
@@ -90,7 +91,7 @@ fn parsed(trace: &str) -> Vec<Call> {
 }
 
 impl Call {
-    /// The path of the descriptor that it is about.
+    /// The path of the file descriptor that the call is about.
     fn path(&self) -> &str {
         let from = |text: &'_ str| -> Option<(usize, usize)> {
             let begin = text.find('<')? + 1;
@@ -101,7 +102,7 @@ impl Call {
         from(text).map_or("", |(begin, end)| &text[begin..end])
     }
 
-    /// Whether it is about Bonnie's file, or one below Bonnie's directory.
+    /// Whether it is about Bonnie's file, or a file below Bonnie's directory.
     fn is_of_bonnie(&self) -> bool {
         Path::new(self.path())
             .components()
@@ -113,8 +114,8 @@ impl Call {
     }
 }
 
-/// What one thread did between opening Bonnie's file and closing it, without the openings that led
-/// to nothing: each call with what it moved.
+/// What each thread did between opening Bonnie's file and closing it: each call with the number of
+/// bytes it moved. Sessions that moved nothing are left out.
 fn sessions(calls: &[Call]) -> Vec<Vec<String>> {
     let mut open: BTreeMap<(u32, String), Vec<String>> = BTreeMap::new();
     let mut sessions = Vec::new();
@@ -149,8 +150,8 @@ fn sessions(calls: &[Call]) -> Vec<Vec<String>> {
     sessions
 }
 
-/// The tickets of seekers: how many, and of how many the block was written back. Each is a seek and
-/// a read, or those and another seek to the same place and a write.
+/// How many tickets the seekers drew, and for how many of them the block was written back. A ticket
+/// is a seek and a read; a block is written back by a second seek to the same place and a write.
 fn tickets(sessions: &[Vec<String>]) -> (usize, usize) {
     let (mut all, mut updates) = (0, 0);
     for session in sessions {
@@ -183,10 +184,10 @@ fn bonnie_makes_the_calls_of_bonnie_plus_plus() {
     let ours = format!("bonnie --size 1m {options}");
     let Some(both) = traced(name, &theirs, &ours) else { return };
     let [theirs, ours] = both.map(|calls| sessions(&calls));
-    // With -f, Bonnie++ has no phases per character.
+    // With -f, Bonnie++ leaves out the phases per character.
     let (their_phases, their_seeks) = theirs.split_at(3);
-    // A pilot may have executed all of it before: the last execution counts. It has nine sessions,
-    // unless a seeker drew no ticket.
+    // The pilot may have executed everything once before, so only the last execution counts. It has
+    // nine sessions, unless a seeker drew no ticket.
     let begins = ours.iter().rposition(|session| is_per_character(session, "create"));
     let ours = &ours[begins.expect("it writes characters")..];
     let (our_phases, our_seeks) = ours.split_at(5);
@@ -214,21 +215,21 @@ fn without_phases_per_character_nothing_else_is_called_before_a_phase() {
     assert_eq!(tickets(their_seeks).0, SEEKS);
 }
 
-/// Whether a session moves a file of 1 MiB in calls of another size than a block: a buffer of
-/// stdio, which Bonnie++ 2.00 does not have.
+/// Whether a session moves a file of 1 MiB in calls of a size other than a block's: that of a stdio
+/// buffer, which Bonnie++ 2.00 does not use.
 fn is_per_character(session: &[String], how: &str) -> bool {
     session[0] == how && session[1] != format!("write {CHUNK}") && !session[1].starts_with("lseek")
 }
 
-/// What the thread that makes Bonnie's directory does from then on, in words without names; the
-/// files of a directory that are treated alike stand once. Beside it, how often each was done.
+/// What the thread that makes Bonnie's directory does from then on, as steps without names, in
+/// which files of a directory that are treated alike appear once; and how often each step was done.
 fn steps(calls: &[Call]) -> (Vec<String>, BTreeMap<String, usize>) {
     let is_top = |call: &Call| {
         let makes = ["mkdir", "mkdirat"].contains(&call.name.as_str());
         let made = call.arguments.split('"').nth(1).unwrap_or_default();
         makes && made.trim_start_matches("./").starts_with("Bonnie")
     };
-    // A pilot may have executed all of it before: of each execution, the directory is made twice.
+    // The pilot may have executed everything once before. Each execution makes the directory twice.
     let tops: Vec<usize> = (0..calls.len()).filter(|&index| is_top(&calls[index])).collect();
     let first = tops[tops.len() - 2];
     let thread = calls[first].thread;
@@ -244,7 +245,7 @@ fn steps(calls: &[Call]) -> (Vec<String>, BTreeMap<String, usize>) {
     (steps, counts)
 }
 
-/// A call in words, if it is one of the tests'.
+/// The step that a call is, if it belongs to the tests.
 fn step(call: &Call) -> Option<&'static str> {
     let is_up = call.arguments.contains("\"..\"");
     Some(match call.name.as_str() {
@@ -267,7 +268,7 @@ fn step(call: &Call) -> Option<&'static str> {
 #[test]
 fn the_tests_of_files_make_the_calls_of_bonnie_plus_plus() {
     let name = "the_tests_of_files_make_the_calls_of_bonnie_plus_plus";
-    // 1024 files in both. Bonnie++ puts 65 into each directory but the last.
+    // 1024 files in both. Bonnie++ puts 65 into each directory except the last.
     let ours = "bonnie-metadata --dirs 16 --files 64";
     let Some([theirs, ours]) = traced(name, "-s 0 -n 1:0:0:16", ours) else { return };
     let (theirs, ours) = (steps(&theirs), steps(&ours));

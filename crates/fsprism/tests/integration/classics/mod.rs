@@ -1,4 +1,4 @@
-//! Classic benchmarks: all phases of one execution are there, with the options that were asked for.
+//! Classic benchmarks: a run has all phases of an execution, with the options that were asked for.
 
 mod bonnie;
 mod calls;
@@ -75,7 +75,7 @@ fn sizes_around_caches_are_those_of_this_machine() {
     let caches = machine["caches"].as_array().expect("a list").iter();
     let of_data = caches.filter(|cache| cache["kind"] != "instruction");
     let largest = of_data.filter_map(|cache| cache["size_bytes"].as_u64()).max();
-    // A machine that reports none is taken to have one of 64 MiB.
+    // A machine that reports no caches is assumed to have one of 64 MiB.
     let beyond_mib = 4.0 * largest.unwrap_or(64 << 20) as f64 / f64::from(1 << 20);
     let around = "run sprite-lfs . --file-size around-caches --blocks 1 --dry-run";
     let planned = place.run(around).assert_code(0).stdout.clone();
@@ -88,7 +88,7 @@ fn sizes_around_caches_are_those_of_this_machine() {
         let unit_mib = unit_mib.iter().find(|(unit, _)| rest.starts_with(unit))?.1;
         Some(number * unit_mib)
     });
-    // Sizes are whole in few digits, which takes up to a sixteenth.
+    // Sizes are rounded down to few digits, which takes off up to a sixteenth.
     let largest_mib = sizes_mib.fold(0.0, f64::max);
     let is_beyond = (beyond_mib * 15.0 / 16.0..=beyond_mib).contains(&largest_mib);
     assert!(is_beyond, "{largest_mib} of {beyond_mib} MiB: {planned}");
@@ -119,7 +119,7 @@ fn sizes_that_nobody_asked_for_are_left_out_where_there_is_no_room() {
     place.run(typed).assert_refused(&["will not fit on tmpfs", "--file-size"]);
 }
 
-/// The random write once left the file shorter than it was to be, and the read after it failed.
+/// The random write once left the file too short, and the read after it failed.
 #[test]
 fn what_was_written_randomly_first_is_read_whole() {
     let place = Place::new();

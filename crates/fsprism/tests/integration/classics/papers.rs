@@ -1,4 +1,4 @@
-//! Papers that are measured by classic benchmarks: what is printed beside their own figures.
+//! Papers that are measured with classic benchmarks: what is printed beside their own figures.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ fn figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second() {
     assert_eq!(answer["statements"].as_array().map(Vec::len), Some(3));
 }
 
-/// Of a file that small all is in memory, which is what the sizes of the paper are there to avoid.
+/// A file this small is entirely in memory, which the paper's sizes were chosen to avoid.
 #[test]
 fn bonnie_is_measured_and_analysed_as_in_its_paper() {
     let Some(place) = Place::as_root("bonnie_is_measured_and_analysed_as_in_its_paper") else {
@@ -88,13 +88,13 @@ fn bonnie_is_measured_and_analysed_as_in_its_paper() {
     let count = |list: &str| measured[list].as_array().map_or(0, Vec::len);
     let file_systems = names(&measured["file_systems"]).len();
     assert_eq!(measured["blocks"], 3);
-    // Those that this kernel lacks are said.
+    // File systems that this kernel lacks are listed.
     assert_eq!(file_systems + count("missing"), 6, "{measured}");
     assert_eq!((count("rates"), count("shares"), count("variance")), (5, 3, 4), "{measured}");
     assert_eq!(count("effects"), file_systems + 5);
     assert_eq!(count("differences"), file_systems * (file_systems - 1) / 2);
     assert_eq!(count("statements"), 15);
-    // A guest stands in where this kernel lacks file systems of the paper.
+    // If this kernel lacks file systems of the paper, they are counted in a guest.
     let counted = &answer["counted"];
     let is_wanted = lab.is_ok()
         && !["FAT16", "FAT32"].iter().all(|name| names(&measured["file_systems"]).contains(*name));

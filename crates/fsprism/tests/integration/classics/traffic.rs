@@ -1,5 +1,5 @@
-//! `run sprite-lfs --cache-traffic`: what phases move into and out of caches, counted in guests;
-//! and `--counters`, where the processor counts it.
+//! What phases move into and out of caches: `run sprite-lfs --cache-traffic`, counted in guests,
+//! and `--counters`, counted by the processor.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use crate::guests::lab;
 use crate::place::{Place, say_skipped};
 
 const CACHES: &str = "--cache l1i=16k,32,4 --cache l1d=16k,32,4 --cache l2=64k,32,8";
-/// Bytes of the file, and of the second level.
+/// Size of the file, in bytes. `L2` is that of the second level.
 const FILE: f64 = 262_144.0;
 const L2: f64 = 65_536.0;
 
@@ -48,7 +48,8 @@ fn what_a_write_leaves_in_a_cache_the_next_read_moves_out() {
         let found = metrics.iter().find(|one| one["name"] == metric).expect("it is a metric");
         found["median"].as_f64().expect("a number")
     };
-    // Nearly all of the cache is what was written last; the read fetches the whole file for it.
+    // Nearly all of the cache contains what was written last; reading fetches the whole file into
+    // it.
     let left = median("sequential-write", "l2_dirty_bytes");
     let moved = median("sequential-read", "l2_bytes_out");
     let fetched = median("sequential-read", "l2_bytes_in");
@@ -58,7 +59,7 @@ fn what_a_write_leaves_in_a_cache_the_next_read_moves_out() {
     let again = median("sequential-read-again", "l2_bytes_out");
     assert!(again < moved / 4.0, "nothing was written before: {again}");
 
-    // Ticks of the clock are no part of a phase. Where the guest is quick, none may come.
+    // Timer ticks are not part of a phase. If the guest is fast, there may be none.
     let cells = counted["cells"].as_array().expect("a list");
     let values = cells.iter().flat_map(|cell| values(cell, "interrupt_instructions"));
     assert_eq!(values.count(), 5 * 3, "{counted}");
