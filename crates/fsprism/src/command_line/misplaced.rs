@@ -1,4 +1,4 @@
-//! Command lines that cannot be meant as written, and what was probably meant.
+//! Command lines that make no sense as they are, and what was probably meant.
 
 use std::io::{self, Write};
 use std::{env, process};

@@ -38,7 +38,7 @@ const SURVEY: &str = "survey";
 /// The option, which every suite has, that lists its benchmarks.
 const LIST: &str = "list";
 
-/// What is known of a suite without measuring it.
+/// What is known about a suite without measuring it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SuiteRow {
     /// Its name on the command line of `fsprism run`.
@@ -117,7 +117,7 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
     }
 }
 
-/// What is known of every suite without measuring it.
+/// What is known about every suite without measuring it.
 pub(crate) fn rows() -> Vec<SuiteRow> {
     all().iter().map(|suite| suite.row()).collect()
 }
