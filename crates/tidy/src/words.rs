@@ -1,14 +1,13 @@
-//! Words that readers stumble over, with what to write.
+//! Phrases that readers stumble over, with what to write instead.
 //!
-//! What users read is looked at: documents, the text of the page, the literals of Rust's code
-//! outside of tests, and the comments that help texts are made of. Comments for contributors are
-//! not.
+//! Checks what users read: documents, the text of the page, literals in Rust code outside of tests,
+//! and the comments that help texts are made of. Comments for contributors are not checked.
 
 use crate::{Finding, SourceFile, lexer};
 
-/// What is not written, and what is instead. Phrases are looked for as they stand, in lower case.
+/// What not to write, and what to write instead. Phrases are matched literally, in lower case.
 const PHRASES: [(&str, &str); 35] = [
-    // The kernel's files and functions begin with something else.
+    // With the space, this does not match the kernel's files and functions.
     (" readahead", "read-ahead"),
     ("all else", "everything else"),
     ("and besides", "and"),
@@ -64,7 +63,7 @@ pub fn check(file: &SourceFile, is_for_tests: bool) -> Vec<Finding> {
     texts(file).into_iter().filter_map(find).collect()
 }
 
-/// What users read of a file, each with the line it begins on.
+/// What users read of a file, each part with the line that it starts on.
 fn texts(file: &SourceFile) -> Vec<(usize, String)> {
     let numbered = || (1..).zip(file.text.lines().map(str::to_owned));
     if file.has_extension(&["md"]) {
