@@ -12,22 +12,23 @@ use targets::TargetFacts;
 
 use crate::{GuestTarget, Measured, OfTarget, TracingPlan, cells, definitions, lines, measure};
 
-/// A target with what was measured of it, or why nothing was.
+/// A target with what was measured of it, or why there is nothing.
 #[derive(Debug)]
 pub struct TargetFootprints {
     target: GuestTarget,
-    /// What was to be done on it.
+    /// What to trace on it.
     plan: TracingPlan,
-    /// Operations that mean nothing on it, each with why.
+    /// Operations that do not apply to it, with the reason.
     left_out: Vec<(TracedCall, String)>,
     facts: Option<TargetFacts>,
     measured: Vec<Measured>,
-    /// Why something is missing: of an operation, or of all.
+    /// Why something is missing: an operation, or everything.
     why: Vec<(Option<TracedCall>, String)>,
 }
 
 impl TargetFootprints {
-    /// Measures what was traced of a target into the directory of its run.
+    /// Measures what was traced of a target. Messages name `directory`, the directory of the run,
+    /// as the user knows it.
     #[must_use]
     pub fn of(one: OfTarget, caches: Option<&Hierarchy>, directory: &ReservedDirectory) -> Self {
         let OfTarget { target, plan, left_out, trace, traced } = one;
@@ -46,14 +47,14 @@ impl TargetFootprints {
         Self { target, plan, left_out, facts, measured, why }
     }
 
-    /// Why nothing was traced of the target, if nothing was: its label and a sentence.
+    /// If nothing was traced of the target, its label and the reason.
     #[must_use]
     pub fn failure(&self) -> Option<(&str, &str)> {
         let why = self.why.first().map_or("", |(_, why)| why);
         self.facts.is_none().then_some((&self.target.spec.label, why))
     }
 
-    /// What was not traced of the target: all of it, or operations that it lacks.
+    /// What was not traced of the target: everything, or operations that do not apply to it.
     fn skipped(&self) -> Vec<Skipped> {
         if let Some((label, why)) = self.failure() {
             return vec![Skipped { target: label.to_owned(), why: why.to_owned() }];
@@ -66,7 +67,7 @@ impl TargetFootprints {
         self.left_out.iter().map(of).collect()
     }
 
-    /// What is recorded of the target, if a guest made it.
+    /// The record of the target, if a guest made it.
     fn record(&self) -> Option<TargetRecord> {
         let facts = self.facts.as_ref()?;
         let spec = &self.target.spec;
@@ -81,7 +82,7 @@ impl TargetFootprints {
     }
 }
 
-/// The manifest of a run of these targets, and otherwise as `base` is.
+/// The manifest of a run of these targets; everything else is taken from `base`.
 #[must_use]
 pub fn manifest(
     base: Manifest,
@@ -99,10 +100,10 @@ pub fn manifest(
     }
 }
 
-/// Writes the run, which began to be traced at `begun`, into the directory that was kept for it.
+/// Writes the run, whose tracing began at `begun`, into the directory that was reserved for it.
 ///
 /// # Errors
-/// The directory cannot be written.
+/// If the directory cannot be written.
 pub fn write(
     directory: ReservedDirectory,
     manifest: &Manifest,

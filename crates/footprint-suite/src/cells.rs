@@ -12,20 +12,20 @@ use crate::measured::Measured;
 /// The suite's name.
 pub const SUITE: &str = "footprint";
 
-/// What is traced of each target.
+/// What to trace on each target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracingPlan {
     /// The operations, each once.
     pub operations: Vec<TracedCall>,
-    /// How often each is executed before it is traced.
+    /// How often each operation is executed before it is traced.
     pub warm_up: u32,
-    /// How often it is traced: the blocks of the run.
+    /// How often each operation is traced; each time is a block of the run.
     pub repetitions: u32,
-    /// What the kernel's caches hold before each.
+    /// Whether the kernel's caches are warm or cold before each execution.
     pub state: State,
 }
 
-/// The cells of a target: one for each operation of its plan, in this order.
+/// The cells of a target: one for each operation of its plan, in order.
 pub(crate) fn cells(label: &str, plan: &TracingPlan, metrics: &[MetricDefinition]) -> Vec<Cell> {
     plan.operations.iter().map(|&operation| cell(label, operation, plan, metrics)).collect()
 }
@@ -60,9 +60,9 @@ fn cell(
     }
 }
 
-/// The journal's lines of one target, whose first cell has the index `first_cell`, with what
-/// failed. A repetition of which the trace lacks a part is none; an operation without any is given
-/// up.
+/// The journal's lines for one target, whose first cell has the index `first_cell`, including
+/// failures. A repetition that is not completely in the trace does not count; an operation without
+/// any is given up.
 pub(crate) fn lines(
     first_cell: u32,
     plan: &TracingPlan,

@@ -10,14 +10,14 @@ use lab::{BootError, LabError};
 use record::RecordError;
 use thiserror::Error;
 
-/// The emulator of processes.
+/// QEMU's user-mode emulator.
 pub(crate) const EMULATOR: &str = "qemu-x86_64";
 
 /// Why a target could not be traced.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TracingError {
-    /// The guest did not come to its end.
+    /// The guest did not finish.
     #[error(transparent)]
     Boot(#[from] BootError),
     /// The lab cannot be used.
@@ -37,7 +37,7 @@ pub enum TracingError {
         /// Why.
         source: std::io::Error,
     },
-    /// What the guest handed back is not what this program's guests do.
+    /// What the guest handed back is not in the expected format.
     #[error("the guest's account of its job is damaged: {0}")]
     Outcome(#[source] serde_json::Error),
     /// The trace cannot be studied.
@@ -49,19 +49,19 @@ pub enum TracingError {
     /// The program cannot be traced.
     #[error(transparent)]
     Program(#[from] ProgramRefusal),
-    /// The trace lacks its end: it has reached its limit, or the disk is full.
+    /// The trace has no end: it reached its size limit, or the disk is full.
     #[error("{} is incomplete: {}", path.display(),
         .cut.map_or_else(|| "it stops early; is the disk full?".to_owned(), |cut| cut.to_string()))]
     Cut {
         /// The trace, which is kept as far as it goes.
         path: PathBuf,
-        /// Why, if it says so.
+        /// Why it was cut, if the trace says so.
         cut: Option<Cut>,
     },
     /// The guest could not make the target.
     #[error("{0}")]
     Target(String),
-    /// None of the operations means anything on the target.
+    /// None of the operations applies to the target.
     #[error("{0}: ask for other operations with --op")]
     NoOperation(String),
 }
@@ -70,10 +70,10 @@ pub enum TracingError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProgramRefusal {
-    /// It is not there.
+    /// It does not exist.
     #[error("no executable program `{0}` found: give its path")]
     Missing(String),
-    /// It is a script, or of another architecture.
+    /// It is a script, or for another architecture.
     #[error("{} is not an x86-64 program: for a script, trace its interpreter, as in /bin/sh FILE",
         .0.display())]
     Foreign(PathBuf),
@@ -86,7 +86,8 @@ pub enum ProgramRefusal {
              built with --enable-plugins, such as Debian 12's"
     )]
     NoPlugins,
-    /// The path of the plugin or the trace has a comma, which ends a value in QEMU's options.
+    /// The path of the plugin or the trace contains a comma, which QEMU takes for the end of a
+    /// value.
     #[error("QEMU cannot use a path with a comma: {}", .0.display())]
     Comma(PathBuf),
 }

@@ -1,6 +1,6 @@
 //! The suite `footprint`: which cache lines the operations of kernel file systems touch.
 //!
-//! Each target is made in a guest of its own, where each operation is executed a few times and then
+//! Each target is made in its own guest, where each operation is executed a few times and then
 //! traced. The trace is analysed, and every figure becomes a metric of a cell of an ordinary run:
 //! the benchmark is the operation, and the block is the repetition. Counts are exact: they differ
 //! between repetitions only if the kernel does something different.

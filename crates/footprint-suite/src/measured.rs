@@ -13,32 +13,32 @@ use crate::metrics;
 /// One traced execution of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measured {
-    /// Which operation.
+    /// The operation.
     pub(crate) operation: TracedCall,
-    /// Which execution of it that was traced, from 0.
+    /// Which of its traced executions, from 0.
     pub(crate) repetition: u32,
-    /// Whether the trace has all of it.
+    /// Whether all of it is in the trace.
     pub(crate) completeness: Completeness,
-    /// The values of [`metrics::definitions`], in their order.
+    /// The values of [`metrics::definitions`], in the same order.
     pub(crate) values: Vec<f64>,
 }
 
 /// Measures the operations of a trace, in the order in which they were executed. The simulated
-/// caches hold nothing when an operation begins.
+/// caches are empty when an operation starts.
 ///
 /// # Errors
-/// The trace cannot be read, or is damaged.
+/// If the trace cannot be read or is damaged.
 pub(crate) fn measure<N: Names>(
     path: &Path,
     names: N,
     caches: Option<&Hierarchy>,
 ) -> Result<Vec<Measured>, StudyError> {
-    // As after an application that has filled them.
+    // Empty, as if an application had filled the caches with its own data.
     let caches = caches.map(|caches| (caches, Warmth::Empty));
     Ok(regions(path, names, caches)?.iter().filter_map(of_region).collect())
 }
 
-/// Nothing of what was executed outside of marks.
+/// The values of a region; `None` for what was executed outside of marks.
 fn of_region(of: &RegionFigures) -> Option<Measured> {
     let Region::Marked { operation, repetition, .. } = of.region else { return None };
     let operation = TracedCall::of_number(operation)?;

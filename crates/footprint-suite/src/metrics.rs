@@ -4,7 +4,7 @@ use caches::{Hierarchy, LevelReport, Report};
 use footprint::touched::Figures;
 use record::{Better, MetricDefinition};
 
-/// A metric that is counted in a trace.
+/// A metric that is counted from a trace.
 struct Counted {
     name: &'static str,
     unit: &'static str,
@@ -16,12 +16,12 @@ const fn counted(name: &'static str, unit: &'static str, of: fn(&Figures) -> u64
     Counted { name, unit, better: Better::Lower, of }
 }
 
-/// What is set apart from the operation, and judges nothing.
+/// A count that is kept separate from the operation. Neither lower nor higher values are better.
 const fn apart(name: &'static str, of: fn(&Figures) -> u64) -> Counted {
     Counted { name, unit: "instructions", better: Better::Neither, of }
 }
 
-/// All that are counted; the first is the primary metric. [`Figures`] says what each is.
+/// All metrics that are counted; the first is the primary one. [`Figures`] describes each.
 const COUNTED: [Counted; 16] = [
     counted("instruction_lines", "lines", |one| one.instruction_lines),
     counted("data_lines", "lines", |one| one.data_lines),
@@ -41,7 +41,7 @@ const COUNTED: [Counted; 16] = [
     apart("other_task_instructions", |one| one.other_task_instructions),
 ];
 
-/// The metrics of every cell, with the misses and write-backs of these caches where there are any.
+/// The metrics of every cell, including the misses and write-backs of the simulated caches, if any.
 pub(crate) fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
     let counted = COUNTED.iter().map(|one| MetricDefinition::new(one.name, one.unit, one.better));
     let levels = caches.map(level_names).unwrap_or_default();
@@ -53,7 +53,7 @@ pub(crate) fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
     counted.chain(simulated).collect()
 }
 
-/// The values of [`definitions`], in their order, of an operation that was executed once.
+/// The values of [`definitions`], in the same order, for one execution of an operation.
 pub(crate) fn values(figures: &Figures, simulated: Option<&Report>) -> Vec<f64> {
     let counted = COUNTED.iter().map(|one| (one.of)(figures));
     let levels = simulated.map(|report| report.levels.as_slice()).unwrap_or_default();
@@ -61,7 +61,7 @@ pub(crate) fn values(figures: &Figures, simulated: Option<&Report>) -> Vec<f64> 
     counted.chain(simulated).map(as_value).collect()
 }
 
-/// Counts of one operation are far below 2^53, up to which all are exact.
+/// Converts a count. Counts of one operation are far below 2^53, up to which all are exact.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 fn as_value(count: u64) -> f64 {
     count as f64

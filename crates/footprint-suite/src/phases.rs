@@ -1,9 +1,9 @@
-//! The phases of a benchmark traced: what each moves into and out of every cache.
+//! Traces the phases of a benchmark: what each moves into and out of every cache.
 //!
-//! fsprism itself measures the benchmark in a guest, on a target that is made there, and executes a
-//! mark before and after each phase. Caches are simulated over all marked regions in turn, so that
-//! each phase finds in them what the one before has left. What lies between phases, such as looking
-//! which pages are in memory, stays outside.
+//! In a guest, fsprism itself measures the benchmark on a target made there, and executes a mark
+//! before and after each phase. Caches are simulated over all marked regions in order, so that each
+//! phase finds in them what the one before has left. What happens between phases, such as checking
+//! which pages are in memory, is not included.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,19 +23,19 @@ use targets::TargetSpec;
 use crate::trace::at;
 use crate::{GuestTarget, Tracer, TracingError};
 
-/// Where the guest leaves its run.
+/// Where the guest stores its run.
 const RUN: &str = "run";
-/// What a guest may take, however busy this machine is.
+/// Time limit of a guest, long enough even on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(1800);
-/// All orders are drawn from it, so that only what the kernel does can differ between two runs.
+/// Seed of all random orders. It is fixed, so that two runs only differ in what the kernel does.
 pub const SEED: u64 = 1;
 
-/// What is to be traced.
+/// What to trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhasesPlan {
     /// The benchmark with its options, as words of `fsprism run`.
     pub words: Vec<String>,
-    /// How often it is executed, besides the first time, which is dropped.
+    /// How often it is executed, not counting the first time, which is dropped.
     pub executions: u32,
 }
 
@@ -44,18 +44,18 @@ pub struct PhasesPlan {
 pub struct PhasesTraced {
     /// The target as the guest made it.
     pub target: TargetRecord,
-    /// A cell for each phase, in their order.
+    /// A cell for each phase, in order.
     pub cells: Vec<Cell>,
-    /// What was counted of each, by execution.
+    /// The counts, by execution and phase.
     values: Vec<Vec<Vec<f64>>>,
 }
 
 impl Tracer {
-    /// Has a guest measure the benchmark on the target, and counts what its phases move. `trace` is
-    /// where nothing may be, and nothing is left.
+    /// Lets a guest measure the benchmark on the target, and counts what its phases move. There
+    /// must be no file at `trace`, and none is left there.
     ///
     /// # Errors
-    /// The guest fails, or its fsprism does, or the trace is not whole.
+    /// If the guest or its fsprism fails, or the trace is incomplete.
     pub fn phases(
         &self,
         target: &GuestTarget,
@@ -85,7 +85,7 @@ impl Tracer {
             return Err(TracingError::Target(format!("the guest's fsprism failed: {last}")));
         }
         let run = Run::read(&handed.join(RUN))?;
-        // Interrupts and other tasks are told from the rest by the names of the kernel's functions.
+        // The names of kernel functions are needed to tell interrupts and other tasks apart.
         let (names, cut) = self.named((trace, handed))?;
         if cut.is_some() {
             return Err(TracingError::Cut { path: trace.to_owned(), cut });
@@ -102,10 +102,10 @@ impl Tracer {
     }
 }
 
-/// What the guest does: its kernel's symbols are handed back, then the benchmark is measured.
+/// What the guest runs: it hands back its kernel's symbols, then measures the benchmark.
 fn command(target: &GuestTarget, plan: &PhasesPlan) -> Command {
     let (to, seed) = (format!("{HAND_BACK}/{RUN}"), SEED.to_string());
-    // Whatever it is called here.
+    // The label used here does not matter in the guest.
     let target_text = TargetSpec { label: "target".to_owned(), ..target.in_guest() }.to_string();
     let blocks = plan.executions.to_string();
     let further = [&target_text, "--destroy-data", DEVICE, "--seed", &seed].into_iter();
@@ -118,7 +118,7 @@ fn command(target: &GuestTarget, plan: &PhasesPlan) -> Command {
 }
 
 impl PhasesTraced {
-    /// What the regions of a trace say of the phases of the guest's run.
+    /// Attributes the regions of a trace to the phases of the guest's run.
     fn of(
         of: &GuestTarget,
         run: &Run,
@@ -142,14 +142,14 @@ impl PhasesTraced {
             return Err("the guest measured no target".to_owned());
         };
         let whole = executions(regions, cells.len());
-        // The first finds caches that hold nothing.
+        // The first execution starts with empty caches.
         let values = whole.skip(1).collect();
         let specification = of.spec.specification();
         let target = TargetRecord { label: label.clone(), specification, ..target.clone() };
         Ok(Self { target, cells, values })
     }
 
-    /// The lines of the journal, where its first cell has this index.
+    /// The lines of the journal if its first cell has this index.
     #[must_use]
     pub fn lines(&self, first_cell: u32) -> Vec<Line> {
         let mut lines = Vec::new();
@@ -163,7 +163,7 @@ impl PhasesTraced {
     }
 }
 
-/// The values of each phase, by execution: only of those that are in the trace as a whole.
+/// The values of each phase, by execution, for those executions that are completely in the trace.
 fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = Vec<Vec<f64>>> {
     let mut all: Vec<Vec<&RegionFigures>> = Vec::new();
     for region in regions {
@@ -186,24 +186,25 @@ fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = 
     all.into_iter().filter(is_whole).map(values)
 }
 
-/// A metric, which way is better, and how it is counted.
+/// A metric's name, whether lower or higher values are better, and how it is counted.
 type Counted<T> = (&'static str, Better, fn(&T) -> u64);
 
-/// What is counted of each cache.
+/// What is counted for each cache.
 const OF_CACHE: [Counted<LevelReport>; 3] = [
     (BYTES_IN, Better::Lower, |level| level.misses() * u64::from(level.line_bytes)),
     (BYTES_OUT, Better::Lower, |level| level.write_backs * u64::from(level.line_bytes)),
     (DIRTY_BYTES, Better::Neither, |level| level.dirty_bytes),
 ];
 
-/// What is counted besides. Interrupts and other tasks are set apart: no cache sees them.
+/// What else is counted. Interrupts and other tasks are kept separate, and are not simulated in the
+/// caches.
 const OF_PHASE: [Counted<Figures>; 3] = [
     ("instructions", Better::Lower, |one| one.instructions),
     ("interrupt_instructions", Better::Neither, |one| one.interrupt_instructions),
     ("other_task_instructions", Better::Neither, |one| one.other_task_instructions),
 ];
 
-/// The caches of a report, those below the first level before it: what passes them takes longest.
+/// The caches of a report, with lower levels before the first, as what passes those takes longest.
 fn levels(report: &Report) -> impl Iterator<Item = &LevelReport> {
     let is_first = |level: &&LevelReport| level.name.starts_with("l1");
     let lower = report.levels.iter().filter(move |level| !is_first(level));
@@ -223,7 +224,7 @@ fn definitions(caches: &Hierarchy) -> Vec<MetricDefinition> {
     levels(&empty).flat_map(of_level).chain(of_phase).collect()
 }
 
-/// The values of [`definitions`], in their order, of a phase that was executed once.
+/// The values of [`definitions`], in the same order, for one execution of a phase.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 fn values(figures: &Figures, report: &Report) -> Vec<f64> {
     let of_caches = levels(report).flat_map(|level| OF_CACHE.map(|(_, _, count)| count(level)));
@@ -287,7 +288,7 @@ mod tests {
         regions.push(outside);
         let firsts: Vec<f64> =
             executions(&regions, 3).map(|execution| execution[0][0] / 32.0).collect();
-        // The second level is the third cache: 300 misses, and the repetition.
+        // The second level is the third cache: 300 misses, plus the repetition.
         assert_eq!(firsts, [300.0, 303.0], "too short and cut ones are none");
     }
 

@@ -1,4 +1,4 @@
-//! Tracing a program of this machine: its user side alone, under QEMU's emulation of a process.
+//! Traces a program of this machine: only its user side, under QEMU's user-mode emulation.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -28,19 +28,21 @@ pub struct Program {
 pub struct ProgramTraced {
     /// How it ended.
     pub status: ExitStatus,
-    /// What the trace says of its end; none where it has none.
+    /// How the trace ended, if it has an end.
     pub ending: Option<Ending>,
     /// The names of the trace's addresses.
     pub description: Description,
-    /// Whether they are in the trace too; they are not where the disk is full.
+    /// Whether they are also in the trace, which fails if the disk is full.
     pub attached: Result<(), SymbolsError>,
 }
 
 impl Program {
-    /// The program of a command line: its first word, looked up in `PATH` unless it has a slash.
+    /// The program of a command line: its first word, looked up in `PATH` unless it contains a
+    /// slash.
     ///
     /// # Errors
-    /// It is missing, or none that can be traced; or the emulator is missing, or takes no plugins.
+    /// If it is missing or cannot be traced, or the emulator is missing or does not support
+    /// plugins.
     pub fn new(command: &[OsString]) -> Result<Self, ProgramRefusal> {
         let (name, arguments) = command
             .split_first()
@@ -55,7 +57,8 @@ impl Program {
             return Err(ProgramRefusal::Foreign(file));
         }
         programs::find(EMULATOR).ok_or(ProgramRefusal::NoEmulator)?;
-        // Its help has an exit status of its own, and names the option only where there is one.
+        // The exit status of -h tells nothing, and the help names the option only if it is
+        // supported.
         let help = Command::new(EMULATOR).arg("-h").output();
         let help = help.map_err(|_| ProgramRefusal::NoEmulator)?;
         if !String::from_utf8_lossy(&help.stdout).contains("-plugin") {
@@ -73,7 +76,7 @@ impl Program {
     /// Runs it to its end, and writes the trace to `trace`.
     ///
     /// # Errors
-    /// The emulator cannot be started or refuses, or the trace is damaged.
+    /// If the emulator cannot be started or refuses, or the trace is damaged.
     pub fn trace(&self, library: &Path, trace: &Path) -> Result<ProgramTraced, TracingError> {
         let path = |path: &Path| {
             let path = std::path::absolute(path).map_err(at(path))?;

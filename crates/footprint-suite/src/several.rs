@@ -1,4 +1,4 @@
-//! Several targets traced, as many at a time as there are processors.
+//! Traces several targets, as many at a time as there are processors.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use footprint_study::EXTENSION;
 
 use crate::{GuestTarget, TargetTraced, Tracer, TracingError, TracingPlan};
 
-/// A target, its trace, and what came of it.
+/// A target, its trace, and the result.
 #[derive(Debug)]
 pub struct OfTarget {
     /// The target.
     pub target: GuestTarget,
-    /// What was to be done: all but what is left out.
+    /// What to trace, without what is left out.
     pub plan: TracingPlan,
-    /// Operations that mean nothing on the target, each with why.
+    /// Operations that do not apply to the target, with the reason.
     pub left_out: Vec<(TracedCall, String)>,
     /// The trace's file.
     pub trace: PathBuf,
@@ -26,9 +26,9 @@ pub struct OfTarget {
 }
 
 impl Tracer {
-    /// Traces the targets, each into a file of its label in `directory`, in any order; says each
-    /// that is done, with the time that it took. What fails does not keep the others from being
-    /// traced.
+    /// Traces the targets in any order, each into a file in `directory` that is named after its
+    /// label. Calls `on_traced` for each one that is done, with the time it took. If one fails, the
+    /// others are still traced.
     pub fn trace_all(
         &self,
         targets: Vec<GuestTarget>,
@@ -72,8 +72,8 @@ fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
     queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
-/// The name of the file with a target's trace, which QEMU's options can hold: no two labels have
-/// one.
+/// The name of the file for a target's trace. It is safe in QEMU's options, and different for
+/// different labels.
 #[must_use]
 pub fn trace_name(label: &str) -> String {
     let mut name = String::new();

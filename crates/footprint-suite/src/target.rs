@@ -6,22 +6,22 @@ use targets::{Location, SpecError, TargetSpec, refuse_duplicate_labels};
 use thiserror::Error;
 use workload::Operation;
 
-/// The targets where none is named: those of "DenseFS" (section 2).
+/// The default targets: those of "DenseFS" (section 2).
 pub const DEFAULTS: [&str; 5] = ["tmpfs", "ext4", "xfs", "btrfs", "f2fs"];
 
-/// A device has so many bytes where its file system is content with less: room for a journal of
-/// ordinary kind, and still formatted in a moment by an emulated processor.
+/// Size of a device, unless its file system needs more: large enough for a journal of normal size,
+/// and small enough for an emulated processor to format it in a moment.
 const DEVICE_BYTES: u64 = 128 << 20;
 
-/// What a guest has of memory besides its device.
+/// Memory of a guest in addition to its device.
 const MEMORY_BYTES: u64 = 512 << 20;
 
-/// A target to be made in a guest.
+/// A target that is made in a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestTarget {
-    /// As the command line says.
+    /// The target as given on the command line.
     pub spec: TargetSpec,
-    /// Which file system.
+    /// Its file system.
     pub file_system: FileSystem,
 }
 
@@ -29,10 +29,10 @@ pub struct GuestTarget {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TargetRefusal {
-    /// It is no target at all.
+    /// It is not a target at all.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// It is a directory, or lies on a device of this machine.
+    /// It is a directory, or is on a device of this machine.
     #[error(
         "`{label}` is on this machine, but traces are taken in a guest: name a file system \
          such as ext4, optionally with size=, mkfs= and mount="
@@ -41,7 +41,7 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
-    /// What is traced in a guest is system calls.
+    /// Only system calls are traced in a guest, and it is reached through a library.
     #[error(
         "{label} is not reached by system calls, and only these are traced: name a file system \
          such as ext4"
@@ -50,7 +50,7 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
-    /// It is to be limited, filled or aged.
+    /// It is limited, filled or aged.
     #[error(
         "`{label}` is limited, filled or aged, which changes times but not what is traced: leave \
          these options out"
@@ -59,12 +59,12 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
-    /// Its size is more than a guest is given.
+    /// It is larger than a guest's device can be.
     #[error("`{label}` is larger than {most_bytes} bytes: give a smaller size=")]
     TooLarge {
         /// Its label.
         label: String,
-        /// The largest that is taken.
+        /// The largest possible size.
         most_bytes: u64,
     },
 }
@@ -73,10 +73,10 @@ pub enum TargetRefusal {
 const DEVICE_BYTES_MAX: u64 = 4 << 30;
 
 impl GuestTarget {
-    /// Reads a target.
+    /// Parses a target.
     ///
     /// # Errors
-    /// It is none, or none that a guest can make.
+    /// If it is not a target, or a guest cannot make it.
     pub fn parse(text: &str) -> Result<Self, TargetRefusal> {
         let spec: TargetSpec = text.parse()?;
         let label = spec.label.clone();
@@ -100,10 +100,10 @@ impl GuestTarget {
         Ok(Self { spec, file_system })
     }
 
-    /// Reads several targets.
+    /// Parses several targets.
     ///
     /// # Errors
-    /// One is none that a guest can make, or two have one label.
+    /// If a guest cannot make one of them, or two have the same label.
     pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, TargetRefusal> {
         let targets: Vec<Self> =
             texts.iter().map(|text| Self::parse(text)).collect::<Result<_, _>>()?;
@@ -112,7 +112,7 @@ impl GuestTarget {
         Ok(targets)
     }
 
-    /// Why an operation means nothing on it, if it does.
+    /// Why an operation does not apply to it, if so.
     #[must_use]
     pub fn lacks(&self, call: TracedCall) -> Option<String> {
         let needs_links = call.operation().is_some_and(Operation::needs_links);
@@ -121,7 +121,7 @@ impl GuestTarget {
         Some(format!("{file_system} {why}"))
     }
 
-    /// The operations that it has, and the others, each with why.
+    /// The operations that apply to it, and the others with the reason.
     #[must_use]
     pub fn divide(
         &self,
@@ -132,7 +132,7 @@ impl GuestTarget {
         (operations.iter().copied().filter(has).collect(), lacking)
     }
 
-    /// Bytes of the device that it is made on, or of its memory.
+    /// Size of the device that it is made on, or of its memory, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let asked = match &self.spec.location {
@@ -144,13 +144,13 @@ impl GuestTarget {
         })
     }
 
-    /// Bytes of memory of a guest that makes it.
+    /// Memory of a guest that makes it, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         MEMORY_BYTES + self.size_bytes()
     }
 
-    /// The target as the guest is told it: on the guest's device, unless it lives in memory.
+    /// The target as specified to the guest: on the guest's device, unless it is in memory.
     #[must_use]
     pub(crate) fn in_guest(&self) -> TargetSpec {
         let size_bytes = self.size_bytes();

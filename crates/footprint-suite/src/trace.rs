@@ -1,4 +1,4 @@
-//! Tracing a target: a guest is booted, does its job, and leaves a trace with all its names.
+//! Traces a target: boots a guest, which does its job, and writes a trace with all its names.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -17,22 +17,22 @@ use lab::{Boot, BootError, Image, Kernel, Plugin};
 use crate::error::TracingError;
 use crate::{GuestTarget, TracingPlan};
 
-/// Bytes that a trace never exceeds: a thousand times what one of the suite has.
+/// Size limit of a trace: a thousand times the size of one of the suite's.
 const LIMIT_BYTES: u64 = 4 << 30;
 
-/// Bytes that are read at once.
+/// Size of a buffered read.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// What all targets are traced with.
+/// What is needed to trace any target.
 #[derive(Clone, Debug)]
 pub struct Tracer {
     /// The guest's kernel.
     pub kernel: Kernel,
-    /// The guest's files.
+    /// The image that the guest boots.
     pub image: Image,
     /// The plugin that writes traces, as a shared library.
     pub library: PathBuf,
-    /// Set by a signal's handler to end a guest early.
+    /// Set by a signal handler to end a guest early.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -41,17 +41,17 @@ pub struct Tracer {
 pub struct TargetTraced {
     /// What the guest did.
     pub outcome: JobOutcome,
-    /// The names of the trace's addresses, which are in the trace too.
+    /// The names of the trace's addresses, which are also in the trace.
     pub description: Description,
 }
 
 impl Tracer {
-    /// Boots a guest that does the plan on the target, and writes the trace to `trace`, where
-    /// nothing may be. An operation that failed is told in the outcome.
+    /// Boots a guest that executes the plan on the target, and writes the trace to `trace`, where
+    /// there must be no file. Operations that failed are listed in the outcome.
     ///
     /// # Errors
-    /// The guest fails, or cannot make the target, or the trace cannot be named or is not whole.
-    /// What was traced by then is kept, with the names that can be found.
+    /// If the guest fails or cannot make the target, or if the trace cannot be named or is
+    /// incomplete. What had been traced is kept, with the names that can be found.
     pub fn trace(
         &self,
         target: &GuestTarget,
@@ -68,7 +68,7 @@ impl Tracer {
         let outcome = match perform(&boot, handed.path()) {
             Ok(outcome) => outcome,
             Err(error) => {
-                // What failed first is what is told, whether or not there are names.
+                // Report the first failure, whether or not names can be found.
                 let _named = self.rescue(target, plan, (trace, handed.path()), &error);
                 return Err(error);
             }
@@ -90,9 +90,9 @@ impl Tracer {
         Ok(TargetTraced { outcome, description })
     }
 
-    /// Gives names to the trace of a guest that did not come to its end. What the guest has not
-    /// handed back is taken from another boot, in which nothing is done on the target: code lies
-    /// at the same addresses, data does not.
+    /// Names the addresses in the trace of a guest that did not finish. What the guest has not
+    /// handed back is taken from another boot, in which nothing is done on the target: code is at
+    /// the same addresses there, but data is not.
     fn rescue(
         &self,
         target: &GuestTarget,
@@ -139,7 +139,7 @@ impl Tracer {
         Ok(boot)
     }
 
-    /// The plugin that writes what is marked into a trace.
+    /// The plugin, set up to write the marked regions to a trace.
     pub(crate) fn plugin(&self, trace: &Path) -> Plugin {
         Plugin {
             library: self.library.clone(),
@@ -148,11 +148,11 @@ impl Tracer {
         }
     }
 
-    /// A guest that has memory and a device for the target, and no job.
+    /// A boot with memory and a device for the target, without a job.
     pub(crate) fn boot_for(&self, target: &GuestTarget) -> Boot {
         let mut boot = Boot::new(self.kernel.clone(), self.image.clone());
         boot.memory_bytes = target.memory_bytes();
-        // How large the guest's device is.
+        // Size of the guest's device, in KiB.
         let size = target.size_bytes() >> 10;
         boot.arguments = vec![
             "brd.rd_nr=1".to_owned(),
@@ -175,8 +175,8 @@ impl Tracer {
         Ok((Description { functions, inlined, data, types, ..labelled }, cut))
     }
 
-    /// The names of a trace's addresses, by what the guest has handed back, and why the trace was
-    /// cut if it was.
+    /// The names of a trace's addresses, from what the guest has handed back, and why the trace was
+    /// cut, if it was.
     pub(crate) fn named(
         &self,
         (trace, handed): (&Path, &Path),
@@ -208,7 +208,7 @@ impl Tracer {
         Ok((describe(&touched, &sources)?, cut))
     }
 
-    /// What was traced, without the names of any address.
+    /// A description of what was traced, without the names of addresses.
     fn labelled(
         &self,
         target: &GuestTarget,
@@ -242,7 +242,7 @@ impl Tracer {
     }
 }
 
-/// Has a guest do its job, and reads what it says of it.
+/// Lets a guest do its job, and reads the outcome.
 fn perform(boot: &Boot, handed: &Path) -> Result<JobOutcome, TracingError> {
     boot.run(handed)?;
     let outcome = handed.join(inside::OUTCOME);
@@ -250,7 +250,7 @@ fn perform(boot: &Boot, handed: &Path) -> Result<JobOutcome, TracingError> {
     serde_json::from_slice(&outcome).map_err(TracingError::Outcome)
 }
 
-/// The kernel's types that were handed back, by the name of their file.
+/// The kernel's types (BTF) that were handed back, each with the name of its file.
 fn types(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut types: Vec<(String, Vec<u8>)> = entries

@@ -1,11 +1,11 @@
-//! What is measured, as the manifest of an ordinary run.
+//! What a plan measures, as the manifest of an ordinary run.
 
 use record::{Manifest, Skipped, TargetRecord};
 
 use crate::cells;
 use crate::plan::{Plan, Target};
 
-/// The manifest of a run of this plan, and otherwise as `base` is.
+/// The manifest of a run of this plan; everything else is taken from `base`.
 #[must_use]
 pub fn manifest(base: Manifest, plan: &Plan) -> Manifest {
     Manifest {

@@ -1,4 +1,4 @@
-//! Attempts at the states of a chain, as many as it takes until each is proved.
+//! Attempts at the states of a chain, repeated until each is proved.
 
 use record::RecordError;
 use runner::ATTEMPTS;
@@ -10,31 +10,31 @@ use crate::state::NetworkState;
 
 /// Why a replicate does not count.
 pub(crate) enum Lost<E> {
-    /// Its state was not proved, or who was to make it failed.
+    /// Its state was not proved, or making it failed.
     Replicate(String),
-    /// Nothing more can be measured.
+    /// The run cannot continue.
     Run(E),
 }
 
-/// A state that was proved.
+/// A state that was proved, and what was measured in it.
 pub(crate) type Made = (NetworkState, Performed);
-/// One that was not, and why.
+/// A state that was not proved, and why.
 pub(crate) type NotMade<E> = (NetworkState, Lost<E>);
 
-/// What is measured, and for whom.
+/// What to measure, and how to report it.
 pub(crate) struct Turn<'a> {
     pub(crate) block: u32,
     pub(crate) benchmark: NetworkBenchmark,
     /// The targets of the chain.
     pub(crate) targets: &'a [Target],
-    /// Is told of each replicate.
+    /// Called with a message about each replicate.
     pub(crate) say: &'a dyn Fn(&str),
-    /// How a time in seconds is told.
+    /// Formats a time in seconds.
     pub(crate) time: fn(f64) -> String,
 }
 
-/// Has `attempt` make the states of a chain one after another, and records what it proved, until
-/// all are proved.
+/// Calls `attempt`, which makes the states of a chain one after another, and records what it
+/// proved, until all states are proved or the attempts are used up.
 pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
     recorded: &mut Recorded<'_>,
     Turn { block, benchmark, targets, say, time }: &Turn<'_>,
@@ -57,7 +57,8 @@ pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
             Err((_, Lost::Run(error))) => return Err(error.into()),
             Err((state, Lost::Replicate(why))) => (state, why),
         };
-        // A state that only leads to others counts against the first of them.
+        // If the state is not a target itself but only leads to others, the first of them is
+        // discarded.
         let of_state = open.iter().find(|target| target.state == state);
         let Some(&target) = of_state.or(open.first()) else { break };
         say(&format!("{} {target}: discarded: {why}", benchmark.name()));

@@ -9,7 +9,7 @@ use crate::plan::{NetworkBenchmark, Plan, Target};
 use crate::state::NetworkState;
 use crate::{SUITE, metrics};
 
-/// The cells of a plan with their targets and benchmarks, in order.
+/// The cells of a plan in order, each with its target and benchmark.
 pub(crate) fn cells(plan: &Plan) -> Vec<(Target, NetworkBenchmark, Cell)> {
     let targets = plan.targets();
     let of_target = |target: &Target| {

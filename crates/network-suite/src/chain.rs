@@ -1,17 +1,17 @@
-//! Chains of states that follow from each other, and what is measured in them in each round.
+//! Chains of states that depend on each other, and what is measured in them in each round.
 
 use network_guest::Version;
 
 use crate::plan::{NetworkBenchmark, Plan, Target};
 
-/// States that follow from each other, and need each other: targets in their order.
+/// States that follow from and depend on each other, as targets in order.
 pub(crate) struct Chain {
     pub(crate) targets: Vec<Target>,
     pub(crate) version: Option<Version>,
     pub(crate) cache: Option<String>,
 }
 
-/// The chains of a benchmark: the server; without a cache; each cache.
+/// The chains of a benchmark: the server, no cache, and each cache.
 fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
     let mut chains: Vec<Chain> = Vec::new();
     for target in plan.targets().into_iter().filter(|target| benchmark.has(target.state)) {
@@ -26,7 +26,7 @@ fn chains(plan: &Plan, benchmark: NetworkBenchmark) -> Vec<Chain> {
     chains
 }
 
-/// The chains of a round, with what is measured in each.
+/// The chains of a round, each with the benchmark to run in it.
 pub(crate) fn round(plan: &Plan) -> Vec<(NetworkBenchmark, Chain)> {
     let of = |&benchmark: &NetworkBenchmark| {
         chains(plan, benchmark).into_iter().map(move |chain| (benchmark, chain))

@@ -1,4 +1,4 @@
-//! The course of a run: rounds of all benchmarks in all states, each proved.
+//! The course of a run: rounds of all benchmarks in all states, each of them proved.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -22,7 +22,7 @@ use crate::state::NetworkState;
 pub enum Ended {
     /// All blocks are done.
     Done,
-    /// The caller asked to stop; what was measured is kept.
+    /// The caller asked to stop; what had been measured is kept.
     Stopped,
 }
 
@@ -35,11 +35,11 @@ impl From<RigError> for Lost {
     }
 }
 
-/// Measures all of a plan with a rig of which the server serves, and records each replicate as it
-/// comes; `say` is told of each.
+/// Measures everything in a plan with a rig whose server is serving, and records each replicate as
+/// it comes. Calls `say` with a message about each.
 ///
 /// # Errors
-/// The rig or the run directory cannot be used any more.
+/// If the rig or the run directory cannot be used any more.
 pub fn conduct(
     rig: &mut NetworkRig,
     recorded: &mut Recorded<'_>,
@@ -73,7 +73,7 @@ pub fn conduct(
     Ok(Ended::Done)
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunLost {
@@ -89,14 +89,14 @@ struct Conductor<'a> {
     rig: &'a mut NetworkRig,
     plan: &'a Plan,
     say: &'a dyn Fn(&str),
-    /// How often the server's file was changed.
+    /// How often the file on the server has been changed.
     changes: u64,
 }
 
 type NotMade = attempts::NotMade<RigError>;
 
 impl Conductor<'_> {
-    /// Makes the states of a chain one after another; what is proved is in `made`.
+    /// Makes the states of a chain one after another, and adds those that are proved to `made`.
     fn attempt(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -128,8 +128,8 @@ impl Conductor<'_> {
         self.prove(benchmark, (NetworkState::Server, replicate), made)
     }
 
-    /// The states of a client. The hot state needs a cold one before it, and the page cache any
-    /// other, whether they are asked for or not.
+    /// Makes the states of a client. The hot state needs a cold one before it, and the page cache
+    /// needs any other, whether they were asked for or not.
     fn on_client(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -162,8 +162,8 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Has the client cache the large file, the server change it, and the client read it again: it
-    /// must see the new bytes.
+    /// Lets the client cache the large file, the server change it, and the client read it again:
+    /// the client must see the new bytes.
     fn coherence(
         &mut self,
         (version, cache): (Version, &String),
@@ -190,8 +190,8 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Boots the clients, and has them do the benchmark once for each state; the last of them is
-    /// then settled. The cache is new or not.
+    /// Boots the clients and runs the benchmark once for each state, then lets the caches settle,
+    /// which belongs to the last state. The boolean in `cache` says whether the cache is new.
     fn boot_once(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -227,8 +227,8 @@ impl Conductor<'_> {
         replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
     }
 
-    /// Whether what the client has read is, byte by byte, what the server has: what the client
-    /// reads now is what it just read, in its memory.
+    /// Checks that what the client has read is, byte by byte, what the server has. What the client
+    /// reads here is what it has just read, from its memory.
     fn check_content(&mut self) -> Result<(), Lost> {
         let here = self.rig.perform(Task::SumTree)?.measured;
         let there = self.rig.perform_locally(Task::SumTree)?;

@@ -1,34 +1,35 @@
-//! How long a run still takes, chain by chain.
+//! Estimates how long the rest of a run will take, chain by chain.
 
 use crate::chain::Chain;
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::state::NetworkState;
 
-/// What booting, mounting and settling take, roughly.
+/// Rough time for booting, mounting and settling.
 const BOOT_S: f64 = 6.0;
-/// What a file costs an emulated client besides its content, and one that is in its memory.
+/// Time that a file costs an emulated client apart from its content. `FILE_IN_MEMORY_S` is that of
+/// a file in its memory.
 const FILE_S: f64 = 0.009;
 const FILE_IN_MEMORY_S: f64 = 0.001;
-/// Calls for a file that wait for the link's delay.
+/// Calls per file that wait for the link's delay.
 const CALLS_PER_FILE: f64 = 3.0;
-/// Bytes that an emulated server reads in a second from its memory, which it does twice.
+/// Bytes that an emulated server reads from its memory per second, which it does twice.
 const SERVER_BYTES_PER_S: f64 = 20e6;
-/// For how long what is expected is trusted beside what was measured.
+/// The weight of the expected times, as seconds of measured time.
 const TRUSTED_S: f64 = 60.0;
 /// Bytes of a READ.
 const READ_BYTES: f64 = 131_072.0;
 
-/// What the chains of a round take.
+/// The expected and measured times of a round's chains.
 #[derive(Clone, Debug)]
 pub(crate) struct Forecast {
-    /// Of each chain of a round, what it was expected to take, and what it took each time.
+    /// For each chain of a round, the time expected and the times measured so far.
     chains: Vec<(f64, Vec<f64>)>,
     rounds: usize,
     done: usize,
 }
 
 impl Forecast {
-    /// Before anything is measured. `chains` are those of a round, in their order.
+    /// A forecast before anything is measured. `chains` are those of a round, in order.
     pub(crate) fn new(plan: &Plan, chains: &[(NetworkBenchmark, Chain)]) -> Self {
         let expected = |(benchmark, chain): &(NetworkBenchmark, Chain)| {
             let states = chain.targets.iter().map(|target| target.state);
@@ -38,7 +39,7 @@ impl Forecast {
         Self { chains, rounds: plan.runs as usize, done: 0 }
     }
 
-    /// The next chain took so long, in seconds.
+    /// Records that the next chain took this many seconds.
     pub(crate) fn note(&mut self, seconds: f64) {
         let place = self.done % self.chains.len().max(1);
         if let Some((_, took)) = self.chains.get_mut(place) {
@@ -47,15 +48,15 @@ impl Forecast {
         self.done += 1;
     }
 
-    /// How long the rest takes: each chain as long as before, or where it was not measured yet, as
-    /// much longer than was expected of it as the others were.
+    /// How long the rest will take: each chain as long as before. For a chain that has not been
+    /// measured yet, its expected time is scaled by how far off the others' were.
     pub(crate) fn left_s(&self) -> f64 {
         let (mut expected, mut took) = (0.0, 0.0);
         for (own, times) in &self.chains {
             expected += own * times.len() as f64;
             took += times.iter().sum::<f64>();
         }
-        // What was expected counts as if it had been right for a while.
+        // The expectation counts as if it had been right for a while.
         let pace = (took + TRUSTED_S) / (expected + TRUSTED_S);
         let of_chain = |(expected, times): &(f64, Vec<f64>)| match times.len() {
             0 => expected * pace,
@@ -65,7 +66,7 @@ impl Forecast {
         left.map(|turn| of_chain(&self.chains[turn % self.chains.len()])).sum()
     }
 
-    /// The same in words; nothing at the end.
+    /// The same in words; `None` at the end.
     pub(crate) fn left(&self) -> Option<String> {
         let left_s = self.left_s();
         if self.done >= self.rounds * self.chains.len() {
@@ -79,7 +80,7 @@ impl Forecast {
 fn in_words(left_s: f64) -> String {
     match left_s {
         _ if left_s < 90.0 => format!("about {:.0} s to go", left_s.max(1.0)),
-        // In whole minutes, a run of four would say the same for half of its time.
+        // In whole minutes, a run of four minutes would say the same for half of its time.
         _ if left_s < 570.0 => {
             let tens = (left_s / 10.0).round();
             format!("about {:.0} min {:02.0} s to go", (tens / 6.0).floor(), tens % 6.0 * 10.0)
@@ -89,7 +90,7 @@ fn in_words(left_s: f64) -> String {
     }
 }
 
-/// What a state of a benchmark takes, roughly.
+/// Rough time that a benchmark takes in a state.
 fn expected_s(plan: &Plan, benchmark: NetworkBenchmark, state: NetworkState) -> f64 {
     let files = if benchmark.is_of_tree() { f64::from(plan.content.tree.files) } else { 1.0 };
     let bytes = benchmark.bytes(&plan.content) as f64;
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(chains, 6, "server, none, and a cache, of two benchmarks");
         let first = forecast.left_s();
         assert!(first > 0.0);
-        // All take twice as long as expected: so do they again, and the rest takes longer, too.
+        // All take twice as long as expected. They will again, and the rest will take longer, too.
         let expected: Vec<f64> = forecast.chains.iter().map(|(expected, _)| *expected).collect();
         let all: f64 = expected.iter().sum();
         for seconds in &expected[..3] {
@@ -146,7 +147,7 @@ mod tests {
         let pace = (2.0 * half + TRUSTED_S) / (half + TRUSTED_S);
         let left = 2.0 * half + 2.0 * (all - half) * pace;
         assert!((forecast.left_s() - left).abs() < 1e-9, "{left}");
-        // What was measured counts, whatever was expected.
+        // Once measured, the expectation no longer matters.
         for _ in 3..chains {
             forecast.note(10.0);
         }

@@ -1,11 +1,11 @@
 //! The suite `fscache`: a network file system measured in every state of its caches.
 //!
-//! A rig of guests, a server and one client or two, does what "FS-Cache Benchmarks" (Howells 2008)
-//! did by hand with two computers, a throttled link, reboots and a cache made anew. Each state is
-//! made and then proved by what the kernel counts; a replicate whose state is not proved is thrown
-//! away. Every count becomes a metric of a cell of an ordinary run: the target is the file system
-//! in one state, and the block is one round of all of them. A mount of the user's own is measured
-//! in the states that can be made on it.
+//! A rig of guests (a server and one or two clients) does what "FS-Cache Benchmarks" (Howells 2008)
+//! did by hand with two computers, a throttled link, reboots and newly made caches. Each state is
+//! made and then proved by the kernel's counters; a replicate whose state is not proved is
+//! discarded. Every count becomes a metric of a cell of an ordinary run: the target is the file
+//! system in one state, and a block is one round of all of them. A mount of the user's own is
+//! measured in the states that can be reached on it.
 
 #![forbid(unsafe_code)]
 

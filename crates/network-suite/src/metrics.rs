@@ -1,4 +1,4 @@
-//! What is counted of a replicate, as metrics of its cell.
+//! The counts of a replicate, as metrics of its cell.
 
 use lab::rig::Shape;
 use network_guest::Measured;
@@ -14,7 +14,7 @@ pub(crate) use record::network::{
 };
 pub use record::network::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 
-/// Operations that have a metric of their own; what else was asked for is counted together.
+/// Operations that have their own metric; all others are counted together.
 const OPERATIONS: [&str; 14] = [
     "READ",
     "READ_PLUS",
@@ -40,8 +40,8 @@ struct Row {
     value: f64,
 }
 
-/// What is known of guests alone: on a mount of the user's own, the disk of the cache, the link and
-/// the server are not in sight.
+/// Metrics that only guests have: on a mount of the user's own, the cache's disk, the link and the
+/// server are not visible.
 const OF_GUESTS: [&str; 9] = [
     "disk_reads",
     "disk_read",
@@ -54,7 +54,7 @@ const OF_GUESTS: [&str; 9] = [
     SERVER_IDLE,
 ];
 
-/// The metrics of every cell of a benchmark in guests, or on a mount of the user's own, in order.
+/// The metrics of every cell of a benchmark, in order, in guests or on a mount of the user's own.
 pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<MetricDefinition> {
     let nothing = Measured {
         did: network_guest::task::Did::default(),
@@ -71,7 +71,7 @@ pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<Metr
     known(rows(&observed), is_own).map(definition).collect()
 }
 
-/// What is known of a mount of the user's own has its time, which is none of an emulation.
+/// The rows that are known. On a mount of the user's own, the time is real instead of emulated.
 fn known(rows: Vec<Row>, is_own: bool) -> impl Iterator<Item = Row> {
     let known = move |row: &Row| !(is_own && OF_GUESTS.contains(&row.name.as_str()));
     rows.into_iter().filter(known).map(move |row| match row.name.as_str() {
@@ -82,13 +82,13 @@ fn known(rows: Vec<Row>, is_own: bool) -> impl Iterator<Item = Row> {
     })
 }
 
-/// Their values.
+/// The values of the metrics, in the order of [`definitions`].
 pub(crate) fn values(observed: &Observed<'_>) -> Vec<f64> {
     known(rows(observed), observed.is_own).map(|row| row.value).collect()
 }
 
-/// Counts are sums over the clients, the time is that of the slowest of them, and a share is that
-/// of the client from which the least follows for the network.
+/// All metrics with their values. Counts are sums over the clients, the time is that of the slowest
+/// client, and a share is the smallest of any client, which claims the least about the network.
 fn rows(of: &Observed<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut add = |name: &str, unit, better, value| {

@@ -1,9 +1,9 @@
-//! A mount of the user's own, measured in the states that can be made on it.
+//! A mount of the user's own, measured in the states that can be reached on it.
 //!
-//! The files are made through the mount itself, anew for each attempt, so that its cache cannot
-//! have them. What the kernel's memory holds of them is dropped before each state but the last.
-//! Whether that sufficed, and whether somebody else used the mount meanwhile, the proof of each
-//! state tells, as in guests.
+//! The files are made through the mount itself, anew for each attempt, so that they cannot be in
+//! its cache. What the kernel has of them in memory is dropped before each state except the last.
+//! As in guests, the proof of each state shows whether that was enough, and whether somebody else
+//! used the mount in the meantime.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,9 +27,9 @@ use crate::proof::prove_all;
 use crate::recorded::Recorded;
 use crate::state::NetworkState;
 
-/// Where the kernel lists the caches that there are.
+/// Where the kernel lists its caches.
 const CACHES: &str = "/proc/fs/fscache/caches";
-/// Writing this there drops the names and inodes that nobody uses.
+/// The file, and what to write to it, that makes the kernel drop unused dentries and inodes.
 const DROP_CACHES: (&str, &str) = ("/proc/sys/vm/drop_caches", "2");
 
 const BY_SERVER: &str = "only the server itself can read its own files";
@@ -49,34 +49,34 @@ pub struct OwnMount {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MountRefusal {
-    /// It cannot be looked at.
+    /// It cannot be inspected.
     #[error(transparent)]
     Unknown(#[from] machine::describe::DescribeError),
-    /// No network is between it and what it stores.
+    /// It is not a network file system.
     #[error(
         "--at {path}: it lies on {file_system}, which is no network file system: name a directory \
          on an NFS mount",
         path = path.display()
     )]
     NoNetwork {
-        /// What was named.
+        /// The named directory.
         path: PathBuf,
-        /// What it lies on.
+        /// The file system that it is on.
         file_system: String,
     },
-    /// The kernel does not count what it asks its server for.
+    /// The kernel does not count its calls to the server.
     #[error(
         "--at {path}: it lies on {file_system}, whose calls to the server the kernel does not \
          count: name a directory on an NFS mount",
         path = path.display()
     )]
     NotCounted {
-        /// What was named.
+        /// The named directory.
         path: PathBuf,
-        /// What it lies on.
+        /// The file system that it is on.
         file_system: String,
     },
-    /// Its options name no version that is known.
+    /// Its options do not name a known version.
     #[error(
         "--at: the options of the mount at {path} name no known NFS version: mount it \
          with vers=3, 4.0, 4.1 or 4.2",
@@ -86,28 +86,28 @@ pub enum MountRefusal {
         /// Where it is mounted.
         path: PathBuf,
     },
-    /// All that was asked for cannot be made on it.
+    /// None of the requested states can be reached on it.
     #[error("--states names no state that can be measured on {label}: {state}: {why}")]
     NoState {
-        /// What the mount is called.
+        /// The mount's label.
         label: String,
-        /// The first state that cannot be made.
+        /// The first state that cannot be reached.
         state: NetworkState,
         /// Why not.
         why: &'static str,
     },
 }
 
-/// Why a run on a mount cannot go on.
+/// Why a run on a mount cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MountLost {
-    /// The user's own command did not do what it was to do.
+    /// The user's command failed.
     #[error("--drop {command:?} failed: {why}")]
     Drop {
         /// The command.
         command: String,
-        /// How it ended, or why it did not begin.
+        /// How it ended, or why it did not start.
         why: String,
     },
     /// The run directory cannot be written.
@@ -115,7 +115,7 @@ pub enum MountLost {
     Record(#[from] record::RecordError),
 }
 
-/// Network file systems by their names in the kernel.
+/// Types of network file systems, as the kernel names them.
 const OF_NETWORKS: [&str; 11] = [
     "nfs",
     "nfs4",
@@ -131,10 +131,10 @@ const OF_NETWORKS: [&str; 11] = [
 ];
 
 impl OwnMount {
-    /// The mount that holds a directory, called by this label.
+    /// The mount that contains a directory, with this label.
     ///
     /// # Errors
-    /// It is no network file system, or nothing is counted of it.
+    /// If it is not a network file system, or its calls are not counted.
     pub fn at(path: &Path, label: &str) -> Result<Self, MountRefusal> {
         let entry = entry_of(&Sources::default(), path)?;
         let (path, file_system) = (path.to_owned(), entry.file_system.clone());
@@ -149,16 +149,17 @@ impl OwnMount {
         let version = version.and_then(|version| version.parse().ok());
         let version =
             version.ok_or_else(|| MountRefusal::NoVersion { path: entry.mount_point.clone() })?;
-        // A heading, and a line for each cache.
+        // A header, then a line for each cache.
         let caches = fs::read_to_string(CACHES).unwrap_or_default();
         let has_cache = options.contains(&"fsc") && caches.lines().any(|line| line.contains(" A "));
         Ok(Self { version, has_cache, label: label.to_owned(), entry })
     }
 
-    /// What of these states is measured on it: all that can be made, if none is named.
+    /// A plan with those of these states that can be reached on it; if none are named, with all
+    /// that can.
     ///
     /// # Errors
-    /// None of them can be made.
+    /// If none of them can be reached.
     pub fn plan(
         &self,
         states: &[NetworkState],
@@ -192,7 +193,7 @@ impl OwnMount {
         })
     }
 
-    /// Why a state cannot be made on it.
+    /// Why a state cannot be reached on it, if so.
     fn lacks(&self, state: NetworkState) -> Option<&'static str> {
         match state {
             NetworkState::Server => Some(BY_SERVER),
@@ -203,21 +204,22 @@ impl OwnMount {
     }
 }
 
-/// What may happen to this process while it measures on a mount.
+/// Watches over this process while it measures on a mount.
 pub struct Watch<'a> {
-    /// Raised when it is asked to end.
+    /// Set when the process is asked to end.
     pub stop: &'a AtomicBool,
-    /// Whether the process lives that cleans up should this one die.
+    /// Whether the guardian, which cleans up if this process dies, is alive.
     pub is_guarded: &'a dyn Fn() -> bool,
-    /// Whether it was suspended since this was last asked.
+    /// Whether this process was suspended since the last call.
     pub was_suspended: &'a dyn Fn() -> bool,
 }
 
-/// Measures all of a plan on a mount, in a directory of its own there, and records each replicate
-/// as it comes; `drop` is the command that empties the mount's cache before it is to be cold.
+/// Measures everything in a plan on a mount, in a separate directory there, and records each
+/// replicate as it comes. `drop` is the command that empties the mount's cache before each cold
+/// replicate.
 ///
 /// # Errors
-/// The command fails, or the run directory cannot be written.
+/// If the command fails, or the run directory cannot be written.
 pub fn conduct_on_mount(
     mount: &OwnMount,
     (directory, drop): (&Path, Option<&str>),
@@ -247,13 +249,13 @@ struct Conductor<'a> {
     drop: Option<&'a str>,
     plan: &'a Plan,
     watch: &'a Watch<'a>,
-    /// So far: each has files of its own.
+    /// Number of attempts so far. Each has its own files.
     attempts: u64,
 }
 
 impl Conductor<'_> {
-    /// Makes files that were never read, and the states one after another; what is proved is in
-    /// `made`.
+    /// Makes files that have never been read, then the states one after another, and adds those
+    /// that are proved to `made`.
     fn attempt(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -277,7 +279,7 @@ impl Conductor<'_> {
         targets: &[Target],
         (root, made): (&Path, &mut Vec<Made>),
     ) -> Result<(), NotMade<MountLost>> {
-        // The page cache needs a read before it, and a hot cache one that fills it.
+        // The page cache needs a read before it, and a hot cache needs one that fills it.
         let first = if self.mount.has_cache { NetworkState::Cold } else { NetworkState::None };
         let states = [first, NetworkState::Hot, NetworkState::PageCache];
         let last = targets
@@ -309,7 +311,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Makes what the benchmark works on.
+    /// Makes the files that the benchmark works on.
     fn make(&self, benchmark: NetworkBenchmark, root: &Path) -> io::Result<()> {
         let Content { file_bytes, tree, seed } = self.plan.content;
         let no_tree = TreeShape { directories: 1, files: 0 };
@@ -337,13 +339,14 @@ fn lost(state: NetworkState, why: String) -> NotMade<MountLost> {
     (state, Lost::Replicate(why))
 }
 
-/// Drops what the kernel's memory holds of all files below a directory, once it is written; where
-/// that is allowed, their inodes, too: a file that was just written is not cached before.
+/// Writes all files below a directory back and drops their pages from the kernel's memory. If
+/// permitted, drops their inodes as well, because a file that was just written is not cached until
+/// then.
 fn forget(directory: &Path) -> io::Result<()> {
     rustix::fs::syncfs(File::open(directory)?)?;
     forget_files(directory)?;
     match fs::write(DROP_CACHES.0, DROP_CACHES.1) {
-        // Without it the proof shows what is still there.
+        // If it is not permitted, the proof shows what is still in memory.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         dropped => dropped,
     }

@@ -1,4 +1,4 @@
-//! What was counted around one replicate, over all clients that took part in it.
+//! What was counted around one replicate, over all clients that took part.
 
 use lab::rig::Shape;
 use network_guest::counters::{
@@ -8,17 +8,17 @@ use network_guest::{Measured, Settled};
 
 use crate::plan::NetworkBenchmark;
 
-/// What one client, or on the server the server itself, did.
+/// What one client did, or the server itself if the files are read there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reader {
     pub(crate) measured: Measured,
-    /// Its cache once it had written all, if there was one and it was stopped.
+    /// Its cache after everything was written to it, if there was one and it was stopped.
     pub(crate) settled: Option<Settled>,
 }
 
-/// What was measured of one target.
+/// A measured replicate of one target.
 pub(crate) struct Performed {
-    /// Who took part, all at the same time.
+    /// The readers that took part, all at the same time.
     pub(crate) readers: Vec<Reader>,
     /// What the server counted before and after.
     pub(crate) server: (Counters, Counters),
@@ -30,28 +30,28 @@ impl Performed {
         Self { readers: measured.into_iter().map(reader).collect(), server }
     }
 
-    /// The time of the slowest.
+    /// The time of the slowest reader.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         self.readers.iter().map(|one| one.measured.elapsed_ns).max().unwrap_or(0)
     }
 }
 
-/// What happened between two moments on all sides.
+/// What happened on all sides between two moments.
 pub(crate) struct Observed<'a> {
-    /// What was done.
+    /// The benchmark that was run.
     pub(crate) benchmark: NetworkBenchmark,
-    /// Who did it, all at the same time.
+    /// The readers that ran it, all at the same time.
     pub(crate) readers: &'a [Reader],
     /// What the server counted before and after.
     pub(crate) server: &'a (Counters, Counters),
-    /// What each link does.
+    /// The shape of each link.
     pub(crate) link: Shape,
     /// Whether it was on a mount of the user's own, not in guests.
     pub(crate) is_own: bool,
 }
 
 impl<'a> Observed<'a> {
-    /// Each client by itself.
+    /// Each client separately.
     pub(crate) fn each(&self) -> impl Iterator<Item = Observed<'a>> {
         self.readers.chunks(1).map(|readers| Observed { readers, ..*self })
     }
@@ -70,19 +70,19 @@ impl<'a> Observed<'a> {
         })
     }
 
-    /// Files that were removed from the caches until these came to rest.
+    /// Number of files that were removed from the caches until they came to rest.
     pub(crate) fn culled(&self) -> f64 {
         self.sum(Reader::culled)
     }
 
-    /// Which share of the bytes read, in percent, did not have to come from the server.
+    /// Percentage of the bytes read that did not have to come from the server.
     pub(crate) fn cache_hit(&self) -> f64 {
         let read: u64 = self.readers.iter().map(|one| one.measured.did.bytes).sum();
         let from_server = self.mount(|mount| mount.server_read_bytes);
         ((1.0 - from_server / read.max(1) as f64) * 100.0).max(0.0)
     }
 
-    /// Of the cache's disk, until it had written all.
+    /// A count of the cache's disk, until everything was written to it.
     pub(crate) fn disk(&self, pick: impl Fn(&DiskCounters) -> u64) -> f64 {
         self.sum(|one| {
             let of = |counters: &Counters| counters.disk.as_ref().map_or(0, &pick);
@@ -94,7 +94,7 @@ impl<'a> Observed<'a> {
         self.sum(|one| (pick(&one.measured.before.network), pick(&one.measured.after.network)))
     }
 
-    /// What lies in the caches.
+    /// What the caches contain.
     pub(crate) fn held(&self, pick: fn(&Settled) -> u64) -> f64 {
         self.readers.iter().map(|one| one.settled.as_ref().map_or(0, pick) as f64).sum()
     }
@@ -103,18 +103,19 @@ impl<'a> Observed<'a> {
         self.elapsed_ns().max().unwrap_or(0) as f64
     }
 
-    /// For which share of the time, in percent, all were at it: they begin at the same time.
+    /// Percentage of the time in which all clients were working. They start at the same time.
     pub(crate) fn overlap(&self) -> f64 {
         let shortest = self.elapsed_ns().min().unwrap_or(0) as f64;
         shortest / self.slowest_ns().max(1.0) * 100.0
     }
 
-    /// The least of a share over the clients.
+    /// The smallest value of a share over the clients.
     pub(crate) fn least(&self, share: impl Fn(&Observed<'a>) -> f64) -> f64 {
         self.each().map(|one| share(&one)).fold(f64::INFINITY, f64::min)
     }
 
-    /// For which share of the time, in percent, the link is busy with what went over it one way.
+    /// Percentage of the time that the link was busy with what went over it in one direction, the
+    /// busier one.
     pub(crate) fn link_busy(&self) -> f64 {
         let received = self.network(|network| network.received_bytes);
         let sent = self.network(|network| network.sent_bytes);
@@ -125,14 +126,14 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// The same of what RPCs wait for the link's delay, at most: as if none overlapped. An RPC is
-    /// delayed on its way, and its answer on its own.
+    /// Upper bound on the percentage of the time that RPCs waited for the link's delay, as if none
+    /// overlapped. A call and its reply are each delayed once.
     pub(crate) fn delayed(&self) -> f64 {
         let delayed_ns = self.mount(all_requests) * 2.0 * f64::from(self.link.delay_us) * 1e3;
         (delayed_ns / self.slowest_ns().max(1.0) * 100.0).min(100.0)
     }
 
-    /// For which share of the time, in percent, the processor of the slowest had nothing to do.
+    /// Percentage of the time that the processor of the slowest client was idle.
     pub(crate) fn idle(&self) -> f64 {
         let slowest = self.readers.iter().max_by_key(|one| one.measured.elapsed_ns);
         slowest.map_or(0.0, |one| idle_percent(&one.measured.before, &one.measured.after))
@@ -153,13 +154,13 @@ impl<'a> Observed<'a> {
 }
 
 impl Reader {
-    /// What had been culled when it began, and when the cache had come to rest.
+    /// How many files had been culled when it began, and when the cache had come to rest.
     fn culled(&self) -> (u64, u64) {
         let of = |counters: &Counters| counters.cache.as_ref().map_or(0, |cache| cache.culled);
         (of(&self.measured.before), of(self.last()))
     }
 
-    /// What was counted last: once the cache had written all, or else when all was read.
+    /// The last counts: after everything was written to the cache, or else after reading.
     fn last(&self) -> &Counters {
         self.settled.as_ref().map_or(&self.measured.after, |settled| &settled.counters)
     }
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
         assert_eq!(observed.slowest_ns(), 2e9);
         assert_eq!(observed.overlap(), 50.0);
-        // Each has a link of its own, of which one was at rest for half of the time.
+        // Each has its own link, one of which was idle for half of the time.
         assert_eq!(observed.least(Observed::link_busy), 50.0);
         let bytes = |one: Observed<'_>| one.mount(|mount| mount.server_read_bytes);
         assert_eq!(observed.each().map(bytes).collect::<Vec<_>>(), [1000.0, 1000.0]);

@@ -1,4 +1,4 @@
-//! What is measured.
+//! The plan of a run: what it measures.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,46 +18,46 @@ pub struct Plan {
     pub states: Vec<NetworkState>,
     /// The versions of NFS, each once.
     pub versions: Vec<Version>,
-    /// The file systems that caches lie on, each once.
+    /// The file systems that caches are on, each once.
     pub caches: Vec<String>,
     /// The link between client and server.
     pub link: Shape,
     /// The benchmarks, each once.
     pub benchmarks: Vec<NetworkBenchmark>,
-    /// How often everything is measured: the blocks of the run.
+    /// How often everything is measured; each time is a block of the run.
     pub runs: u32,
-    /// What the server has.
+    /// The files on the server.
     pub content: Content,
-    /// Bytes of the disk that caches lie on; none for as many as they need.
+    /// Size of the caches' disk in bytes; `None` for as much as they need.
     pub cache_bytes: Option<u64>,
-    /// The mount of the user's own that all of it is measured on; none for guests.
+    /// The user's own mount that everything is measured on; `None` for guests.
     pub mount: Option<OnMount>,
 }
 
-/// A mount of the user's own, as far as a run tells of it.
+/// A mount of the user's own, as recorded in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnMount {
-    /// What it is called.
+    /// Its label.
     pub label: String,
     /// The file system's type.
     pub file_system: String,
     /// The mount's options.
     pub options: String,
-    /// The states that cannot be made on it, and why.
+    /// The states that cannot be reached on it, and why.
     pub lacks: Vec<(NetworkState, &'static str)>,
 }
 
-/// Something that cannot be measured so.
+/// Why a plan is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanRefusal {
-    /// A list without anything.
+    /// A list is empty.
     #[error("{0} is empty: leave it out, or give it a value")]
     Nothing(&'static str),
-    /// A file system that no cache can lie on.
+    /// A file system that a cache cannot be on.
     #[error("--cache-fs {0:?}: a cache must lie on a file system on a disk, such as ext4 or xfs")]
     Cache(String),
-    /// Larger than guests can be.
+    /// The files are larger than guests can be.
     #[error(
         "the files add up to {bytes} bytes, but at most {most} are possible: \
          choose a smaller --file or \
@@ -69,7 +69,7 @@ pub enum PlanRefusal {
         /// The most.
         most: u64,
     },
-    /// A cache that holds what is to be culled.
+    /// A cache has room for everything, so that nothing would be culled.
     #[error(
         "cull needs a tree that its cache cannot hold, but the cache's disk has {disk_bytes} bytes \
          and the tree {tree_bytes}: choose a larger --tree, a smaller --cache-size, or --cache-fs \
@@ -81,7 +81,7 @@ pub enum PlanRefusal {
         /// Bytes of the tree.
         tree_bytes: u64,
     },
-    /// More directories than files, or more files than can be.
+    /// More directories than files, or too many files.
     #[error(
         "--tree takes 1 to 100000 files, and at least one directory but no more directories \
              than files"
@@ -100,17 +100,17 @@ pub enum NetworkBenchmark {
     Tree,
     /// A tree is read into a cache that is too small for it, then again.
     Cull,
-    /// A tree is listed and looked at.
+    /// A tree is listed, and each entry is examined.
     Stat,
-    /// A large file is read at random places.
+    /// A large file is read at random offsets.
     Random,
-    /// A large file is written again, in place.
+    /// A large file is overwritten in place.
     Rewrite,
     /// A large file is read that has changed on the server since it was cached.
     Coherence,
 }
 
-/// A benchmark that there is not.
+/// There is no such benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no benchmark {0:?} in fscache: choose from file, two-clients, tree, cull, stat, \
@@ -118,7 +118,7 @@ pub enum NetworkBenchmark {
 )]
 pub struct WrongBenchmark(String);
 
-/// Reads at random places.
+/// Number of reads at random offsets.
 const RANDOM_READS: u32 = 500;
 
 impl NetworkBenchmark {
@@ -191,7 +191,7 @@ impl NetworkBenchmark {
         }
     }
 
-    /// Whether it works on the tree, and not on the large file.
+    /// Whether it works on the tree instead of the large file.
     pub(crate) fn is_of_tree(self) -> bool {
         match self {
             Self::File | Self::TwoClients | Self::Random | Self::Rewrite | Self::Coherence => false,
@@ -199,7 +199,7 @@ impl NetworkBenchmark {
         }
     }
 
-    /// Why it cannot be measured on a mount of the user's own, if that is so.
+    /// Why it cannot be measured on a mount of the user's own, if so.
     #[must_use]
     pub fn needs_guests(self) -> Option<&'static str> {
         match self {
@@ -210,13 +210,14 @@ impl NetworkBenchmark {
         }
     }
 
-    /// Bytes of the files that each client handles, each once.
+    /// Bytes of the files that each client handles, counting each file once.
     pub(crate) fn bytes(self, content: &Content) -> u64 {
         if self.is_of_tree() { content.tree.bytes() } else { content.file_bytes }
     }
 
-    /// What its cache lies on. In one that is too small, inodes have room for what the cache notes
-    /// of each file: blocks for that may be lacking, which would end the cache.
+    /// Where its cache is. If the cache is too small for the tree, its inodes have room for the
+    /// attributes that it keeps for each file: it may lack blocks for them, which would stop the
+    /// cache.
     pub(crate) fn cache_place(self, file_system: &str) -> CachePlace {
         let row = FileSystem::named(file_system).map(FileSystem::row);
         let is_extended = row.and_then(|row| row.mkfs.as_ref()?.extended.as_ref()).is_some();
@@ -234,7 +235,7 @@ impl NetworkBenchmark {
         CachePlace { file_system: file_system.to_owned(), disk, mkfs }
     }
 
-    /// Why a state means nothing to it, if that is so.
+    /// Why it does not apply to a state, if so.
     #[must_use]
     pub fn lacks(self, state: NetworkState) -> Option<&'static str> {
         match (self, state) {
@@ -255,7 +256,7 @@ impl NetworkBenchmark {
         }
     }
 
-    /// Whether a state means something to it.
+    /// Whether it applies to a state.
     pub(crate) fn has(self, state: NetworkState) -> bool {
         self.lacks(state).is_none()
     }
@@ -270,30 +271,30 @@ impl FromStr for NetworkBenchmark {
     }
 }
 
-/// A file system in one state: what a row of a table is about.
+/// A file system in one state: the subject of a row in the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The state.
     pub state: NetworkState,
-    /// The version of NFS; none on the server.
+    /// The version of NFS; `None` on the server.
     pub version: Option<Version>,
-    /// What the cache lies on; none without a cache.
+    /// The file system that the cache is on; `None` without a cache.
     pub cache: Option<String>,
     /// Its name throughout the run.
     pub label: String,
 }
 
-/// The largest content: guests must hold it in memory.
+/// Size limit of the content: guests must have it in memory.
 const BYTES_MAX: u64 = 4 << 30;
 const FILES_MAX: u32 = 100_000;
-/// The smallest disk of ext2, ext3 and ext4 with a journal and blocks of 4 KiB.
+/// The smallest disk for ext2, ext3 and ext4 with a journal and blocks of 4 KiB.
 const EXTENDED_LEAST_BYTES: u64 = 8 << 20;
 
 impl Plan {
-    /// Refuses what cannot be measured.
+    /// Checks that it can be measured.
     ///
     /// # Errors
-    /// It cannot.
+    /// If it cannot.
     pub fn check(&self) -> Result<(), PlanRefusal> {
         let empty = [
             (self.states.is_empty(), "--states"),
@@ -325,14 +326,14 @@ impl Plan {
         Ok(())
     }
 
-    /// Clients that there must be.
+    /// Number of clients that are needed.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.benchmarks.iter().map(|benchmark| benchmark.clients()).max().unwrap_or(1)
     }
 
-    /// Bytes of the disk of a cache that is too small for the tree: half of it, and what the file
-    /// system needs for itself; none where no benchmark has one.
+    /// Size of the disk for a cache that is too small for the tree: half of the tree, plus what the
+    /// file system itself needs. `None` if no benchmark has such a cache.
     pub(crate) fn small_cache_bytes(&self) -> Option<u64> {
         self.benchmarks.contains(&NetworkBenchmark::Cull).then(|| {
             let rows = self.caches.iter().filter_map(|cache| FileSystem::named(cache));
@@ -376,7 +377,7 @@ impl Plan {
         targets
     }
 
-    /// A target, whose label says what is not the same for all.
+    /// A target. Its label names what differs between targets.
     fn target(
         &self,
         state: NetworkState,

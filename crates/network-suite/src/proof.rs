@@ -1,4 +1,4 @@
-//! Whether a replicate was in the state that it was meant to be in, by what was counted.
+//! Checks, from what was counted, that a replicate was in the state that it was meant to be in.
 
 use network_guest::counters::Counters;
 use network_guest::{Measured, Settled};
@@ -7,18 +7,18 @@ use crate::observed::Reader;
 use crate::plan::NetworkBenchmark;
 use crate::state::NetworkState;
 
-/// What is known of what one reader did.
+/// What is known about one reader's work.
 struct Evidence<'a> {
     benchmark: NetworkBenchmark,
     measured: &'a Measured,
-    /// The cache once it had written all, if there was one and it was stopped.
+    /// The cache after everything was written to it, if there was one and it was stopped.
     settled: Option<&'a Settled>,
-    /// Bytes of the files that the benchmark reads, each once.
+    /// Bytes of the files that the benchmark reads, counting each file once.
     content_bytes: u64,
 }
 
-/// Refuses a replicate in which the state of a reader is not proved, or whose readers did not all
-/// read the same; why. `content_bytes` are those of the files that each reads, each once.
+/// Refuses a replicate, with the reason, if the state of a reader is not proved or the readers did
+/// not all read the same. `content_bytes` are those of the files that each reads, counted once.
 pub(crate) fn prove_all(
     state: NetworkState,
     (benchmark, content_bytes): (NetworkBenchmark, u64),
@@ -39,7 +39,7 @@ pub(crate) fn prove_all(
     Ok(())
 }
 
-/// Refuses a reader whose state is not proved; why not.
+/// Refuses a reader, with the reason, if its state is not proved.
 fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
     let seen = Seen::of(evidence.measured);
     let whole = evidence.reads_whole().then_some(evidence.content_bytes);
@@ -51,7 +51,7 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
     match evidence.benchmark {
         NetworkBenchmark::Rewrite => return seen.writes_all(evidence),
         NetworkBenchmark::Cull => return seen.is_of_small_cache(state, evidence),
-        // What was read is compared with what the server has by who asked for the change.
+        // The caller, which asked for the change, compares what was read with what the server has.
         NetworkBenchmark::Coherence => return seen.reads_all_from_server(evidence),
         NetworkBenchmark::File
         | NetworkBenchmark::TwoClients
@@ -133,7 +133,7 @@ impl Seen {
 
     fn reads_all_from_server(&self, evidence: &Evidence<'_>) -> Result<(), String> {
         if evidence.reads_whole() {
-            // What is read ahead may be read twice where memory is short, but never less.
+            // Read-ahead may read bytes twice if memory is short, but never fewer.
             if self.server_bytes == self.did_bytes {
                 return Ok(());
             }
@@ -158,9 +158,9 @@ impl Seen {
         ))
     }
 
-    /// The first time, everything comes from the server and the cache removes files. The second
-    /// time, the client's memory is new, so that what does not come from the server comes from the
-    /// cache, and its disk is read for it.
+    /// The first time, everything comes from the server, and the cache removes files. The second
+    /// time, the client's memory is new, so that everything that does not come from the server
+    /// comes from the cache, whose disk is read for it.
     fn is_of_small_cache(
         &self,
         state: NetworkState,
@@ -225,7 +225,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Files that the cache removed until it came to rest.
+    /// Number of files that the cache removed until it came to rest.
     fn culled(&self) -> u64 {
         let of = |one: &Counters| one.cache.as_ref().map_or(0, |cache| cache.culled);
         let last = self.settled.map_or(&self.measured.after, |settled| &settled.counters);
@@ -254,7 +254,8 @@ mod tests {
 
     const BYTES: u64 = 4096;
 
-    /// So many bytes read from the server, so many reads from the cache and writes to it.
+    /// A measurement with this many bytes read from the server, reads from the cache and writes to
+    /// it.
     fn measured(server_bytes: u64, reads: u64, writes: u64) -> Measured {
         let requests = OperationCounters { requests: server_bytes / 1024, ..Default::default() };
         let operations = [("READ".to_owned(), requests)].into();

@@ -1,4 +1,4 @@
-//! Where the replicates of a plan go: each to its cell, in the journal of the run.
+//! Records the replicates of a plan, each in its cell, in the journal of the run.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::metrics;
 use crate::observed::{Observed, Performed};
 use crate::plan::{NetworkBenchmark, Plan, Target};
 
-/// A run directory that replicates of a plan are written to as they come.
+/// A run directory to which the replicates of a plan are written as they come.
 #[derive(Debug)]
 pub struct Recorded<'a> {
     journal: Journal<'a>,
@@ -19,7 +19,7 @@ pub struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// Begins the journal of a run whose manifest is that of this plan.
+    /// Begins the journal of a run whose manifest was made from this plan.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -28,7 +28,7 @@ impl<'a> Recorded<'a> {
         Ok(Self { journal: Journal::begin(directory, cells, Instant::now())?, plan })
     }
 
-    /// What is measured.
+    /// The plan that is measured.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -41,7 +41,7 @@ impl<'a> Recorded<'a> {
         self.journal.end(reason)
     }
 
-    /// Index of a benchmark's cell on a target.
+    /// Index of the cell of a benchmark on a target.
     fn cell(&self, benchmark: NetworkBenchmark, target: &Target) -> u32 {
         let cells = cells::cells(&self.plan);
         let mut places = (0..).zip(&cells);

@@ -5,29 +5,29 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What holds the files' content when they are read.
+/// Where the files' content is when they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkState {
-    /// They are read on the server itself, whose memory holds them.
+    /// In the memory of the server, which reads them itself.
     Server,
-    /// They are read over the network; there is no cache.
+    /// On the server: they are read over the network, without a cache.
     None,
-    /// They are read over the network; the cache is new and takes them in.
+    /// On the server: they are read over the network, into a new cache.
     Cold,
-    /// The cache, which outlived a reboot of the client, holds them.
+    /// In the cache, which has survived a reboot of the client.
     Hot,
-    /// The client's memory holds them.
+    /// In the client's memory.
     PageCache,
 }
 
-/// A state that there is not.
+/// There is no such state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no state {0:?}: choose from server, none, cold, hot and pgcache")]
 pub struct WrongState(String);
 
 impl NetworkState {
-    /// All of them, in the order of the paper.
+    /// All states, in the order of the paper.
     pub const ALL: [Self; 5] = [Self::Server, Self::None, Self::Cold, Self::Hot, Self::PageCache];
 
     /// Its name.
@@ -42,7 +42,7 @@ impl NetworkState {
         }
     }
 
-    /// Whether it depends on what the cache lies on.
+    /// Whether it depends on the file system that the cache is on.
     #[must_use]
     pub fn has_cache(self) -> bool {
         match self {

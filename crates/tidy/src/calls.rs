@@ -1,4 +1,4 @@
-//! Calls and keywords that have no place in some of the code, or in any.
+//! Calls and keywords that are banned from some or all code.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::{Finding, SourceFile, lexer};
 
 /// A call that is banned in some files, and why.
 struct Ban {
-    /// What to look for, once comments and literals are blanked.
+    /// What to look for, in code without comments and the contents of literals.
     call: &'static str,
     /// Where it is banned.
     within: Scope,
@@ -19,12 +19,12 @@ struct Ban {
 enum Scope {
     /// Everywhere.
     Everywhere,
-    /// In tests alone.
+    /// In tests only.
     Tests,
-    /// In everything but tests.
+    /// In everything except tests.
     OutsideTests,
-    /// In libraries: not in programs, examples and build scripts, whose output is their purpose,
-    /// nor in tests, which may be programs at the far end of a pipe.
+    /// In libraries. Programs, examples and build scripts may print, as output is their purpose,
+    /// and so may tests, which may be programs at the other end of a pipe.
     Libraries,
 }
 
@@ -43,10 +43,10 @@ const BANS: &[Ban] = &[
     },
 ];
 
-/// Crates that are programs, whose standard output is their own.
+/// Crates that are programs, which may write to standard output.
 const PROGRAMS: [&str; 2] = ["crates/fsprism/", "crates/bench/"];
 
-/// The files that may hold `unsafe`, each with what needs it.
+/// The files that may contain `unsafe`, each with what needs it.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs/src/arena.rs", "memory that processes share"),
     ("crates/densefs/src/vectors.rs", "instructions that compare many numbers"),
@@ -79,8 +79,8 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/workload/src/session/processes/edge.rs", "fork, and memory shared with a child"),
 ];
 
-/// Banned calls and unlisted `unsafe` in one file. `is_test_file` says whether all of the file is
-/// compiled for tests alone.
+/// Banned calls and unlisted `unsafe` in one file. `is_test_file` says whether the whole file is
+/// only compiled for tests.
 pub fn check(file: &SourceFile, is_test_file: bool) -> Vec<Finding> {
     if !file.has_extension(&["rs"]) {
         return Vec::new();
@@ -91,7 +91,7 @@ pub fn check(file: &SourceFile, is_test_file: bool) -> Vec<Finding> {
     findings
 }
 
-/// Entries of the list of files with `unsafe` that name no file, or one which has none any more.
+/// Entries in the list of files with `unsafe` whose file is gone or has no `unsafe` any more.
 pub fn stale_unsafe_entries(files: &[SourceFile]) -> Vec<Finding> {
     stale_entries(files, UNSAFE_FILES)
 }
@@ -131,8 +131,8 @@ fn has_call(line: &str, call: &str) -> bool {
     line.match_indices(call).any(|(at, _)| !is_name || !line[..at].ends_with(is_part))
 }
 
-/// The lines, from 0, of items under `#[cfg(test)]`. It trusts rustfmt that an item ends with the
-/// first later line which has no deeper indentation and ends in `}` or `;`.
+/// The lines, counted from 0, of items under `#[cfg(test)]`. This relies on rustfmt: an item ends
+/// with the first later line that is not indented further and ends in `}` or `;`.
 fn test_lines(code: &str) -> BTreeSet<usize> {
     let lines: Vec<&str> = code.lines().collect();
     let mut inside = BTreeSet::new();

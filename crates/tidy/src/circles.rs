@@ -1,32 +1,32 @@
-//! Modules at the top of a crate that need each other in a circle: none of them can be read, tested
-//! or moved without the others.
+//! Top-level modules of a crate that depend on each other in a circle, so that none of them can be
+//! read, tested or moved without the others.
 //!
-//! An edge leads from a module to one whose items its code names, by `crate::` or `super::`. What a
-//! crate's root re-exports counts as named in the module that it comes from. Tests may look at
-//! anything.
+//! An edge leads from a module to another whose items its code names, by `crate::` or `super::`.
+//! Naming what a crate's root re-exports counts as naming the module that it comes from. Tests may
+//! name anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Finding, SourceFile, lexer};
 
-/// An edge that may close a circle.
+/// An edge that is allowed to close a circle.
 struct Exception {
     /// The crate, by its folder below `crates/`.
     in_crate: &'static str,
     from: &'static str,
     to: &'static str,
-    /// Why the two are better off so.
+    /// Why the two are better off that way.
     #[expect(dead_code, reason = "for readers of the list")]
     why: &'static str,
 }
 
-/// The edges that may close a circle. This list only shrinks.
+/// The edges that are allowed to close a circle. This list may only shrink.
 const EXCEPTIONS: [Exception; 0] = [];
 
-/// The modules that each module names, and where it does so first.
+/// The modules that each module names, and the first place where it does.
 type Edges = BTreeMap<String, BTreeMap<String, Place>>;
 
-/// Where a module is named, and how often by the module that does.
+/// Where one module first names another, and how often it does.
 #[derive(Clone, Debug)]
 struct Place {
     path: String,
@@ -34,7 +34,7 @@ struct Place {
     times: usize,
 }
 
-/// Circles between the modules of every crate, and exceptions that are none any more.
+/// Circles between the modules of every crate, and exceptions for modules that no longer exist.
 pub fn check(files: &[SourceFile], test_files: &BTreeSet<String>) -> Vec<Finding> {
     check_with(files, test_files, &EXCEPTIONS)
 }
@@ -77,14 +77,14 @@ fn check_with(
     findings
 }
 
-/// The crate that a file is the root of, and the folder of its sources.
+/// If a file is the root of a crate, the crate, and the folder of its sources.
 fn root_of(path: &str) -> Option<(&str, &str)> {
     let folder = path.strip_suffix("lib.rs").or_else(|| path.strip_suffix("main.rs"))?;
     let name = folder.strip_prefix("crates/")?.strip_suffix("/src/")?;
     (!name.contains('/')).then_some((name, folder))
 }
 
-/// One finding for every set of modules of which each can reach all others.
+/// One finding for each set of modules that can all reach each other.
 fn circles(root: &SourceFile, edges: &Edges) -> Vec<Finding> {
     let reached: BTreeMap<&String, BTreeSet<&String>> =
         edges.keys().map(|from| (from, reached_from(from, edges))).collect();
@@ -118,7 +118,7 @@ fn circles(root: &SourceFile, edges: &Edges) -> Vec<Finding> {
     findings
 }
 
-/// The modules that a walk along the edges from one leads to.
+/// The modules that can be reached from one along the edges.
 fn reached_from<'a>(from: &'a String, edges: &'a Edges) -> BTreeSet<&'a String> {
     let mut reached = BTreeSet::new();
     let mut pending = vec![from];
@@ -132,7 +132,7 @@ fn reached_from<'a>(from: &'a String, edges: &'a Edges) -> BTreeSet<&'a String> 
     reached
 }
 
-/// What each module at the top of a crate names of the others.
+/// Which of the others each top-level module of a crate names.
 fn edges(folder: &str, root: &SourceFile, own: &[&SourceFile]) -> Edges {
     let modules: BTreeSet<&str> = own.iter().filter_map(|file| module_of(folder, file)).collect();
     let exported = exports(root, &modules);
@@ -153,14 +153,14 @@ fn edges(folder: &str, root: &SourceFile, own: &[&SourceFile]) -> Edges {
     edges
 }
 
-/// The module at the top that a file belongs to.
+/// The top-level module that a file belongs to.
 fn module_of<'a>(folder: &str, file: &'a SourceFile) -> Option<&'a str> {
     let below = file.path.strip_prefix(folder)?.strip_suffix(".rs")?;
     let module = below.split('/').next()?;
     (!["lib", "main", "bin"].contains(&module)).then_some(module)
 }
 
-/// How many times `super` leads from a file to its crate's root.
+/// How many times `super` it takes to get from a file to its crate's root.
 fn depth(folder: &str, file: &SourceFile) -> usize {
     let below = file.path.strip_prefix(folder).unwrap_or_default();
     below.split('/').filter(|part| *part != "mod.rs").count()
@@ -182,13 +182,13 @@ fn exports<'a>(root: &SourceFile, modules: &BTreeSet<&'a str>) -> BTreeMap<Strin
     exported
 }
 
-/// The code up to where tests begin in the same file.
+/// The code before the tests in the same file.
 fn without_tests(code: &str) -> String {
     let end = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
     code[..end].to_owned()
 }
 
-/// The paths from a crate's root that code names, each without `crate`, and the line.
+/// The paths from the crate's root that code names, without `crate`, each with its line.
 fn named(code: &str, depth: usize) -> Vec<(usize, Vec<String>)> {
     let mut all = Vec::new();
     for start in ["crate::", "super::"] {
@@ -218,7 +218,7 @@ fn expanded(text: &str) -> Vec<Vec<String>> {
     expand(&mut text)
 }
 
-/// Reads one path, and leaves `text` behind it.
+/// Reads one path, and moves `text` past it.
 fn expand(text: &mut &str) -> Vec<Vec<String>> {
     let mut path: Vec<String> = Vec::new();
     loop {
@@ -240,7 +240,7 @@ fn expand(text: &mut &str) -> Vec<Vec<String>> {
     }
 }
 
-/// Reads what a group holds up to its closing brace, each with `path` before it.
+/// Reads the contents of a group up to its closing brace, and prefixes each with `path`.
 fn group(text: &mut &str, path: &[String]) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     loop {
@@ -254,7 +254,7 @@ fn group(text: &mut &str, path: &[String]) -> Vec<Vec<String>> {
         }
         let length = text.len();
         all.extend(expand(text).into_iter().map(|rest| [path, &rest].concat()));
-        // Skips what is no path: a comma, `as` and the name behind it.
+        // Skip what is not part of a path: a comma, or `as` and the name after it.
         let separator = text.find([',', '}']).unwrap_or(text.len());
         *text = &text[separator..];
         if let Some(rest) = text.strip_prefix(',') {

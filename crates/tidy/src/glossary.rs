@@ -1,4 +1,4 @@
-//! The glossary of ARCHITECTURE.md: each term has one type, which stands where it says, and no
+//! The glossary of ARCHITECTURE.md: each term has one type, which is defined where it says, and no
 //! other type has that name.
 
 use crate::{Finding, SourceFile, lexer};
@@ -6,14 +6,14 @@ use crate::{Finding, SourceFile, lexer};
 /// Where the glossary is.
 const MAP: &str = "ARCHITECTURE.md";
 
-/// A row: a term, what it means, its type, the file that defines it.
+/// A row of the glossary: a term, its meaning, its type, and the file that defines it.
 struct Term<'a> {
     line: usize,
     type_name: &'a str,
     path: &'a str,
 }
 
-/// Terms whose type is elsewhere, and types of their names that are not theirs.
+/// Terms whose type is not where the glossary says, and other types with the same names.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     let Some(map) = files.iter().find(|file| file.path == MAP) else { return Vec::new() };
     let mut findings = Vec::new();
@@ -45,7 +45,7 @@ fn terms(map: &SourceFile) -> Vec<Term<'_>> {
     .collect()
 }
 
-/// Whether it is code of the product: not of tests, nor of the benchmark and these checks.
+/// Whether it is code of the product: not tests, the benchmark or these checks.
 fn is_product(path: &str) -> bool {
     path.starts_with("crates/")
         && path.contains("/src/")
@@ -54,7 +54,7 @@ fn is_product(path: &str) -> bool {
         && !["crates/bench/", "crates/tidy/"].iter().any(|tool| path.starts_with(tool))
 }
 
-/// The line on which a file defines a type of this name.
+/// The line on which a file defines a type with this name.
 fn definition(file: &SourceFile, type_name: &str) -> Option<usize> {
     let is_it = |line: &str| {
         let words = ["struct ", "enum ", "trait "];

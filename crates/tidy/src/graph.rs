@@ -1,5 +1,5 @@
-//! The crates as ARCHITECTURE.md lists them: all of them, each above those that it depends on, and
-//! each with those that it is tested with.
+//! The list of crates in ARCHITECTURE.md: it must have all of them, each above those that it
+//! depends on, and with those that it is tested with.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use crate::{Finding, SourceFile};
 
 /// Where the list is.
 const MAP: &str = "ARCHITECTURE.md";
-/// What stands in a crate's row before its dev-dependencies among our crates.
+/// What precedes a crate's dev-dependencies among our crates in its row.
 const TESTED_WITH: &str = "tested with ";
 
 /// A row of the list.
 struct Row<'a> {
     line: usize,
     name: &'a str,
-    /// Where the row says what the crate is tested with.
+    /// The crates that the row says it is tested with.
     tested_with: Vec<&'a str>,
 }
 
-/// Crates that the list lacks or that are gone, dependencies that point up it, and
+/// Crates that are missing from the list or gone, dependencies that point up the list, and
 /// dev-dependencies that it does not name.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     let Some(map) = files.iter().find(|file| file.path == MAP) else { return Vec::new() };
@@ -57,7 +57,7 @@ pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// Dev-dependencies that a crate's row lacks, and those that only the row has.
+/// Dev-dependencies that are missing from a crate's row, and those that are only there.
 fn undeclared(
     map: &SourceFile,
     row: &Row<'_>,
@@ -94,17 +94,17 @@ fn listed(map: &SourceFile) -> Vec<Row<'_>> {
     .collect()
 }
 
-/// What stands between backticks.
+/// The parts of a text that are between backticks.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// The crate whose manifest this is.
+/// The crate, if this is the path of its manifest.
 fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml").filter(|name| !name.contains('/'))
 }
 
-/// What a manifest names under a heading, each with its line.
+/// The dependencies under a heading of a manifest, each with its line.
 fn dependencies<'a>(manifest: &'a SourceFile, heading: &str) -> Vec<(usize, &'a str)> {
     let lines = (1..).zip(manifest.text.lines());
     let own = lines.skip_while(|(_, line)| *line != heading).skip(1);

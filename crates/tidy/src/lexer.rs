@@ -1,10 +1,10 @@
-//! Rust source reduced to its code: comments and the insides of literals become blanks.
+//! Rust source reduced to its code: comments and the contents of literals are blanked.
 //!
-//! A check that looks for a call must find neither its mention in a comment nor in a message.
-//! Lines and columns stay where they were. The states are those of Rust's lexer as far as they
-//! matter here: line and nested block comments, strings, raw strings, characters and lifetimes.
+//! A check that looks for a call must not find mentions of it in comments or messages. Lines and
+//! columns are preserved. The states are those of Rust's lexer as far as they matter here: line and
+//! nested block comments, strings, raw strings, characters and lifetimes.
 
-/// `source` with every comment and the inside of every literal replaced by blanks.
+/// `source` with every comment and the contents of every literal replaced by blanks.
 pub fn code_only(source: &str) -> String {
     let mut lexer = Lexer { rest: source, code: String::with_capacity(source.len()) };
     while !lexer.rest.is_empty() {
@@ -13,13 +13,13 @@ pub fn code_only(source: &str) -> String {
     lexer.code
 }
 
-/// The string literals of `source`, each with the line it begins on; lines that a backslash joins
-/// are one.
+/// The string literals of `source`, each with the line it starts on. Lines joined by a backslash
+/// become one.
 pub fn literals(source: &str) -> Vec<(usize, String)> {
     let code: Vec<char> = code_only(source).chars().collect();
     let source: Vec<char> = source.chars().collect();
     let quotes = (0..code.len()).filter(|&at| code[at] == '"').collect::<Vec<_>>();
-    // A literal's inside is blank in the code, so that quotes come in pairs.
+    // The contents of literals are blank in the code, so quotes come in pairs.
     let literal = |pair: &[usize]| {
         let &[start, end] = pair else { return None };
         let line = source[..start].iter().filter(|&&c| c == '\n').count() + 1;
@@ -31,7 +31,7 @@ pub fn literals(source: &str) -> Vec<(usize, String)> {
     quotes.chunks(2).filter_map(literal).collect()
 }
 
-/// Where `word` stands in `line` as a word of its own, as a byte offset.
+/// The byte offset of the first occurrence of `word` in `line` as a whole word.
 pub fn find_word(line: &str, word: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)
@@ -64,7 +64,7 @@ impl Lexer<'_> {
         } else if let Some(length) = character_length(self.rest) {
             self.blank(length);
         } else {
-            // A whole word at once, so that the r of `for` opens no raw string.
+            // Take a whole word at once, so that the r of `for` does not start a raw string.
             let word = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_');
             let first = self.rest.chars().next().map_or(1, char::len_utf8);
             self.keep(word.unwrap_or(self.rest.len()).max(first));
@@ -84,7 +84,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The length of the block comment that `text` opens with, the comments within it included.
+/// The length of the block comment that `text` starts with, including nested comments.
 fn block_comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < text.len() {
@@ -104,7 +104,8 @@ fn block_comment_length(text: &str) -> usize {
     at
 }
 
-/// The length of the opening, and the closing, of the raw string `text` starts with.
+/// The length of the opening delimiter, and the closing one, of the raw string that `text` starts
+/// with.
 fn raw_string_delimiters(text: &str) -> Option<(usize, String)> {
     let after_prefix = ["br", "cr", "r"].iter().find_map(|prefix| text.strip_prefix(prefix))?;
     let after_hashes = after_prefix.trim_start_matches('#');
@@ -113,7 +114,7 @@ fn raw_string_delimiters(text: &str) -> Option<(usize, String)> {
     after_hashes.starts_with('"').then(|| (opening, format!("\"{}", "#".repeat(hashes))))
 }
 
-/// The length of a string's inside, up to its closing quote; `text` starts after the opening one.
+/// The length of a string's contents, up to its closing quote; `text` starts after the opening one.
 fn quoted_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices() {
@@ -127,7 +128,7 @@ fn quoted_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of the character literal `text` starts with; `None` for a lifetime.
+/// The length of the character literal that `text` starts with; `None` for a lifetime.
 fn character_length(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('\'')?;
     let first = inside.chars().next()?;

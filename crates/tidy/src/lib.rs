@@ -24,7 +24,7 @@ pub use repository::{SourceFile, read_repository};
 pub struct Finding {
     /// The file, relative to the repository's root.
     pub path: String,
-    /// The line, from 1; 0 where the whole file is meant.
+    /// The line, counted from 1; 0 if the whole file is meant.
     pub line: usize,
     /// What is wrong, and what to do instead.
     pub what: String,
@@ -42,7 +42,7 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Everything that is wrong with `files`, in the order of their paths.
+/// Everything that is wrong with `files`, sorted by path.
 pub fn check_all(files: &[SourceFile]) -> Vec<Finding> {
     let test_files = modules::test_files(files);
     let mut findings = Vec::new();

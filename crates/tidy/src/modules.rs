@@ -1,8 +1,8 @@
-//! Which Rust files are compiled at all, and which for tests alone.
+//! Which Rust files are compiled at all, and which only for tests.
 //!
-//! Cargo compiles a crate's targets; a target reaches other files through `mod name;`, with or
-//! without a `#[path]`, and `include!`. A file that is never reached is dead. The declarations are
-//! read line by line as rustfmt writes them; file modules inside inline modules are not followed.
+//! Cargo compiles a crate's targets. A target reaches other files through `mod name;`, with or
+//! without a `#[path]`, and `include!`. A file that is never reached is dead. Declarations are read
+//! line by line, as rustfmt writes them; file modules inside inline modules are not followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +20,8 @@ pub fn dead_files(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(is_dead).map(|file| Finding::new(file, 0, what)).collect()
 }
 
-/// Modules in a file beside their folder: those with a folder are in its `mod.rs`, so that a folder
-/// is whole.
+/// Modules in a file next to their folder. A module with a folder must be in its `mod.rs`, so that
+/// the folder is complete.
 pub fn mixed_styles(files: &[SourceFile]) -> Vec<Finding> {
     let has_folder = |file: &&SourceFile| {
         let Some(stem) = file.path.strip_suffix(".rs") else { return false };
@@ -35,14 +35,14 @@ pub fn mixed_styles(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(has_folder).map(|file| Finding::new(file, 0, what)).collect()
 }
 
-/// Paths of the files that are compiled for tests alone: test and benchmark targets, and what only
-/// `#[cfg(test)]` declares.
+/// Paths of the files that are only compiled for tests: test and benchmark targets, and files that
+/// only `#[cfg(test)]` declares.
 pub fn test_files(files: &[SourceFile]) -> BTreeSet<String> {
     let reached = reach(files).into_iter();
     reached.filter(|(_, use_)| *use_ == Use::TestsOnly).map(|(path, _)| path).collect()
 }
 
-/// What a reached file is compiled for. The order lets a product's use override a test's.
+/// What a reached file is compiled for. In this order, use by the product overrides use by tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     TestsOnly,
@@ -71,7 +71,7 @@ fn reach(files: &[SourceFile]) -> BTreeMap<String, Use> {
     reached
 }
 
-/// The targets cargo finds by itself, and those that a manifest names by `path`.
+/// The targets that cargo finds by itself, and those that a manifest names by `path`.
 fn targets(files: &[SourceFile]) -> Vec<(String, Use, bool)> {
     let mut targets = Vec::new();
     for manifest in files.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
@@ -91,7 +91,7 @@ fn targets(files: &[SourceFile]) -> Vec<(String, Use, bool)> {
     targets
 }
 
-/// What the target at `path`, relative to its crate, is for; `None` if it is no target.
+/// What the target at `path`, relative to its crate, is for; `None` if it is not a target.
 fn target_use(path: &str) -> Option<Use> {
     let components: Vec<&str> = path.split('/').collect();
     match components.as_slice() {
@@ -103,7 +103,7 @@ fn target_use(path: &str) -> Option<Use> {
     }
 }
 
-/// One declaration of another file.
+/// A declaration of another file.
 struct Declaration {
     /// A module's name, or a path relative to the directory of the declaring file.
     name: String,
@@ -112,7 +112,7 @@ struct Declaration {
 }
 
 impl Declaration {
-    /// Where the declared file may lie, given who declares it.
+    /// Where the declared file may be, given the file that declares it.
     fn candidates(&self, parent: &str, parent_is_target: bool) -> Vec<String> {
         let (directory, file_name) = parent.rsplit_once('/').unwrap_or(("", parent));
         if self.is_path {
@@ -145,7 +145,8 @@ fn declarations(file: &SourceFile) -> Vec<Declaration> {
             let name = path.take().unwrap_or_else(|| name.to_owned());
             declarations.push(Declaration { name, is_path, is_for_tests });
         }
-        // Attributes and blank lines (comments, by now) stand between an attribute and its item.
+        // Attributes and blank lines (which comments have become) may be between an attribute and
+        // its item.
         if !line.is_empty() && !line.starts_with("#[") && !line.ends_with("]") {
             (path, is_for_tests) = (None, false);
         }

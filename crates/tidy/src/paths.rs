@@ -1,11 +1,12 @@
-//! Paths that documents name: each must be there.
+//! Paths in documents, all of which must exist.
 
 use crate::{Finding, SourceFile};
 
-/// Where the paths of this repository begin.
+/// How the paths of this repository start.
 const TOPS: [&str; 4] = ["crates/", "docs/", "scripts/", "web/"];
 
-/// Code spans of documents that are paths to nothing. One with a part in capitals is a pattern.
+/// Code spans in documents that are paths to nothing. Patterns, with a part in capitals, are
+/// exempt.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     let is_there = |path: &str| {
         let folder = format!("{}/", path.trim_end_matches('/'));
@@ -26,7 +27,7 @@ pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// Whether some part of the path stands for others, as in `crates/NAME/src`.
+/// Whether some part of the path is a placeholder, as in `crates/NAME/src`.
 fn is_pattern(path: &str) -> bool {
     let is_name = |part: &str| {
         let word = part.split(['.', '-']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The files of the repository: what git tracks, and what it would if it were added.
+//! The files of the repository: those that git tracks, and those that it would track if added.
 
 use std::io;
 use std::path::Path;
@@ -32,11 +32,11 @@ impl SourceFile {
     }
 }
 
-/// Reads every text file below `root` that git tracks or would track; without git, every one that
-/// lies in no build, run or hidden directory. Files that are not UTF-8 are left out.
+/// Reads every text file below `root` that git tracks or would track. Without git, reads all that
+/// are not in a build, run or hidden directory. Files that are not UTF-8 are left out.
 ///
 /// # Errors
-/// Fails where a file or directory cannot be read.
+/// If a file or directory cannot be read.
 pub fn read_repository(root: &Path) -> io::Result<Vec<SourceFile>> {
     let mut paths = match listed_by_git(root) {
         Some(paths) => paths,
@@ -59,7 +59,8 @@ pub fn read_repository(root: &Path) -> io::Result<Vec<SourceFile>> {
     Ok(files)
 }
 
-/// What git tracks and what it does not ignore; `None` without git or without a repository.
+/// The files that git tracks and those that it does not ignore; `None` without git or without a
+/// repository.
 fn listed_by_git(root: &Path) -> Option<Vec<String>> {
     let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;

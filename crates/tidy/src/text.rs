@@ -1,4 +1,4 @@
-//! What every text file is held to: its size, width, opening, white space and words.
+//! Rules for every text file: its size, width, opening, white space and words.
 
 use crate::{Finding, SourceFile, lexer};
 
@@ -14,11 +14,11 @@ const LONG_FILES: &[(&str, &str)] = &[];
 /// The widest line, in characters.
 const WIDTH_MAX: usize = 100;
 
-/// Notes to oneself that belong in the issue tracker. Put together here so that this file passes.
+/// Notes to oneself, which belong in the issue tracker. Assembled here so that this file passes.
 const LEFTOVERS: [&str; 4] =
     [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
 
-/// Paths that exist on one person's machine alone.
+/// Paths that only exist on one person's machine.
 const PRIVATE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 
@@ -30,7 +30,8 @@ const REGISTRY_HOSTS: [&str; 4] = [
     concat!("files.python", "hosted.org"),
 ];
 
-/// Everything wrong with the text of one file. Files made by tools and captured data are exempt.
+/// Everything that is wrong with the text of one file. Generated files and captured data are
+/// exempt.
 pub fn check(file: &SourceFile) -> Vec<Finding> {
     if is_exempt(&file.path) {
         return Vec::new();
@@ -44,7 +45,7 @@ pub fn check(file: &SourceFile) -> Vec<Finding> {
 fn is_exempt(path: &str) -> bool {
     let is_lock_file = path.ends_with("Cargo.lock") || path.ends_with("package-lock.json");
     let is_licence = path.starts_with("LICENSE");
-    // What web/ is bundled into, and what its contract is generated as.
+    // The bundle that web/ is built into, and its generated contract.
     let is_generated = path.starts_with("crates/report/assets/") || path == "web/src/contract.ts";
     let is_capture = path.split('/').any(|component| component == "fixtures");
     is_lock_file || is_licence || is_generated || is_capture
@@ -69,15 +70,15 @@ fn size_with(file: &SourceFile, long_files: &[(&str, &str)]) -> Vec<Finding> {
     Vec::new()
 }
 
-/// Lines wider than a terminal beside an editor. Tables, links and quoted output may be, and the
-/// texts of a page.
+/// Lines that are wider than a terminal next to an editor. Tables, links, quoted output and the
+/// texts of a page may be.
 pub fn width(file: &SourceFile) -> Vec<Finding> {
     let is_prose = file.has_extension(&["md"]);
     if !is_prose && !file.has_extension(&["rs", "ts", "tsx"]) && !file.is_shell_script() {
         return Vec::new();
     }
     let mut is_fenced = false;
-    // Neither an attribute's value nor a text can be broken there.
+    // Attribute values and texts cannot be broken there.
     let is_markup = file.has_extension(&["tsx"]);
     let is_too_wide = |line: &str| {
         is_fenced ^= is_prose && line.trim_start().starts_with("```");
@@ -88,7 +89,7 @@ pub fn width(file: &SourceFile) -> Vec<Finding> {
     flag_lines(file, is_too_wide, "wider than 100 characters: break the line")
 }
 
-/// Rust files that do not say what they are for.
+/// Rust files that do not start by saying what they are for.
 pub fn opening(file: &SourceFile) -> Vec<Finding> {
     if file.has_extension(&["rs"]) && !file.text.starts_with("//! ") {
         return vec![Finding::new(file, 1, "opens without a //! line that says what it is for")];
@@ -112,7 +113,7 @@ pub fn white_space(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// Files whose last line is not ended, or that end in blank lines.
+/// Files whose last line has no newline, or that end in blank lines.
 pub fn final_newline(file: &SourceFile) -> Vec<Finding> {
     let is_ended = file.text.is_empty() || file.text.ends_with('\n');
     if !is_ended || file.text.ends_with("\n\n") {
@@ -128,9 +129,9 @@ pub fn leftovers(file: &SourceFile) -> Vec<Finding> {
     flag_lines(file, has_note, "a note of unfinished work: do it, or open an issue")
 }
 
-/// Paths of somebody's own machine.
+/// Paths on somebody's own machine.
 pub fn private_paths(file: &SourceFile) -> Vec<Finding> {
-    // Only absolute ones: an overlay's own `upper` and `work` directories are no business of ours.
+    // Only absolute paths: an overlay's own `upper` and `work` directories are fine.
     let is_absolute = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '}');
     let has_path = |line: &str| {
         PRIVATE_PATHS

@@ -1,15 +1,15 @@
-//! Words that readers stumble over, with what to write.
+//! Phrases that readers stumble over, with what to write instead.
 //!
-//! What users read is checked: documents, the text of the page, the literals of Rust's code outside
-//! of tests, and the comments that help texts are made of. So are comments for contributors, for
-//! phrases of their own: they say what and why in the field's words, as an engineer would to a
+//! Checks what users read: documents, the text of the page, literals in Rust code outside of tests,
+//! and the comments that help texts are made of. Comments for contributors are checked for a list
+//! of phrases of their own: they say what and why in the field's words, as an engineer would to a
 //! colleague.
 
 use crate::{Finding, SourceFile, lexer};
 
-/// What is not written, and what is instead. Phrases are looked for as they stand, in lower case.
+/// What not to write, and what to write instead. Phrases are matched literally, in lower case.
 const PHRASES: [(&str, &str); 35] = [
-    // The kernel's files and functions begin with something else.
+    // With the space, this does not match the kernel's files and functions.
     (" readahead", "read-ahead"),
     ("all else", "everything else"),
     ("and besides", "and"),
@@ -104,7 +104,7 @@ fn comments(file: &SourceFile) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// What users read of a file, each with the line it begins on.
+/// What users read of a file, each part with the line that it starts on.
 fn texts(file: &SourceFile) -> Vec<(usize, String)> {
     let numbered = || (1..).zip(file.text.lines().map(str::to_owned));
     if file.has_extension(&["md"]) {

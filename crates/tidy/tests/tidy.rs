@@ -1,11 +1,11 @@
-//! Holds every file of this repository to the rules of the `tidy` crate.
+//! Checks every file of this repository against the rules of the `tidy` crate.
 
 use std::path::Path;
 
 #[test]
 fn the_repository_is_tidy() {
-    // Asked for when it runs: builds of several clones may share a directory, and a test that was
-    // built in another clone would look at that.
+    // Read at run time: builds of several clones may share a directory, and a test that was built
+    // in another clone would check that one.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs this test");
     let root = &Path::new(&manifest).join("../..");
     let files = tidy::read_repository(root).expect("the repository can be read");

@@ -1,6 +1,6 @@
-//! Measuring: at one rate after another, the same files without a cache and from a hot one. The
-//! client runs on: what it held in memory goes when the mount and the cache are taken away, which
-//! the counts of each reading prove.
+//! Measures the same files at one rate after another, each time without a cache and from a hot one.
+//! The client keeps running: what it has in memory goes away when the mount and the cache are
+//! removed, which the counts of each reading prove.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,14 +27,14 @@ use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 use crate::{SUITE, metrics};
 
-/// What is proved of a reading is what is proved of a tree.
+/// A reading is proved like that of a tree.
 const AS: NetworkBenchmark = NetworkBenchmark::Tree;
 
-/// Searches, size by size, with the rig of the search's plan, and records each reading as it comes;
-/// `say` is told of what was found.
+/// Searches, size by size, with the rig of the search's plan, and records each reading as it comes.
+/// Calls `say` with what was found.
 ///
 /// # Errors
-/// The rig or the run directory cannot be used any more.
+/// If the rig or the run directory cannot be used any more.
 pub fn search(
     (rig, directory): (&mut NetworkRig, &mut RunDirectory),
     search: &BreakEven,
@@ -74,9 +74,9 @@ struct Prober<'a, 'b> {
     search: &'a BreakEven,
     journal: Journal<'b>,
     say: &'a dyn Fn(&str),
-    /// Index and replicates of each cell.
+    /// Index of each cell, and how many replicates it has.
     cells: BTreeMap<Key, (u32, u32)>,
-    /// Whether the server serves and the client's cache, which does not run, holds all files.
+    /// Whether the server is serving, and the client's cache is stopped and contains all files.
     is_ready: bool,
     pairs: u32,
 }
@@ -110,7 +110,7 @@ impl Prober<'_, '_> {
         Ok(Ended::Done)
     }
 
-    /// The cell of what was found for files of one size.
+    /// The cell for the result of the search with files of one size.
     fn found(&self, set: FileSet) -> Cell {
         let title = format!(
             "Link rate up to which a hot cache pays, for files of {}",
@@ -128,7 +128,7 @@ impl Prober<'_, '_> {
         Cell { benchmark, title, metrics, ..cell }
     }
 
-    /// Reads in both states, as often as it takes until both are proved; how long each took.
+    /// Reads in both states, again and again until both are proved. Returns how long each took.
     fn probe(&mut self, set: FileSet, link: Shape) -> Result<Option<(f64, f64)>, RunLost> {
         self.pairs += 1;
         let states = [NetworkState::None, NetworkState::Hot];
@@ -173,7 +173,7 @@ impl Prober<'_, '_> {
         self.rig.reshape(link).map_err(|error| (none, error.into()))?;
         let is_hot_first = self.pairs.is_multiple_of(2);
         let mut read = |state| self.read(set, state).map_err(|lost| (state, lost));
-        // Neither is always the first.
+        // Alternate which one is first.
         if is_hot_first {
             let from_cache = read(hot)?;
             Ok([read(none)?, from_cache])
@@ -182,7 +182,7 @@ impl Prober<'_, '_> {
         }
     }
 
-    /// Boots who does not run, and has the client's cache take in all files.
+    /// Boots the guests that are not running, and reads all files into the client's cache.
     fn prepare(&mut self) -> Result<(), Lost> {
         let seed = self.search.seed;
         if !self.rig.is_serving() {
@@ -205,7 +205,7 @@ impl Prober<'_, '_> {
         Ok(())
     }
 
-    /// Mounts, reads and unmounts, with the cache or without.
+    /// Mounts, reads and unmounts, with or without the cache.
     fn read(&mut self, set: FileSet, state: NetworkState) -> Result<Performed, Lost> {
         if state == NetworkState::Hot {
             self.rig.start_caches(&AS.cache_place(&self.search.cache), false)?;
@@ -229,7 +229,8 @@ impl Prober<'_, '_> {
         Ok(performed)
     }
 
-    /// A cell, in the journal from now on, and the block of its next replicate.
+    /// Index of a cell, which is added to the journal if it is new, and the block of its next
+    /// replicate.
     fn cell(
         &mut self,
         set: FileSet,

@@ -1,10 +1,10 @@
-//! Up to which rate of the link a local cache pays: the position at which reading from a hot cache
-//! takes as long as reading over the link without one, for files of several sizes.
+//! The link rate up to which a local cache pays: where reading from a hot cache takes as long as
+//! reading over the link without one, for files of several sizes.
 //!
 //! "FS-Cache Benchmarks" ends with one point of this curve: its link was "at about the break-even
-//! point for a large quantity of medium-small files". What a cache saves is time of the link, which
-//! shrinks as the link gets faster; what it costs is time of processors, which does not. Emulated
-//! processors are slow, so the rate that is found is below that of a real machine.
+//! point for a large quantity of medium-small files". A cache saves link time, which shrinks as the
+//! link gets faster, and costs processor time, which does not. As emulated processors are slow, the
+//! rate found is below that of a real machine.
 
 mod conduct;
 mod course;
@@ -24,56 +24,56 @@ pub use text::text;
 
 /// The benchmark's name in cells.
 const BENCHMARK: &str = "break-even";
-/// The least and the largest rate, in bits per second, that are tried.
+/// The lowest and the highest rate to try, in bits per second.
 const RATES: (f64, f64) = (1e6, 1e9);
 /// The width of the interval: 0.2 is 20 %.
 const WIDTH: f64 = 0.2;
-/// Bytes of all files of one size together, where they are not larger each.
+/// Bytes of all files of one size together, unless a single file is larger.
 const SET_BYTES: u64 = 2 << 20;
-/// The most files of one size.
+/// The largest number of files of one size.
 const FILES_MAX: u64 = 128;
-/// The largest size, and the most sizes.
+/// The largest size of a file. `SIZES_MAX` is the largest number of sizes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 const SIZES_MAX: usize = 8;
 
-/// What is searched.
+/// A search for break-even rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
     /// The sizes of files, ascending.
     sizes: Vec<u64>,
     /// The version of NFS.
     version: Version,
-    /// The file system that the cache lies on.
+    /// The file system that the cache is on.
     cache: String,
-    /// What the link does besides its rate; the rate, if there is one, is compared with those that
-    /// are found.
+    /// The shape of the link apart from its rate. If it has a rate, that is compared with the rates
+    /// found.
     link: Shape,
-    /// The seed of what files hold.
+    /// Seed of the files' content.
     seed: u64,
-    /// How often each interval shall hold its position.
+    /// The confidence level of the intervals.
     level: f64,
 }
 
-/// Something that cannot be searched.
+/// Why a search is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BreakEvenRefusal {
     /// Too many sizes, or too large ones.
     #[error("--break-even takes up to {SIZES_MAX} file sizes, none above 64m")]
     Sizes,
-    /// A list where one is needed.
+    /// Several values where there can be only one.
     #[error("--break-even takes only one value of {0}: name one")]
     Several(&'static str),
-    /// What the plan refuses.
+    /// The plan refuses it.
     #[error(transparent)]
     Plan(#[from] crate::PlanRefusal),
 }
 
 impl BreakEven {
-    /// A search with files of these sizes, and otherwise as the plan says.
+    /// A search with files of these sizes, and otherwise as in the plan.
     ///
     /// # Errors
-    /// It cannot be searched.
+    /// If it cannot be searched.
     pub fn new(sizes: &[u64], plan: &Plan, level: f64) -> Result<Self, BreakEvenRefusal> {
         let mut sizes = sizes.to_vec();
         sizes.sort_unstable();
@@ -101,7 +101,7 @@ impl BreakEven {
         })
     }
 
-    /// The rig's plan: what there is besides the files of each size.
+    /// The plan of the rig, apart from the files of each size.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let file_bytes = self.sets().map(FileSet::bytes).sum();
@@ -119,13 +119,13 @@ impl BreakEven {
         }
     }
 
-    /// The link at a rate.
+    /// The link with this rate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the range")]
     fn at(&self, bits_per_s: f64) -> Shape {
         Shape { rate_bits_per_s: Some(bits_per_s.round() as u64), ..self.link }
     }
 
-    /// The manifest of its run, and otherwise as `base` is. Cells are added as they are needed.
+    /// The manifest of its run; everything else is taken from `base`. Cells are added when needed.
     #[must_use]
     pub fn manifest(&self, base: Manifest) -> Manifest {
         let plan = self.plan();

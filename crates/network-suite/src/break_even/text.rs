@@ -1,4 +1,4 @@
-//! The curve of break-even as text, from what a run has recorded.
+//! The break-even curve as text, from what a run has recorded.
 
 use record::network::{Counted, left_out, values};
 use record::{Cell, Line, Replicate, Run};
@@ -11,7 +11,7 @@ use super::course::Course;
 use crate::metrics::{EMULATED_TIME, RPCS};
 use crate::state::NetworkState;
 
-/// What a run says of files of one size.
+/// The result for files of one size.
 struct Point {
     files: u64,
     file_bytes: u64,
@@ -21,7 +21,7 @@ struct Point {
     pairs: usize,
 }
 
-/// The rates at which a cache breaks even, if the run is one that searched for them.
+/// The rates at which a cache breaks even, if the run searched for them.
 #[must_use]
 pub fn text(run: &Run, width: usize) -> Option<String> {
     let points = points(run);
@@ -139,7 +139,7 @@ fn point<'r>(run: &'r Run, cells: &[&'r Cell], (file_bytes, files): (u64, u64)) 
     Some(Point { files, file_bytes, rpcs, place: course.place(), pairs: pairs.count() })
 }
 
-/// What is known of one size at a rate.
+/// Whether a cache pays at a rate, for one size, as far as known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AtRate {
     Pays,
@@ -163,7 +163,7 @@ impl AtRate {
     }
 }
 
-/// For which sizes a cache pays at a rate.
+/// A sentence that says for which sizes a cache pays at a rate.
 fn at_rate(points: &[Point], rate: f64) -> String {
     let sizes = |wanted: AtRate| {
         let sizes = points.iter().filter(|point| AtRate::of(point.place, rate) == wanted);
@@ -179,7 +179,7 @@ fn at_rate(points: &[Point], rate: f64) -> String {
     format!("At {} Mbit/s, {}.", rate / 1e6, parts.join("; "))
 }
 
-/// Whether a cache breaks even in calls to the server.
+/// A sentence that says whether a cache breaks even in calls to the server.
 fn calls(points: &[Point]) -> &'static str {
     let most = |rpcs: &[f64]| rpcs.last().copied().unwrap_or(0.0);
     let least = |rpcs: &[f64]| rpcs.first().copied().unwrap_or(0.0);

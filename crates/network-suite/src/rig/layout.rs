@@ -1,4 +1,4 @@
-//! Who is in a rig, what each has, and which links join them.
+//! The guests of a rig, what each has, and the links between them.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use network_guest::SERVER;
 
 use crate::plan::Plan;
 
-/// Memory of a guest besides what it reads.
+/// Memory of a guest in addition to what it reads.
 const MEMORY_BYTES: u64 = 768 << 20;
-/// The smallest disk of a cache.
+/// The smallest disk for a cache.
 const CACHE_LEAST_BYTES: u64 = 512 << 20;
-/// How long a guest may take for what does not depend on the size of the files.
+/// How long a guest may take for things that do not depend on the size of the files.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
-/// Bytes a second that a guest handles at least.
+/// Bytes that a guest handles per second at the very least.
 const BYTES_PER_SECOND_LEAST: u64 = 100_000;
-/// Files a second.
+/// Files that a guest handles per second at the very least.
 const FILES_PER_SECOND_LEAST: u64 = 5;
 
 /// A client of the rig.
@@ -28,7 +28,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// The address that the server has on its link.
+    /// The server's address on its link.
     pub(super) fn server_address(&self) -> String {
         Description::address(self.link, 0)
     }
@@ -39,8 +39,8 @@ impl Client {
     }
 }
 
-/// A server, and as many clients as a benchmark of the plan has, each with a link of its own to
-/// the server and disks of its own.
+/// A server, and as many clients as the plan's benchmarks need, each with its own link to the
+/// server and its own disks.
 pub(super) fn layout(plan: &Plan) -> (Description, Vec<Client>) {
     let content_bytes = plan.content.bytes();
     // File systems need some room for each file, and caches stop when little is left.
@@ -66,13 +66,13 @@ pub(super) fn layout(plan: &Plan) -> (Description, Vec<Client>) {
     (description, clients)
 }
 
-/// How long reading everything may take, with all guests at work.
+/// How long reading everything may take, with all guests working.
 pub(super) fn patience(plan: &Plan) -> Duration {
     let rate = plan.link.rate_bits_per_s.map_or(u64::MAX, |bits| bits / 8);
     let bytes_per_second = rate.clamp(1, BYTES_PER_SECOND_LEAST);
     let seconds = plan.content.bytes() / bytes_per_second
         + u64::from(plan.content.tree.files) / FILES_PER_SECOND_LEAST;
-    // A delay is waited for with each file a few times.
+    // Each file waits for the delay a few times.
     let delays = Duration::from_micros(u64::from(plan.link.delay_us))
         .saturating_mul(plan.content.tree.files.saturating_mul(10));
     let one = PATIENCE + Duration::from_secs(seconds.saturating_mul(2)) + delays;

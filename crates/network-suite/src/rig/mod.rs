@@ -1,5 +1,5 @@
-//! The rig of a server and its clients, and what they are asked, one thing after another; what all
-//! clients are asked, they do at the same time.
+//! The rig of a server and its clients, which are asked to do one thing after another. What all
+//! clients are asked to do, they do at the same time.
 
 mod layout;
 
@@ -15,10 +15,10 @@ use network_guest::{Answer, CachePlace, Measured, Question, Ran, SERVER, Settled
 use crate::plan::{NetworkBenchmark, Plan};
 use layout::{Client, PATIENCE};
 
-/// What a kernel must know for this rig, besides the file systems of caches.
+/// What a kernel must support for this rig, in addition to the file systems of caches.
 pub const NEEDS: [&str; 6] = ["virtio-net", "virtio-blk", "tbf", "nfs", "nfsd", "cachefiles"];
 
-/// What must be in the guests' image.
+/// The programs that the guests' image must contain.
 #[must_use]
 pub fn programs() -> Vec<GuestProgram> {
     lab::rig::PROGRAMS.into_iter().chain(network_guest::PROGRAMS).collect()
@@ -29,11 +29,11 @@ pub fn programs() -> Vec<GuestProgram> {
 pub struct NetworkRig {
     rig: Rig,
     clients: Vec<Client>,
-    /// How many of the clients were booted last: they are who is asked.
+    /// How many of the clients were booted last; only those are asked.
     booted: usize,
     /// How long reading everything may take.
     patience: Duration,
-    /// Whether the server that was booted last came to serve.
+    /// Whether the server that was booted last got as far as serving.
     serves: bool,
 }
 
@@ -46,10 +46,10 @@ pub(crate) struct Together {
 }
 
 impl NetworkRig {
-    /// The rig that a plan needs, of which nothing runs yet.
+    /// The rig that a plan needs, with no guest running yet.
     ///
     /// # Errors
-    /// It cannot be set up.
+    /// If it cannot be set up.
     pub fn new(conditions: RigConditions, plan: &Plan) -> Result<Self, RigError> {
         let (description, clients) = layout::layout(plan);
         let patience = layout::patience(plan);
@@ -57,15 +57,15 @@ impl NetworkRig {
         Ok(Self { rig, clients, booted: 0, patience, serves: false })
     }
 
-    /// Boots the server, fills it and has it serve.
+    /// Boots the server, fills it and lets it serve.
     ///
     /// # Errors
-    /// It does not come up, or cannot be filled or serve.
+    /// If it does not boot, or cannot be filled or serve.
     pub fn serve(&mut self, plan: &Plan) -> Result<(), RigError> {
         self.serve_content(plan.content)
     }
 
-    /// The same with other content.
+    /// Like [`Self::serve`], with other content.
     pub(crate) fn serve_content(&mut self, content: Content) -> Result<(), RigError> {
         self.serves = false;
         self.rig.boot(SERVER)?;
@@ -75,23 +75,23 @@ impl NetworkRig {
         Ok(())
     }
 
-    /// Has the server make a set of files more.
+    /// Lets the server make one more set of files.
     pub(crate) fn add_set(&mut self, set: FileSet, seed: u64) -> Result<(), RigError> {
         self.done(&Question::AddSet(set, seed))
     }
 
-    /// Gives all links another shape.
+    /// Changes the shape of all links.
     pub(crate) fn reshape(&mut self, shape: Shape) -> Result<(), RigError> {
         let mut clients = self.clients.iter();
         clients.try_for_each(|client| self.rig.reshape(client.link, shape, PATIENCE))
     }
 
-    /// Whether the server serves, as far as is known.
+    /// Whether the server is serving, as far as known.
     pub(crate) fn is_serving(&self) -> bool {
         self.serves && self.rig.process(SERVER).is_some()
     }
 
-    /// Boots the first so many clients anew, all at once.
+    /// Boots the first `count` clients anew, all at once.
     pub(crate) fn boot_clients(&mut self, count: usize) -> Result<(), RigError> {
         self.booted = count;
         let roles = self.booted_roles();
@@ -106,7 +106,7 @@ impl NetworkRig {
         roles.iter().try_for_each(|role| self.rig.power_off(role, PATIENCE))
     }
 
-    /// Ends the clients at once.
+    /// Kills the clients.
     pub(crate) fn give_clients_up(&mut self) {
         for role in self.booted_roles() {
             self.rig.end(&role);
@@ -114,7 +114,7 @@ impl NetworkRig {
         self.booted = 0;
     }
 
-    /// Makes a cache anew on each client, if it is to be, and starts it.
+    /// Starts the cache on each client, after making it anew if `is_new`.
     pub(crate) fn start_caches(&mut self, at: &CachePlace, is_new: bool) -> Result<(), RigError> {
         if is_new {
             self.all_done(|_| Question::MakeCache(at.clone()))?;
@@ -130,20 +130,20 @@ impl NetworkRig {
         })
     }
 
-    /// Has all clients do something at the same time.
+    /// Lets all clients do something at the same time.
     pub(crate) fn perform(&mut self, task: Task) -> Result<Together, RigError> {
         let before = self.count_server()?;
         let measured = self.ask_all(|_| Question::Do(task), measured_of)?;
         Ok(Together { measured, server: (before, self.count_server()?) })
     }
 
-    /// Has the server do something on its own files.
+    /// Lets the server do something with its own files.
     pub(crate) fn perform_locally(&mut self, task: Task) -> Result<Measured, RigError> {
         let answer = self.rig.ask(SERVER, &Question::DoLocally(task), self.patience)?;
         measured_of(answer).ok_or_else(|| unexpected(SERVER))
     }
 
-    /// Has the server change the large file; the sum of what is in it then.
+    /// Lets the server change the large file. Returns the checksum of its new content.
     pub(crate) fn change(&mut self, seed: u64) -> Result<u64, RigError> {
         self.done(&Question::Change(seed))?;
         Ok(self.perform_locally(Task::ReadFile)?.did.sum)
@@ -159,11 +159,11 @@ impl NetworkRig {
         )
     }
 
-    /// Boots a client, has it mount what is served with a cache on this file system, if there is to
-    /// be one, and runs a program there: what is served is at `/mnt`, and fsprism is `/init`.
+    /// Boots a client, lets it mount what is served, with a cache on this file system if one is
+    /// given, and runs a program there. What is served is at `/mnt`, and fsprism is `/init`.
     ///
     /// # Errors
-    /// It does not come up, or cannot mount.
+    /// If it does not boot, or cannot mount.
     pub fn run_on_client(
         &mut self,
         version: Version,
@@ -193,18 +193,18 @@ impl NetworkRig {
         Ok(*counters)
     }
 
-    /// Has the server do something.
+    /// Lets the server do something that has no result.
     fn done(&mut self, question: &Question) -> Result<(), RigError> {
         let answer: Answer = self.rig.ask(SERVER, question, self.patience)?;
         if answer == Answer::Done { Ok(()) } else { Err(unexpected(SERVER)) }
     }
 
-    /// Has all clients do something.
+    /// Lets all clients do something that has no result.
     fn all_done(&mut self, question: impl Fn(&Client) -> Question) -> Result<(), RigError> {
         self.ask_all(question, |answer| (answer == Answer::Done).then_some(())).map(drop)
     }
 
-    /// Asks all clients before the answer of the first is waited for.
+    /// Asks all clients before waiting for the first answer.
     fn ask_all<T>(
         &mut self,
         question: impl Fn(&Client) -> Question,
