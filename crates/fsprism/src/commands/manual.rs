@@ -10,7 +10,7 @@ use crate::exit::{Blame, Done};
 use crate::output;
 
 /// When the command line last changed.
-const DATE: &str = "2026-11-28";
+const DATE: &str = "2026-11-29";
 const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 
 /// Prints the page of a command, or of fsprism itself.

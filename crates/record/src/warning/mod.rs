@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cliff::Axis;
+use crate::doubt::Doubt;
 
 mod sentence;
 
@@ -238,6 +239,52 @@ pub enum Warning {
         /// What is wrong with it.
         why: String,
     },
+}
+
+impl Warning {
+    /// Where the danger is described: a paper with its section, or fsprism's own document.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        self.doubt().row().source
+    }
+
+    /// The doubt that it is a case of.
+    #[must_use]
+    pub fn doubt(&self) -> Doubt {
+        match self {
+            Self::WarmUpInside { .. } => Doubt::WarmUpInside,
+            Self::Stalls { .. } => Doubt::Stalls,
+            Self::MeanAboveMedian { .. } => Doubt::MeanAboveMedian,
+            Self::SpeedUpBeyondThreads { .. } => Doubt::SpeedUpBeyondThreads,
+            Self::DirtyCarried { .. } => Doubt::DirtyCarried,
+            Self::FragileZone { .. } => Doubt::FragileZone,
+            Self::CacheBenchmark { .. } => Doubt::CacheBenchmark,
+            Self::UnalignedRandomAccess { .. } => Doubt::UnalignedRandomAccess,
+            Self::CallOverheadDominates { .. } => Doubt::CallOverheadDominates,
+            Self::ClockOverhead { .. } => Doubt::ClockOverhead,
+            Self::TooFewReplicates { .. } => Doubt::TooFewReplicates,
+            Self::CacheStateNotAsAsked { .. } => Doubt::CacheStateNotAsAsked,
+            Self::CpuStolen { .. } => Doubt::CpuStolen,
+            Self::BusyMachine { .. } => Doubt::BusyMachine,
+            Self::DependsOnVolumeSize { .. } => Doubt::DependsOnVolumeSize,
+            Self::CpuThrottled { .. } => Doubt::CpuThrottled,
+            Self::BackgroundWork { .. } => Doubt::BackgroundWork,
+            Self::FreshFileSystem => Doubt::FreshFileSystem,
+            Self::NoSteadyState { .. } => Doubt::NoSteadyState,
+            Self::MoreConcurrencyThanCores { .. } => Doubt::MoreConcurrencyThanCores,
+            Self::TimedInBatches { .. } => Doubt::TimedInBatches,
+            Self::LoopBuffered => Doubt::LoopBuffered,
+            Self::SparseImage => Doubt::SparseImage,
+            Self::HiddenBelow { .. } => Doubt::HiddenBelow,
+            Self::ClockDrift { .. } => Doubt::ClockDrift,
+            Self::DependentBlocks { .. } => Doubt::DependentBlocks,
+            Self::DependentRatios { .. } => Doubt::DependentRatios,
+            Self::FarOutliers { .. } => Doubt::FarOutliers,
+            Self::Trend { .. } => Doubt::Trend,
+            Self::HistogramLost { .. } => Doubt::HistogramLost,
+            Self::JournalDamaged { .. } => Doubt::JournalDamaged,
+        }
+    }
 }
 
 impl Warning {
