@@ -4,8 +4,8 @@ import type { WarningReport } from "../contract";
 
 export type WarningKind = WarningReport["kind"];
 
-/** What a warning can do to what is read: `misleads` where a figure may not be what its name says,
- * `blurs` where it is less certain, `limits` where it does not hold elsewhere. */
+/** What a warning can do to what is read: it `misleads` if a figure may not be what its name says,
+ * `blurs` if the figure is less certain, and `limits` if it does not apply elsewhere. */
 export type Weight = "misleads" | "blurs" | "limits";
 
 export interface WarningMeaning {
