@@ -16,7 +16,7 @@ export function App({ report }: { report: Report }) {
   const { route, go } = useNavigation(report);
   const main = useRef<HTMLElement>(null);
   const theme = useTheme();
-  // Going to a section selects nothing else: what is drawn stays as it is.
+  // Going to another section selects nothing else, so what is drawn stays as it is.
   const selection = useMemo(
     () => select(report, route),
     [report, route.targets.join("\n"), route.dimension],
@@ -74,7 +74,7 @@ export function App({ report }: { report: Report }) {
   );
 }
 
-/** The list of sections; the one that is read is marked, and stays in sight. */
+/** The list of sections. The one being read is marked and kept in sight. */
 function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<Route>) => void }) {
   const { shown, route, go } = props;
   const current = useCurrent(
@@ -87,7 +87,7 @@ function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<
     const link = own?.querySelector("[aria-current]");
     if (!own || !link) return;
     const [list, item] = [own.getBoundingClientRect(), link.getBoundingClientRect()];
-    // It stands below each other, or side by side where the window is narrow.
+    // The list is vertical, or horizontal if the window is narrow.
     const past = (low: number, high: number, from: number, to: number) =>
       low < from ? low - from : Math.max(0, high - to);
     own.scrollTop += past(item.top, item.bottom, list.top, list.bottom);
@@ -116,7 +116,7 @@ function Contents(props: { shown: Section[]; route: Route; go: (change: Partial<
   );
 }
 
-/** A section with its heading. What is evidence is folded, until it is asked for. */
+/** A section with its heading. Evidence is folded until it is asked for. */
 function OneSection({ section }: { section: Section }) {
   const { route } = useView();
   const { id, title, kind, teaser, onPaper, isAsked = false, Body } = section;
@@ -157,7 +157,7 @@ function subjectOf({ runs, payload }: Report): string {
   return runs.map(({ document }) => document.run.suite).join(", ");
 }
 
-/** Light or dark: what the reader chose here, else what the system prefers; paper is light. */
+/** Light or dark: what the reader chose here, or else what the system prefers. Paper is light. */
 function useTheme(): { name: ThemeName; toggle: () => void } {
   const preferred = matchMedia("(prefers-color-scheme: dark)");
   const [name, setName] = useState<ThemeName>(preferred.matches ? "dark" : "light");

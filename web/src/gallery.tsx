@@ -1,5 +1,5 @@
-// The gallery: every widget with the recorded sample and a made-up histogram over time. It is for
-// development and no part of the bundle; `?theme=dark` begins it dark.
+// The gallery: every widget, with the recorded sample and a made-up histogram over time. It is for
+// development and not part of the bundle; `?theme=dark` starts it dark.
 
 import { render } from "preact";
 import { useState } from "preact/hooks";
@@ -15,7 +15,7 @@ import "./style/page.css";
 import "./style/charts.css";
 import "./charts/widgets.css";
 
-/** As in the paper's Figure 4: a peak of device reads fades while one of the page cache grows. */
+/** As in the paper's Figure 4: a peak of device reads fades while one of page cache reads grows. */
 function warmingTimeline(slices = 128, rows = 32) {
   const count = new Float64Array(slices * rows);
   const bell = (row: number, middle: number, width: number) =>
@@ -104,7 +104,7 @@ async function begin() {
   const file = new URL("../fixtures/footprint-sample.bin.gz", import.meta.url);
   const packed = await (await fetch(file)).blob();
   const magic = new Uint8Array(await packed.slice(0, 2).arrayBuffer());
-  // Some servers announce that the file is packed, and then the browser has unpacked it.
+  // Some servers say that the file is compressed, so that the browser has already decompressed it.
   const isPacked = magic[0] === 0x1f && magic[1] === 0x8b;
   const stream = isPacked
     ? packed.stream().pipeThrough(new DecompressionStream("gzip"))

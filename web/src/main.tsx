@@ -1,5 +1,5 @@
-// The page begins here: it reads its data and shows them, or says why it cannot. What stands in
-// the page for readers without scripts goes away only once there is something better.
+// The page starts here: it reads its data and shows it, or says why it cannot. The content for
+// readers without scripts is only removed once there is something better.
 
 import { render } from "preact";
 import { App } from "./App";

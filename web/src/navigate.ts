@@ -1,15 +1,15 @@
-// Where on the page one is: what is looked at stands in the address, how far one has scrolled in
-// the history, so that Back returns to where one was and not only to what was shown there.
+// Where on the page the reader is. What is looked at is in the address, and how far it is scrolled
+// is in the history, so that Back returns to the same place and not only to the same view.
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Report } from "./data/model";
 import { formatRoute, HOME, parseRoute, type Route } from "./data/route";
 import { known } from "./data/selection";
 
-/** Scrolling that has stopped for this long is remembered, in milliseconds. */
+/** The scroll position is recorded after scrolling has stopped for this many milliseconds. */
 const REST = 120;
 
-/** Where to scroll once the route is shown: to its section, to a place, or not at all. */
+/** Where to scroll when the route is shown: to its section, to a position, or not at all. */
 type Wanted = "section" | number | null;
 
 function placeOf(state: unknown): number | null {
@@ -22,7 +22,7 @@ function remember(y: number) {
   try {
     history.replaceState({ y }, "");
   } catch {
-    // Where a page may not write its history (in a frame that is shut off), Back is the browser's.
+    // If a page may not write its history (as in a sandboxed frame), Back is left to the browser.
   }
 }
 
@@ -36,11 +36,11 @@ function move(hash: string) {
   }
 }
 
-/** For how long a section that was gone to is held in place, in milliseconds. */
+/** How long a section is held in place after going to it, in milliseconds. */
 const HELD = 1000;
 
-/** Scrolls to a section and holds it there: charts are drawn as they come near, and those above it
- * push it down. Whoever scrolls meanwhile has the page. */
+/** Scrolls to a section and holds it there: charts are drawn as they come near, and those above the
+ * section push it down. Ends as soon as the reader scrolls. */
 function hold(section: HTMLElement | null) {
   if (section === null) return;
   section.scrollIntoView();
@@ -62,7 +62,7 @@ function hold(section: HTMLElement | null) {
 
 export interface Navigation {
   route: Route;
-  /** Goes to the route with these parts changed; to its section, where that is one of them. */
+  /** Goes to the route with these parts changed, and to its section if that is one of them. */
   go: (change: Partial<Route>) => void;
 }
 
@@ -79,7 +79,7 @@ export function useNavigation(report: Report): Navigation {
     };
     const follow = (event: PopStateEvent) => {
       clearTimeout(timer);
-      // An address that was typed has no place yet.
+      // An address that was typed has no recorded position yet.
       wanted.current = placeOf(event.state) ?? "section";
       setRoute(known(report, parseRoute(location.hash)));
     };
@@ -103,7 +103,7 @@ export function useNavigation(report: Report): Navigation {
     const next = { ...now.current, ...change };
     now.current = next;
     const y = scrollY;
-    // Browsers take their time to write the history: what was asked for is painted first.
+    // Writing the history is slow in browsers, so paint what was asked for first.
     requestAnimationFrame(() =>
       setTimeout(() => {
         remember(y);
@@ -116,11 +116,11 @@ export function useNavigation(report: Report): Navigation {
   return { route, go };
 }
 
-/** The share of the window, from its top, within which a section must begin to be the one that is
- * read. */
+/** The share of the window, from its top, within which a section must begin to count as the one
+ * being read. */
 const READ_AT = 0.3;
 
-/** The section that is read: it follows scrolling. */
+/** The section being read; it follows scrolling. */
 export function useCurrent(ids: string[], chosen: string): string {
   const [current, setCurrent] = useState(chosen);
   const all = ids.join(" ");
@@ -153,7 +153,7 @@ function currentOf(ids: string[], chosen: string): string {
   const wanted = ids.indexOf(chosen);
   const isSeen = wanted >= 0 && (tops[wanted] as number) < innerHeight;
   if (isAtEnd && scrollY > 0) return ids[isSeen && wanted > read ? wanted : ids.length - 1] ?? "";
-  // Two that stand side by side begin at one height: the one that was asked for is meant.
+  // Two sections side by side begin at the same height: the one that was asked for is meant.
   if (isSeen && tops[wanted] === tops[read]) return chosen;
   return ids[Math.max(0, read)] ?? "";
 }

@@ -1,4 +1,4 @@
-// What every section is given: the report, what of it is shown, and how to go elsewhere.
+// What every section is given: the report, the part of it that is shown, and how to go elsewhere.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
@@ -29,14 +29,15 @@ export function colourOf(theme: Theme, side: Side): string {
   return theme.categories[side.index % theme.categories.length] as string;
 }
 
-/** The colour of a target, where all runs together have one of this label; else that of text. */
+/** The colour of a target, if all runs together have only one with this label; else that of
+ * text. */
 export function colourOfTarget({ report, theme }: View, target: string): string {
   const sides = report.sides.filter((one) => one.target === target);
   const [only] = sides;
   return only !== undefined && sides.length === 1 ? colourOf(theme, only) : theme.ink;
 }
 
-/** The stroke of a side's lines: told apart without colour too. */
+/** The stroke of a side's lines, which can be told apart without colour too. */
 export function dashOf(side: Side): readonly number[] {
   return dashes[side.index % dashes.length] as readonly number[];
 }

@@ -1,5 +1,5 @@
-// A browser that watches itself: whatever the page writes to the console or asks of a network is
-// kept, and must be nothing.
+// A browser that watches itself: everything that the page writes to the console or requests from a
+// network is recorded, and there must be nothing.
 
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ const PLACES = [
   "/usr/bin/google-chrome",
 ];
 
-/** Where Chromium lies, if it is here. */
+/** The path of Chromium, if it is installed. */
 export const executable = PLACES.find((path) => path !== undefined && existsSync(path));
 
 export function launch(): Promise<Browser> {
@@ -21,7 +21,7 @@ export function launch(): Promise<Browser> {
 
 export interface Watched {
   page: Page;
-  /** What should not have happened. */
+  /** Things that should not have happened. */
   troubles: string[];
 }
 
@@ -69,7 +69,7 @@ export async function drawAll(page: Page) {
   });
 }
 
-/** How long a change takes until it has been painted, in milliseconds. */
+/** How long it takes until a change has been painted, in milliseconds. */
 export async function timed(page: Page, change: () => Promise<unknown>): Promise<number> {
   await page.evaluate(() => {
     const clock = globalThis as unknown as { began: number; painted: Promise<number> };

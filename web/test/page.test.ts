@@ -1,5 +1,5 @@
 // Reports of real runs in a real browser: every view, its figures against the document, its files,
-// its manners (no request, no message, no script from data), and how it looks.
+// its manners (no requests, no messages, no script from data), and its looks.
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,9 +11,9 @@ import { drawAll, executable, launch, open, unfold } from "./browser";
 import { withPayload } from "./pages";
 import { fsprism, HOSTILE, makeRuns, place, type Runs, screenshots } from "./runs";
 
-/** So often a file is asked for. */
+/** How often a file is requested at most. */
 const ATTEMPTS_MOST = 4;
-/** The height in pixels of a window that soon shows all of a page. */
+/** The height in pixels of a window that quickly shows all of a page. */
 const TALL = 4000;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
 
@@ -39,7 +39,7 @@ describe.skipIf(executable === undefined)("a page", () => {
           await tab.screenshot({ path: whole, fullPage: true });
           await unfold(tab);
           await drawAll(tab);
-          // What sticks to the window would lie over what is photographed.
+          // What sticks to the window would cover what is photographed.
           await tab.locator(".top").evaluate((top) => {
             (top as HTMLElement).style.position = "static";
           });
@@ -181,7 +181,7 @@ describe.skipIf(executable === undefined)("a page", () => {
       expect(png.length, name).toBeGreaterThan(5000);
       const file = await saved(tab, chart.getByRole("button", { name: "SVG" }));
       const svg = readFileSync(file, "utf8");
-      // A parser of XML is the judge of whether the file is whole.
+      // An XML parser decides whether the file is complete.
       const root = await tab.evaluate((text) => {
         const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
         return parsed.querySelector("parsererror")?.textContent ?? parsed.documentElement.tagName;
@@ -242,7 +242,7 @@ describe.skipIf(executable === undefined)("a page", () => {
     const reading = tab.locator("#dimension-scaling .reading").first();
     await expect.poll(() => reading.textContent()).toMatch(/^1: .+ \d/);
     await tab.keyboard.press("ArrowRight");
-    // A busy machine can leave out the place after the first.
+    // On a busy machine, the second position may be left out.
     await expect.poll(() => reading.textContent()).toMatch(/^[2-9]\d*: /);
     await tab.context().close();
   });
@@ -361,7 +361,7 @@ describe.skipIf(executable === undefined)("a page", () => {
       expect(await tab.locator("#text").isVisible(), name).toBe(true);
       await tab.context().close();
     }
-    // What ends before its script is still read as text.
+    // The text before the script is shown even if the page is cut off there.
     const path = join(place, "half.html");
     writeFileSync(path, whole.slice(0, cut));
     const tab = await browser.newPage();
@@ -404,7 +404,7 @@ function isInView(tab: Page, id: string): Promise<boolean> {
   });
 }
 
-/** Elements that are wider than the window, but for what scrolls by itself. */
+/** Elements that are wider than the window, except for those that scroll separately. */
 function wider(tab: Page): Promise<string[]> {
   return tab.evaluate(() =>
     document.documentElement.scrollWidth <= innerWidth
@@ -422,13 +422,13 @@ async function cellsOf(rows: ReturnType<Page["locator"]>): Promise<string[][]> {
   );
 }
 
-/** The rows of a chart's CSV file, without its head. */
+/** The rows of a chart's CSV file, without the header. */
 async function csvOf(tab: Page, chart: ReturnType<Page["locator"]>): Promise<string[][]> {
   await chart.getByRole("button", { name: "Table", exact: true }).click();
   const path = await saved(tab, chart.getByRole("button", { name: "Save as CSV" }));
   await chart.getByRole("button", { name: "Hide table" }).click();
   const [, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
-  // Fields with commas are in quotation marks; no label of these runs has such a mark itself.
+  // Fields with commas are quoted; no label in these runs contains a quotation mark.
   return lines.map((line) =>
     [...line.matchAll(/("[^"]*"|[^,]*)(?:,|$)/g)]
       .slice(0, line.endsWith(",") ? undefined : -1)
@@ -437,7 +437,7 @@ async function csvOf(tab: Page, chart: ReturnType<Page["locator"]>): Promise<str
 }
 
 async function saved(tab: Page, button: ReturnType<Page["locator"]>): Promise<string> {
-  // A browser drops a download now and then where many come one after the other.
+  // A browser occasionally drops a download if many follow each other.
   for (let attempt = 1; ; attempt += 1) {
     const download = tab.waitForEvent("download", { timeout: 10_000 * attempt });
     await button.click();

@@ -1,4 +1,4 @@
-// Pages taken apart and put together again: with a footprint inside, or damaged.
+// Takes pages apart and puts them together again: with a footprint in them, or damaged.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { deflateSync, gunzipSync, inflateSync } from "node:zlib";
@@ -11,7 +11,7 @@ function between(id: string): RegExp {
   return new RegExp(`(<script type="application/octet-stream" id="${id}">)([^<]*)(</script>)`);
 }
 
-/** What an element of data holds, unpacked. */
+/** The decompressed contents of a data element. */
 export function unpacked(html: string, id: string): Buffer {
   const text = between(id).exec(html)?.[2];
   if (text === undefined) throw new Error(`the page has no ${id}`);
@@ -30,8 +30,8 @@ export function withPayload(html: string, change: (payload: Payload) => void): s
   return repacked(html, "payload", Buffer.from(JSON.stringify(payload)));
 }
 
-/** Writes the page at `from` with the recorded cachemaps and flame graph in it, as the program
- * will write those of a footprint. */
+/** Writes the page at `from` with the recorded cachemaps and flame graph in it, as the program will
+ * write those of a footprint. */
 export function writeWithFootprint(from: string, to: string): number {
   const html = readFileSync(from, "utf8");
   const sample = sampleOf(gunzipSync(readFileSync(fixture)));

@@ -1,5 +1,5 @@
-// How a page is read: questions of a stranger are answered where it opens, nothing is lost on the
-// way back, and what is not told at once is one step away.
+// How a page is read: a stranger's questions are answered where it opens, nothing is lost on the
+// way back, and what is not shown immediately is one step away.
 
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ import { typeset } from "../src/format/units";
 import { executable, launch, open, unfold } from "./browser";
 import { fsprism, place, screenshots } from "./runs";
 
-/** Half of what a survey's page took when all of it stood below each other. */
+/** Half of the height that a survey's page had when all of it was in one column. */
 const HEIGHT_MOST = 8150;
 const WINDOW = { viewport: { width: 1400, height: 900 } };
 
-// The runs are those of page.test.ts, which goes before.
+// The runs are those of page.test.ts, which goes first.
 describe.skipIf(executable === undefined)("a reader", () => {
   let browser: Browser;
   const file = (run: string) => join(place, run, "report.html");
@@ -59,7 +59,7 @@ describe.skipIf(executable === undefined)("a reader", () => {
     await expect.poll(() => said.textContent()).toContain(`${cell?.title}: `);
     expect(await said.textContent()).toMatch(/slower|cannot be told apart|the same|too little/);
     await expect.poll(() => isWhole(tab, "#distribution .also")).toBe(true);
-    // What is drawn above it late does not push it away.
+    // Things drawn late above it must not push it away.
     const top = () => tab.locator("#distribution").evaluate((it) => it.getBoundingClientRect().top);
     await tab.waitForTimeout(1500);
     expect(await top()).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe.skipIf(executable === undefined)("a reader", () => {
         /^(too little data|[\d,.]+ ?(ns|µs|ms|s|×|[KMGT]iB|bytes|[kMGT]? ?op\/s|[KMG]iB\/s)?)$/,
       );
     }
-    // Where one is marked as the best, some other is worse for certain.
+    // If one is marked as the best, some other is certainly worse.
     const marked = tab.locator(".relative tr", { has: tab.locator(".best") });
     for (const row of await marked.all()) {
       const title = ((await row.locator("button").textContent()) ?? "").replace(": speed-up", "");
@@ -117,12 +117,12 @@ describe.skipIf(executable === undefined)("a reader", () => {
   it("reads units and no raw numbers in any table", async () => {
     const { page: tab } = await survey();
     await unfold(tab);
-    // A button that has been clicked is called otherwise.
+    // A button that has been clicked has another name.
     const closed = tab.getByRole("button", { name: "Table", exact: true });
     while ((await closed.count()) > 0) await closed.first().click();
     const cells = await tab.locator(".chart-table td").allTextContents();
     expect(cells.length).toBeGreaterThan(100);
-    // More than four significant digits behind the point.
+    // More than four significant digits after the decimal point.
     const isRaw = (text: string) => /[1-9]\d*\.\d{5,}|\.0*[1-9]\d{4,}/.test(text);
     expect(cells.filter(isRaw)).toEqual([]);
     const heads = await tab.locator("#distribution table.figures thead").first().textContent();
@@ -167,7 +167,8 @@ describe.skipIf(executable === undefined)("a reader", () => {
     for (const kind of await kinds.all()) {
       expect((await kind.locator(".means").textContent())?.length).toBeGreaterThan(20);
     }
-    // By keyboard: charts that are drawn as they come into view may move what a click is aimed at.
+    // By keyboard, as charts that are drawn when they come into view may move the target of a
+    // click.
     await kinds.first().locator("summary").press("Enter");
     await expect.poll(() => kinds.first().locator("li, td").count()).toBeGreaterThan(0);
     await tab.context().close();
@@ -277,7 +278,7 @@ describe.skipIf(executable === undefined)("a reader", () => {
     const row = states.first().locator("tbody tr", { hasText: "none" });
     expect(await row.locator(".calls").getAttribute("title")).toContain("READ 8");
     expect(await tab.locator("#states").textContent()).toContain("MB of content");
-    // Nothing of costs and single operations: calls were counted.
+    // Nothing about costs and single operations, as calls were counted.
     expect(await tab.locator("main").textContent()).not.toMatch(/relative to the best|Effects/);
     await tab.screenshot({ path: join(screenshots, "network-window.png") });
     expect(troubles).toEqual([]);
@@ -300,19 +301,19 @@ describe.skipIf(executable === undefined)("a reader", () => {
   });
 });
 
-/** Makes replicates of half of the cells cost far more, whatever else moves on a busy machine. */
+/** Makes replicates of half of the cells cost far more than a busy machine could. */
 function slowedDown(journal: string) {
   const lines = readFileSync(journal, "utf8").trimEnd().split("\n");
-  // As lines were before they had numbers and checksums, which would be another's.
+  // Removes the line numbers and checksums, which would no longer match, as in older journals.
   const all = lines.map((line) => JSON.parse(line.replace(/,"line":\d+,"crc32":\d+}$/, "}")));
   for (const one of all.filter(({ kind }) => kind === "replicate")) {
-    // The primary metric, the time of an operation, stands first.
+    // The primary metric, the time of an operation, comes first.
     if (one.cell % 2 === 0) one.metrics[0] *= 20;
   }
   writeFileSync(journal, all.map((one) => `${JSON.stringify(one)}\n`).join(""));
 }
 
-/** Whether the first of these is seen from its top to its bottom. */
+/** Whether the first match is visible from top to bottom. */
 function isWhole(tab: Page, selector: string): Promise<boolean> {
   return tab
     .locator(selector)

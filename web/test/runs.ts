@@ -1,4 +1,4 @@
-// Runs and pages to look at, made by the real program below target/web-test.
+// Runs and pages to look at, made by the real program in target/web-test.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,17 +8,17 @@ import { gunzipSync } from "node:zlib";
 const root = resolve(import.meta.dirname, "../..");
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
 
-/** Everything that the tests make. */
+/** Where everything that the tests make is kept. */
 export const place = join(target, "web-test");
-/** Screenshots of every view, to be looked at. */
+/** Where screenshots of every view are kept, to be looked at. */
 export const screenshots = join(target, "web-screenshots");
 
-/** A label that would be markup or script, were labels ever taken for that. */
+/** A label that would be markup or script if labels were ever treated as such. */
 export const HOSTILE = '</script><img src=x onerror="globalThis.hostile=1">';
 
 const binary = process.env.FSPRISM ?? join(target, "debug/fsprism");
 
-/** Runs fsprism, and gives what it prints. */
+/** Runs fsprism, and returns what it prints. */
 export function fsprism(...words: string[]): string {
   return execFileSync(binary, words, {
     cwd: place,
@@ -31,12 +31,11 @@ export function fsprism(...words: string[]): string {
 /** Whether scratch targets can be made here. */
 export const isRoot = process.getuid?.() === 0;
 
-/** Whether the runs of the last time are looked at again, which measures nothing: for work on the
- * page. */
+/** Whether to reuse the runs of the last time instead of measuring, for work on the page. */
 const isKept = process.env.KEEP_RUNS !== undefined;
 
-/** Makes a run directory anew. Status 1 says that a cell failed; none may, but for one whose pages
- * something else on the machine threw out. */
+/** Makes a new run directory. Status 1 means that a cell failed, which may only happen if something
+ * else on the machine evicted its pages. */
 function measured(name: string, ...words: string[]): string {
   if (isKept && existsSync(join(place, name, "cells.jsonl"))) {
     fsprism("report", name);
@@ -58,15 +57,15 @@ function measured(name: string, ...words: string[]): string {
 }
 
 export interface Runs {
-  /** A survey of several targets, with blocks enough for intervals. */
+  /** A survey of several targets, with enough blocks for intervals. */
   survey: string;
   /** Curves with warm-ups, observations and laws. */
   curves: string;
   /** A search for cliffs. */
   cliff: string;
-  /** A survey with traces of its targets, and a file that is none. */
+  /** A survey with traces of its targets, and a file that is not one. */
   traced: string;
-  /** No run: a page of traces beside each other. */
+  /** Not a run: a page that compares traces. */
   compared: string;
   /** A network file system in every state of its caches, as it was recorded. */
   network: string;
@@ -83,7 +82,7 @@ export function makeRuns(): Runs {
   mkdirSync(screenshots, { recursive: true });
   const paths = [`one=${place}`, "two=/dev/shm"];
   const targets = isRoot ? ["tmpfs", "ext4", "xfs", "btrfs"] : paths;
-  // What needs no cache state that the rest of the machine could disturb.
+  // Benchmarks that need no cache state which the rest of the machine could disturb.
   const names = "random-read-4k-warm,sequential-write-4k-warm,create-100,stat-100,open-close-100";
   const brief = ["--benchmark", names, "--blocks", "2"];
   const limited = isRoot ? ["ext4:memory=64m", "xfs:memory=64m"] : paths;
@@ -119,7 +118,7 @@ function withTraces(run: string): string {
   return run;
 }
 
-/** A directory with the page of two traces. */
+/** A directory with the page that compares two traces. */
 function compared(): string {
   const directory = join(place, "compared");
   rmSync(directory, { recursive: true, force: true });
@@ -130,13 +129,13 @@ function compared(): string {
   return directory;
 }
 
-/** A manifest to change: as it was before there were checksums. */
+/** A manifest as it was before there were checksums, so that it can be changed. */
 function withoutChecksum(text: string) {
   const { crc32: _checksum, ...manifest } = JSON.parse(text);
   return manifest;
 }
 
-/** A run whose label has been changed by hand, since the command line takes none such. */
+/** A run whose label was changed by hand, as the command line does not accept such labels. */
 function relabelled(run: string): string {
   const path = join(run, "manifest.json");
   const manifest = withoutChecksum(readFileSync(path, "utf8"));
@@ -155,14 +154,14 @@ interface Line {
   pilots?: { cell: number }[];
 }
 
-/** A run as large as users make them, from the values of a smaller one: 4 targets of 60 benchmarks
- * and so many blocks. */
+/** A run as large as those of users, made from the values of a smaller one: 4 targets with 60
+ * benchmarks and this many blocks. */
 export function enlarged(run: string, name: string, blocks: number): string {
   const path = join(place, name);
   cpSync(run, path, { recursive: true });
   const manifest = withoutChecksum(readFileSync(join(run, "manifest.json"), "utf8"));
   const lines = readFileSync(join(run, "cells.jsonl"), "utf8").trimEnd().split("\n");
-  // As lines were before they had numbers and checksums, which would be another's.
+  // Removes the line numbers and checksums, which would no longer match, as in older journals.
   const plain = lines.map((line) => line.replace(/,"line":\d+,"crc32":\d+}$/, "}"));
   const journal = plain.map((line) => JSON.parse(line) as Line);
   const labels = manifest.targets.map((one: { label: string }) => one.label);
@@ -199,7 +198,7 @@ export function enlarged(run: string, name: string, blocks: number): string {
     join(path, "cells.jsonl"),
     written.map((line) => `${JSON.stringify(line)}\n`).join(""),
   );
-  // Logs lie under the index of their cell.
+  // Logs are stored under the index of their cell.
   const logs = (at: string, index: number) =>
     join(at, "histograms", `${String(index).padStart(4, "0")}.hlog`);
   sources.forEach((source, cell) => {

@@ -1,4 +1,4 @@
-// How fast a large page is: printed, since other work on the machine moves such numbers.
+// How fast a large page is. Only printed, as other work on the machine affects such numbers.
 
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { enlarged, fsprism, place, screenshots } from "./runs";
 
 const LARGEST_BYTES = 3 * 1024 * 1024;
 
-// The runs are those of page.test.ts, which goes before.
+// The runs are those of page.test.ts, which goes first.
 describe.skipIf(executable === undefined)("a large page", () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe.skipIf(executable === undefined)("a large page", () => {
   });
 
   it("of a journal that is nearly full opens", async () => {
-    // 76,800 replicates: as many as one run holds.
+    // 76,800 replicates, the most that one run can have.
     const run = enlarged(join(place, "survey"), "longest", 320);
     fsprism("report", "longest");
     const file = join(run, "report.html");

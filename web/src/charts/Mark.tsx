@@ -1,4 +1,4 @@
-// A target's mark in text.
+// The mark of a target, within text.
 
 import { markPath } from "./marks";
 

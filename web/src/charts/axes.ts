@@ -9,7 +9,7 @@ export interface Tick {
   text: string;
 }
 
-/** Steps of 1, 2 or 5 times a power of ten, of which about `wanted` lie up to `span`. */
+/** A step of 1, 2 or 5 times a power of ten, of which about `wanted` fit into `span`. */
 export function roundStep(span: number, wanted: number): number {
   const rough = span / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -25,14 +25,14 @@ export function linearTicks(end: number, wanted: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
 }
 
-/** Powers of ten from `least` to `most`, both of them included where they are no powers. */
+/** Powers of ten from `least` to `most`; both ends are included even if they are not powers. */
 export function powersOfTen(least: number, most: number): number[] {
   const first = Math.ceil(Math.log10(least) - 1e-9);
   const last = Math.floor(Math.log10(most) + 1e-9);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => 10 ** (first + index));
 }
 
-/** Those of `ticks` that lie at least `gap` from the one kept before. */
+/** The `ticks` that are at least `gap` away from the last one kept. */
 export function thinned(ticks: readonly Tick[], gap: number, place: (at: number) => number) {
   let before = Number.NEGATIVE_INFINITY;
   return ticks.filter((tick) => {
@@ -69,7 +69,7 @@ export function drawTicksBelow(
   }
 }
 
-/** Ticks at the left of a box, or at its right; `place` gives the y of a tick. */
+/** Ticks to the left of a box, or to its right; `place` gives the y of a tick. */
 export function drawTicksBeside(
   painter: Painter,
   box: Box,

@@ -15,14 +15,14 @@ export function packedColour(red: number, green: number, blue: number): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-/** The colours of a palette, and those of a theme's texts, as such numbers. */
+/** The colours of a palette as such numbers. */
 export function packedPalette(palette: Uint8Array): Uint32Array {
   return Uint32Array.from({ length: palette.length / 3 }, (_, entry) =>
     packedColour(palette[entry * 3] ?? 0, palette[entry * 3 + 1] ?? 0, palette[entry * 3 + 2] ?? 0),
   );
 }
 
-/** A canvas that is only ever a source of pixels. */
+/** A canvas that only serves as a source of pixels. */
 export function bitmapOf(pixels: Uint32Array, { width, height }: Size): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, width);
@@ -45,7 +45,7 @@ interface PictureContent {
   draw(painter: Painter, size: Size): void;
 }
 
-/** A picture with its title above, as PNG of twice the resolution and as SVG. */
+/** A picture with its title above, as a PNG at twice the resolution and as SVG. */
 export function canvasPicture({ title, theme, size, draw }: PictureContent): Picture {
   const whole = { width: size.width, height: size.height + TITLE_HEIGHT };
   return {

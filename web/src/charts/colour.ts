@@ -1,4 +1,4 @@
-// Colours as numbers: parsing, luminance and contrast after WCAG 2.2, distance in CIELAB, and how
+// Colours as numbers: parsing, luminance and contrast by WCAG 2.2, distance in CIELAB, and how
 // colours look to people who see two of the three primaries.
 
 export type Rgb = readonly [number, number, number];
@@ -12,7 +12,7 @@ export function hexOf([red, green, blue]: Rgb): string {
   return `#${((1 << 24) | (red << 16) | (green << 8) | blue).toString(16).slice(1)}`;
 }
 
-/** A channel of 0 to 255 as light, from 0 to 1 (IEC 61966-2-1). */
+/** A channel from 0 to 255 as light, from 0 to 1 (IEC 61966-2-1). */
 export function linear(channel: number): number {
   const share = channel / 255;
   return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
@@ -56,7 +56,7 @@ function applied(matrix: Matrix, [red, green, blue]: Rgb): Rgb {
   return [row(matrix[0]), row(matrix[1]), row(matrix[2])];
 }
 
-/** CIELAB of a colour under the white of sRGB (D65), as this deficiency sees it. */
+/** A colour in CIELAB under the white of sRGB (D65), as seen with this deficiency. */
 export function labOf(colour: Rgb, deficiency?: Matrix): Rgb {
   const light: Rgb = [linear(colour[0]), linear(colour[1]), linear(colour[2])];
   const [red, green, blue] = deficiency ? applied(deficiency, light) : light;
@@ -67,7 +67,7 @@ export function labOf(colour: Rgb, deficiency?: Matrix): Rgb {
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
-/** Distance of two colours in CIELAB (CIE 1976); about 2 is just noticed side by side. */
+/** Distance of two colours in CIELAB (CIE 1976); about 2 is barely noticeable side by side. */
 export function distance(left: Rgb, right: Rgb, deficiency?: Matrix): number {
   const [a, b] = [labOf(left, deficiency), labOf(right, deficiency)];
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);

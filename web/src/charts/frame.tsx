@@ -1,12 +1,12 @@
-// The frame of every chart: its title, what it says in a sentence, the table behind it, and the
-// buttons that save it as PNG, SVG or CSV.
+// The frame of every chart: its title, its message in a sentence, the table behind it, and buttons
+// to save it as PNG, SVG or CSV.
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { save } from "../data/save";
 import { digits, figure } from "../format/units";
 
-/** A figure: written with its unit on the screen, and with all its digits in files. */
+/** A figure, written with its unit on screen and with all its digits in files. */
 export interface Measured {
   value: number;
   said: string;
@@ -20,7 +20,7 @@ export interface Table {
   rows: TableCell[][];
 }
 
-/** A figure for a table; nothing where there is none. */
+/** A figure for a table; empty if there is none. */
 export function measured(
   value: number | null | undefined,
   said: (value: number, significant?: number) => string,
@@ -28,7 +28,7 @@ export function measured(
   return value == null ? "" : { value, said: said(value, DIGITS) };
 }
 
-/** Digits of figures in tables. */
+/** Significant digits of figures in tables. */
 const DIGITS = 4;
 
 /** A figure of a metric for a table. */
@@ -36,7 +36,7 @@ export function ofUnit(unit: string, value: number | null | undefined): TableCel
   return measured(value, (it, significant) => figure(unit, it, significant));
 }
 
-/** What stands in a table on the screen. */
+/** The text of a cell on screen. */
 export function cellText(cell: TableCell): string {
   if (typeof cell === "string") return cell;
   if (typeof cell === "object") return cell.said;
@@ -47,7 +47,7 @@ function grouped(value: number): string {
   return Math.abs(value) < 10_000 ? String(value) : value.toLocaleString("en");
 }
 
-/** How a chart is turned into a file. */
+/** How to turn a chart into a file. */
 export interface Picture {
   png(): Promise<Blob>;
   svg(): string;
@@ -55,19 +55,19 @@ export interface Picture {
 
 export interface ChartFrameProps {
   title: string;
-  /** One sentence for those who do not see the chart: what it shows, and its main figures. */
+  /** One sentence for people who cannot see the chart: what it shows, and its main figures. */
   summary: string;
-  /** The name of saved files, without their ending. */
+  /** The name of saved files, without extension. */
   file: string;
   table: () => Table;
-  /** Asked when something is to be saved: the chart need not exist before. */
+  /** Called when something is to be saved; the chart need not exist before that. */
   picture?: () => Picture | null;
-  /** Notes below the chart: warnings that apply, how to read it. */
+  /** Notes below the chart: relevant warnings, how to read it. */
   notes?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** Rows of a table that are shown; the file has all. */
+/** Rows of a table to show; the file contains all. */
 const ROWS_SHOWN = 500;
 
 export function ChartFrame(props: ChartFrameProps) {
@@ -147,7 +147,7 @@ function saveSvg(props: ChartFrameProps) {
   if (picture) save(`${props.file}.svg`, "image/svg+xml", picture.svg());
 }
 
-/** A table as RFC 4180 has it. */
+/** A table in CSV, as defined by RFC 4180. */
 export function csvOf({ head, rows }: Table): string {
   const field = (cell: TableCell) => {
     const text = String(typeof cell === "object" ? cell.value : cell);

@@ -11,43 +11,43 @@ export interface ColourScale {
   least: number;
   most: number;
   isLog: boolean;
-  /** What is counted, for the legend. */
+  /** What is counted, to label the legend. */
   label: string;
   /** A value in words. */
   format(value: number): string;
-  /** What cells without a value are called; no swatch without it. */
+  /** What to call cells without a value; without this, there is no swatch for them. */
   never?: string;
-  /** The part of the palette's beginning that is left out; see `firstOn`. */
+  /** How much of the palette's beginning to leave out; see `firstOn`. */
   first: number;
 }
 
-/** On a dark surface the darkest colours could not be told from what was never touched. */
+/** On a dark surface, the darkest colours would look like what was never touched. */
 export const firstOn: Record<ThemeName, number> = { light: 0, dark: 0.2 };
 
-/** The entry of the palette for a place on the scale. */
+/** The palette entry for a position on the scale. */
 export function entryFor({ first }: ColourScale, share: number): number {
   return entryOf(first + (1 - first) * share);
 }
 
-/** Where on the scale a value lies, from 0 to 1. */
+/** The position of a value on the scale, from 0 to 1. */
 export function shareOn(scale: ColourScale, value: number): number {
   if (scale.isLog) return logShare(value, scale.least, scale.most);
   return scale.most > scale.least ? (value - scale.least) / (scale.most - scale.least) : 1;
 }
 
-/** Room that a legend takes where this much width is. */
+/** The height of a legend at this width. */
 export function legendHeight(width: number): number {
   return width < NARROW ? 56 : 38;
 }
 
-/** Narrower than this, in CSS pixels, the label stands above the strip. */
+/** If narrower than this, in CSS pixels, the label is above the strip. */
 const NARROW = 520;
-/** A strip shorter than this has no room for its ticks. */
+/** A strip shorter than this has no room for ticks. */
 const STRIP_LEAST = 110;
 const STRIP_HEIGHT = 10;
 const STRIPES = 64;
 
-/** Ticks of a scale that do not run into one another on a strip of this width. */
+/** Ticks of a scale that do not collide on a strip of this width. */
 export function legendTicks(scale: ColourScale, width: number): Tick[] {
   const { least, most, isLog, format } = scale;
   const inner = isLog ? powersOfTen(least, most).filter((at) => at > least && at < most) : [];
@@ -86,7 +86,7 @@ export function drawLegend(
   drawStrip(painter, { x: x + named, y, width: Math.min(280, beside) }, scale, theme);
 }
 
-/** The strip with its ticks, and the swatch of what has no value. */
+/** The strip with its ticks, and the swatch for cells without a value. */
 function drawStrip(
   painter: Painter,
   { x: left, y, width: strip }: { x: number; y: number; width: number },
@@ -95,7 +95,7 @@ function drawStrip(
 ) {
   for (let stripe = 0; stripe < STRIPES; stripe += 1) {
     const at = (stripe / STRIPES) * strip;
-    // Half a pixel more than its share, so that no seam shows.
+    // Half a pixel wider than its share, to avoid visible seams.
     const wide = Math.min(strip / STRIPES + 0.5, strip - at);
     const fill = colourOf(scale.palette, entryFor(scale, stripe / (STRIPES - 1)) / (ENTRIES - 1));
     painter.rect(left + at, y, wide, STRIP_HEIGHT, fill);

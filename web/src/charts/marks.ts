@@ -1,11 +1,11 @@
-// The mark of a target: a shape beside its colour, for those who do not see the colour.
+// The mark of a target: a shape in addition to its colour, for people who cannot see the colour.
 
 import { element } from "./svg";
 
 const SIDES = { square: 4, diamond: 4, up: 3, down: 3, hexagon: 6 };
-/** In the order of targets; then they begin again, as colours do. */
+/** In the order of targets, then repeating, as colours do. */
 const SHAPES = ["circle", "square", "diamond", "up", "down", "hexagon"] as const;
-/** In which direction the first corner lies, and how far: all marks look equally large. */
+/** The direction and distance of the first corner, chosen so that all marks look equally large. */
 const TURNED: Record<keyof typeof SIDES, [degrees: number, far: number]> = {
   square: [45, 1.25],
   diamond: [0, 1.3],

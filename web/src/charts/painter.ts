@@ -1,5 +1,5 @@
-// What widgets draw with: few shapes, each made once for a canvas and once for SVG, so that a saved
-// picture is what was on the screen.
+// What widgets draw with: a few shapes, implemented for a canvas and for SVG, so that a saved
+// picture is what was on screen.
 
 import { element, file, text as svgText } from "./svg";
 
@@ -12,25 +12,25 @@ export interface TextStyle {
   upwards?: boolean;
 }
 
-/** Shapes in CSS pixels. Text is placed by its middle height. */
+/** Shapes in CSS pixels. Text is positioned by its vertical middle. */
 export interface Painter {
   rect(x: number, y: number, width: number, height: number, fill: string): void;
   outline(x: number, y: number, width: number, height: number, stroke: string, line?: number): void;
   line(x1: number, y1: number, x2: number, y2: number, stroke: string, width?: number): void;
-  /** Corners as x, y, x, y, ...; `stroke` closes the seams between neighbours. */
+  /** Corners as x, y, x, y, ...; `stroke` hides the seams between neighbours. */
   polygon(points: readonly number[], fill: string, stroke?: string, width?: number): void;
   text(content: string, x: number, y: number, style: TextStyle): void;
   textWidth(content: string, size?: number): number;
-  /** Scales a part of a bitmap, each of its pixels a rectangle with sharp edges. */
+  /** Scales a part of a bitmap so that each of its pixels is a rectangle with sharp edges. */
   image(bitmap: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
-  /** Draws what `draw` draws, but only within this rectangle. */
+  /** Draws what `draw` draws, clipped to this rectangle. */
   within(x: number, y: number, width: number, height: number, draw: () => void): void;
 }
 
 export const FONT = "system-ui, sans-serif";
 export const FONT_SIZE = 12;
 
-/** Draws on a canvas whose transformation is already that of the device. */
+/** Draws on a canvas whose transformation is already set up for the device. */
 export class CanvasPainter implements Painter {
   readonly context: CanvasRenderingContext2D;
 
@@ -114,7 +114,7 @@ export class CanvasPainter implements Painter {
 
   private font(size = FONT_SIZE, bold = false) {
     const font = `${bold ? "600 " : ""}${size}px ${FONT}`;
-    // Setting a font parses it, which is dear when there are thousands of texts.
+    // Setting a font parses it, which is expensive with thousands of texts.
     if (font !== this.lastFont) this.context.font = font;
     this.lastFont = font;
   }
@@ -164,7 +164,7 @@ export class SvgPainter implements Painter {
     );
   }
 
-  /** Without a font at hand: the mean width of a letter of common sans-serif fonts. */
+  /** Without a font, estimates from the mean width of a letter in common sans-serif fonts. */
   textWidth(content: string, size = FONT_SIZE): number {
     return content.length * size * 0.6;
   }
@@ -186,7 +186,7 @@ export class SvgPainter implements Painter {
     this.parts = [...outer, clip, group];
   }
 
-  /** Draws what `draw` draws, moved. */
+  /** Draws what `draw` draws, translated. */
   moved(x: number, y: number, draw: () => void) {
     const outer = this.parts;
     this.parts = [];
@@ -201,7 +201,7 @@ export class SvgPainter implements Painter {
   }
 }
 
-/** `content`, or as much of its beginning as `width` leaves room for. */
+/** `content`, or as much of its beginning as fits into `width`. */
 export function clipped(content: string, width: number, measure: (text: string) => number): string {
   if (measure(content) <= width) return content;
   let [low, high] = [0, content.length];

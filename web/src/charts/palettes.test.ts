@@ -1,5 +1,5 @@
-// Colours hold what the page promises: order by luminance, readable text, and targets that are told
-// apart with every common kind of colour blindness.
+// The colours keep the page's promises: they are ordered by luminance, text on them is readable,
+// and targets can be told apart with every common kind of colour blindness.
 
 import { describe, expect, it } from "vitest";
 import { contrast, deficiencies, distance, luminance, rgbOf } from "./colour";
@@ -16,8 +16,9 @@ import {
 } from "./palettes";
 import { themes } from "./theme";
 
-/** Least distance in CIELAB between two categories as any of the deficiencies sees them: several
- * times what is just noticed, for thin lines need more than areas do. Dashes add to it. */
+/** The least distance in CIELAB between two categories, as seen with any of the deficiencies. It is
+ * several times what is barely noticeable, as thin lines need more than areas. Dashes help as
+ * well. */
 const DISTANCE_LEAST = 14;
 
 describe("palettes", () => {
@@ -30,7 +31,7 @@ describe("palettes", () => {
     const all = Array.from({ length: ENTRIES }, (_, entry) =>
       luminance(rgbAt(palette, entry / 255)),
     );
-    // The published tables are of 8 bits per channel: a step can lose a quarter of one grey level.
+    // The published tables have 8 bits per channel, so a step can lose a quarter of a grey level.
     for (let entry = 1; entry < ENTRIES; entry += 1) {
       expect(all[entry]).toBeGreaterThan((all[entry - 1] as number) - 0.001);
       if (entry >= 4) expect(all[entry]).toBeGreaterThan(all[entry - 4] as number);

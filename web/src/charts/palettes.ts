@@ -43,7 +43,7 @@ export const divergent: Palette = between([
   [140, 10, 32],
 ]);
 
-/** The same for a dark surface: what is the same recedes into it. */
+/** The same for a dark surface, into which "the same" recedes. */
 const divergentDark: Palette = between([
   [120, 190, 250],
   [62, 120, 178],
@@ -56,7 +56,7 @@ const divergentDark: Palette = between([
 
 export const divergentOn = { light: divergent, dark: divergentDark } as const;
 
-/** The entry for `t` from 0 to 1; what lies outside takes the nearer end. */
+/** The entry for `t` from 0 to 1; values outside are clamped. */
 export function entryOf(t: number): number {
   return Math.max(0, Math.min(ENTRIES - 1, Math.round(t * (ENTRIES - 1))));
 }
@@ -66,19 +66,20 @@ export function rgbAt(palette: Palette, t: number): Rgb {
   return [palette[at] ?? 0, palette[at + 1] ?? 0, palette[at + 2] ?? 0];
 }
 
-/** The colour for `t` from 0 to 1, as CSS has it. */
+/** The colour for `t` from 0 to 1, in CSS notation. */
 export function colourOf(palette: Palette, t: number): string {
   return hexOf(rgbAt(palette, t));
 }
 
-/** Black or white, whichever is told better from `ground`: one of them always has 4.5:1 or more. */
+/** Black or white, whichever is easier to read on `ground`: one of them always has 4.5:1 or
+ * more. */
 export function textOn(ground: string): "#000000" | "#ffffff" {
   const colour = rgbOf(ground);
   const black = contrast([0, 0, 0], colour);
   return black >= contrast([255, 255, 255], colour) ? "#000000" : "#ffffff";
 }
 
-/** Where a value lies on a scale of logarithms from `least` to `most`, from 0 to 1. */
+/** The position of a value on a logarithmic scale from `least` to `most`, from 0 to 1. */
 export function logShare(value: number, least: number, most: number): number {
   return most > least ? Math.log(value / least) / Math.log(most / least) : 1;
 }

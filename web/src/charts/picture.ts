@@ -1,11 +1,11 @@
-// Charts as files: an SVG text is the picture, and what is painted of it the PNG.
+// Charts as files: an SVG text is the picture, and the PNG is painted from it.
 
 import type { Picture } from "./frame";
 
 /** Pixels of the PNG per CSS pixel. */
 const DENSITY = 2;
 
-/** The picture that a function draws as SVG, of this size in CSS pixels. */
+/** The picture that a function draws as SVG; its size is in CSS pixels. */
 export function pictureOf(draw: () => string): Picture {
   return { svg: draw, png: () => painted(draw()) };
 }
@@ -24,11 +24,11 @@ async function painted(svg: string): Promise<Blob> {
   return pngOf(canvas);
 }
 
-/** What is on a canvas, as PNG. Not by `toBlob`: Chromium does that when it has nothing else to do,
- * which can be seconds later. */
+/** The contents of a canvas as PNG. Does not use `toBlob`, as Chromium only does that when it is
+ * idle, which can be seconds later. */
 export function pngOf(canvas: HTMLCanvasElement): Blob {
   const [, text = ""] = canvas.toDataURL("image/png").split("base64,");
-  // A canvas that is too large gives no data.
+  // A canvas that is too large returns no data.
   if (text === "") throw new Error("the picture is too large for this browser");
   return new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))], {
     type: "image/png",

@@ -1,9 +1,9 @@
-// Reads what scripts/record-sample.mjs wrote; for tests and the gallery, never in the page.
+// Reads the output of scripts/record-sample.mjs, for tests and the gallery, never for the page.
 
 import type { CachemapData } from "./cachemap/layout";
 
 export interface Sample {
-  /** What was recorded, and with what. */
+  /** What was recorded, and how. */
   about: string;
   cachemaps: CachemapData[];
   flame: {
@@ -21,7 +21,7 @@ interface Place {
   length: number;
 }
 
-/** Decodes the file's bytes, already unpacked. */
+/** Decodes the file's bytes, already decompressed. */
 export function sampleOf(bytes: Uint8Array): Sample {
   const { buffer } = bytes.slice();
   const jsonLength = new DataView(buffer).getUint32(0, true);
@@ -38,7 +38,7 @@ export function sampleOf(bytes: Uint8Array): Sample {
     name: u32(header.flame.name),
     own: f64(header.flame.own),
   };
-  // Each node of the tree is a stack; the root's name is the program's, and no frame.
+  // Each node of the tree is a stack; the root's name is that of the program, not of a frame.
   const stacks = { parent: flame.parent, name: flame.name };
   const cachemaps = header.cachemaps.map((map: Record<string, Place>) => ({
     ...map,

@@ -71,7 +71,7 @@ describe("domains", () => {
     ]);
   });
 
-  // An axis from 99.9 % to 100 % read "100 %" at each of its ticks.
+  // An axis from 99.9 % to 100 % used to say "100 %" at every tick.
   it("have texts that tell them apart", () => {
     const format = (value: number, significant = 2) =>
       `${Number(value.toPrecision(significant))} %`;

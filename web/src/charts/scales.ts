@@ -1,15 +1,15 @@
-// Scales: from values to places on a chart, and where their ticks stand.
+// Scales: from values to positions on a chart, and where their ticks are.
 
 export type ScaleKind = "linear" | "log2" | "log10";
 
-/** A scale from a domain of values to a range of places. */
+/** A scale from a domain of values to a range of positions. */
 export interface Scale {
   kind: ScaleKind;
   domain: [number, number];
   range: [number, number];
 }
 
-/** Where a value stands. */
+/** The position of a value. */
 export function place(scale: Scale, value: number): number {
   const [low, high] = scale.domain.map((end) => transformed(scale.kind, end)) as [number, number];
   const [from, to] = scale.range;
@@ -22,11 +22,11 @@ function transformed(kind: ScaleKind, value: number): number {
   return kind === "log2" ? Math.log2(value) : Math.log10(value);
 }
 
-/** Digits that every tick has room for, and those of one that are still read. */
+/** The digits that every tick has room for, and the most that can still be read. */
 const [DIGITS_LEAST, DIGITS_MOST] = [2, 7];
 
-/** Values at which ticks stand, at most about `most` of them; of sizes (`isBinary`), those on a
- * linear scale are multiples of a power of 2. */
+/** The values at which ticks are, about `most` at most. For sizes (`isBinary`), those on a linear
+ * scale are multiples of a power of 2. */
 export function ticks(
   kind: ScaleKind,
   [low, high]: [number, number],
@@ -49,13 +49,13 @@ export function ticks(
   return powers.length > 0 ? powers : [low, high];
 }
 
-/** Multiples of a power of 2; there is no part of a byte. */
+/** Multiples of a power of 2, at least 1: there are no fractions of a byte. */
 function binaryTicks(low: number, high: number, most: number): number[] {
   return multiples(low, high, 2 ** Math.max(0, Math.ceil(Math.log2((high - low) / most))));
 }
 
-/** Ticks in words, with as many digits as their distance needs: beside each other, `100 %` and
- * `100 %` would make a difference large that is none. */
+/** Ticks in words, with as many digits as their distance needs: `100 %` next to `100 %` would make
+ * a difference look large that is not. */
 export function tickTexts(
   at: number[],
   format: (value: number, significant?: number) => string,
@@ -85,7 +85,7 @@ function multiples(low: number, high: number, step: number): number[] {
   return found;
 }
 
-/** Within a decade or two: 1, 2 and 5 times powers of ten, or a linear step where that is finer. */
+/** Within one or two decades: 1, 2 and 5 times powers of ten, or a linear step if that is finer. */
 function decadeTicks(low: number, high: number, most: number): number[] {
   const found: number[] = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
@@ -97,7 +97,7 @@ function decadeTicks(low: number, high: number, most: number): number[] {
   return found.length >= 3 ? found : linearTicks(low, high, Math.max(4, most));
 }
 
-/** The least domain that holds all values that can stand on a scale of this kind. */
+/** The smallest domain with all values that can be on a scale of this kind. */
 export function domainOf(kind: ScaleKind, values: Iterable<number>): [number, number] {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -110,7 +110,7 @@ export function domainOf(kind: ScaleKind, values: Iterable<number>): [number, nu
   return [low, high];
 }
 
-/** A domain with room at both ends, so that what lies at an end is seen whole. */
+/** A domain with room at both ends, so that what is at an end is fully visible. */
 export function padded(
   kind: ScaleKind,
   [low, high]: [number, number],

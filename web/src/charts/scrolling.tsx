@@ -1,5 +1,5 @@
-// What may be wider than its place, and then scrolls by itself: by keyboard too. What is not leaves
-// the heads of its tables to the window.
+// Content that may be wider than its place, and then scrolls separately, also by keyboard. If it is
+// not wider, the heads of its tables stick to the window.
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -16,7 +16,7 @@ export function Scrolling({ label, children }: { label: string; children: Compon
     if (element.firstElementChild) observer.observe(element.firstElementChild);
     return () => observer.disconnect();
   }, []);
-  // Only what scrolls is a stop of the keyboard.
+  // Only what scrolls can be focused by keyboard.
   const reached = isWider ? { tabIndex: 0, role: "group" as const, "aria-label": label } : {};
   return (
     <div ref={holder} class={isWider ? "scrolling wider" : "scrolling"} {...reached}>

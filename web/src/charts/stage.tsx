@@ -1,5 +1,5 @@
-// The canvas that widgets draw on: as wide as its place, sharp on every screen, focusable, with
-// what is pointed at, dragged or typed handed on in CSS pixels.
+// The canvas that widgets draw on: as wide as its place, sharp on every screen, and focusable.
+// Passes on pointing, dragging and keys in CSS pixels.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Size } from "./bitmap";
@@ -8,27 +8,27 @@ import type { Theme } from "./theme";
 
 export interface StageProps {
   theme: Theme;
-  /** What it is, for those who do not see it, with the keys that it takes. */
+  /** What it is, for people who cannot see it, and the keys that it takes. */
   label: string;
   height: number | ((width: number) => number);
   /** Must be cheap: it is called whenever the component around the stage is rendered. */
   draw(painter: Painter, size: Size): void;
-  /** Told when the width is known, and when it changes. */
+  /** Called when the width is known, and whenever it changes. */
   onWidth?(width: number): void;
   onPoint?(x: number, y: number): void;
   onLeave?(): void;
   onPress?(x: number, y: number): void;
   onDrag?(dx: number, dy: number): void;
-  /** True when the key was used, so that it does nothing else. */
+  /** Returns whether the key was used, so that it does nothing else. */
   onKey?(event: KeyboardEvent): boolean;
-  /** The wheel turned with the control key: positive is away from the picture. */
+  /** Called when the wheel is turned with the control key; a positive direction zooms out. */
   onZoom?(direction: number, x: number, y: number): void;
   cursor?: string;
-  /** What is under the pointer, beside it; screen readers have it from elsewhere. */
+  /** What is under the pointer, shown beside it; screen readers get it elsewhere. */
   tip?: string | null;
 }
 
-/** Farther than this from where it was pressed, a pointer drags. */
+/** A pointer that moves farther than this from where it was pressed is dragging. */
 const DRAG_FROM = 4;
 const WIDTH_FIRST = 640;
 
@@ -42,7 +42,7 @@ export function Stage(props: StageProps) {
   useLayoutEffect(() => props.onWidth?.(width), [width]);
   useZoom(canvas, props);
   const outline = focused ? `2px solid ${props.theme.accent}` : "none";
-  // Preact gives lengths no unit of its own.
+  // Preact does not add units to lengths.
   const style = {
     display: "block",
     width: "100%",
@@ -76,7 +76,7 @@ interface Place {
   y: number;
 }
 
-/** Beside the pointer, on the side where there is more room. */
+/** Next to the pointer, on the side with more room. */
 function Tip({ text, place, width }: { text: string; place: Place; width: number }) {
   const isLeft = place.x < width / 2;
   const side = isLeft ? { left: `${place.x + 14}px` } : { right: `${width - place.x + 14}px` };
@@ -107,7 +107,7 @@ function paint(canvas: HTMLCanvasElement | null, size: Size, props: StageProps) 
   if (!canvas || !context) return;
   const scale = window.devicePixelRatio || 1;
   const [across, down] = [Math.round(size.width * scale), Math.round(size.height * scale)];
-  // Setting a canvas's size empties it, even to what it was.
+  // Setting the size of a canvas clears it, even if it does not change.
   if (canvas.width !== across || canvas.height !== down) {
     canvas.width = across;
     canvas.height = down;
@@ -118,7 +118,8 @@ function paint(canvas: HTMLCanvasElement | null, size: Size, props: StageProps) 
   props.draw(painter, size);
 }
 
-/** The browser would zoom the page: only a listener that is not passive can prevent that. */
+/** Zooms with the wheel. The browser would zoom the page, which only a listener that is not passive
+ * can prevent. */
 function useZoom(canvas: { current: HTMLCanvasElement | null }, props: StageProps) {
   const latest = useRef(props);
   latest.current = props;

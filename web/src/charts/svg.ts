@@ -1,6 +1,6 @@
-// Writing SVG: elements with escaped text, nothing else.
+// Writes SVG: elements with escaped text, nothing else.
 
-/** What XML does not allow at all, escaped or not (XML 1.0, production 2, "Char"). */
+/** Characters that XML does not allow, escaped or not (XML 1.0, production 2, "Char"). */
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\p{Surrogate}]/gu;
 
 export function escaped(text: string): string {
@@ -14,7 +14,7 @@ export function escaped(text: string): string {
 
 type Attributes = Record<string, string | number | undefined>;
 
-/** One element; `content` is markup already. */
+/** An element; `content` is already markup. */
 export function element(name: string, attributes: Attributes, content = ""): string {
   const written = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
@@ -42,7 +42,7 @@ export function file(width: number, height: number, surface: string, content: st
   return `<?xml version="1.0" encoding="UTF-8"?>\n${all}\n`;
 }
 
-/** Coordinates need no more than a hundredth of a pixel. */
+/** Rounds coordinates to a hundredth of a pixel, which is enough. */
 function numberOrText(value: string | number): string {
   return typeof value === "number" ? String(Math.round(value * 100) / 100) : value;
 }

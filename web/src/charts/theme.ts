@@ -9,17 +9,17 @@ export interface Theme {
   surface: string;
   /** Text. */
   ink: string;
-  /** Text of less weight: axes, notes. */
+  /** Less prominent text: axes, notes. */
   muted: string;
   /** Lines of grids and frames. */
   rule: string;
-  /** Where something is selected or focused. */
+  /** What is selected or focused. */
   accent: string;
-  /** Eight colours for targets, each told from the others under every common kind of colour
-   * blindness (after Okabe & Ito, "Color Universal Design", 2008; moved until each has a contrast
-   * of 3:1 or more with the surface and the distances that palettes.test.ts asks for). */
+  /** Eight colours for targets, distinguishable under every common kind of colour blindness (after
+   * Okabe & Ito, "Color Universal Design", 2008; adjusted until each has a contrast of 3:1 or more
+   * with the surface and the distances that palettes.test.ts asks for). */
   categories: readonly string[];
-  /** Where a byte or a cell was never touched. */
+  /** Bytes and cells that were never touched. */
   never: string;
 }
 
@@ -65,7 +65,7 @@ const DARK: Theme = {
 
 export const themes: Record<ThemeName, Theme> = { light: LIGHT, dark: DARK };
 
-/** Strokes for lines of targets, so that they differ by more than colour. */
+/** Strokes for the lines of targets, so that they differ by more than colour. */
 export const dashes: readonly (readonly number[])[] = [
   [],
   [7, 4],

@@ -1,4 +1,5 @@
-// The histogram over time, as heat maps and surfaces want it: log2 buckets of latency over slices.
+// The histogram over time, in the form that heat maps and surfaces take: log2 buckets of latency
+// over slices of time.
 
 import { count as counted, figure, nanoseconds, trimmed } from "../format/units";
 import { linearTicks, type Tick } from "./axes";
@@ -10,13 +11,13 @@ export interface Timeline {
   slices: number;
   log2_first: number;
   rows: number;
-  /** Operations, row by row, in each row slice by slice. */
+  /** Operations, row by row, and slice by slice within a row. */
   count: Float64Array;
 }
 
 const NS_PER_S = 1e9;
 
-/** Slices of time since the replicate began. */
+/** The axis of time since the replicate began, in slices. */
 export function timeAxis({ slice_ns, slices }: Timeline): CellAxis {
   const seconds = (slice: number) => (slice * slice_ns) / NS_PER_S;
   const ticks = linearTicks(seconds(slices), 8).map((at) => ({
@@ -35,7 +36,8 @@ export function powerOfTwo(exponent: number): string {
   return `2${[...String(exponent)].map((digit) => SUPERSCRIPTS[Number(digit)]).join("")}`;
 }
 
-/** Buckets from a power of 2 to the next; round times lie between their limits. */
+/** The axis of buckets, each from a power of 2 to the next. Ticks are at round times between their
+ * limits. */
 export function latencyAxis({ log2_first, rows }: Timeline): CellAxis {
   const ticks: Tick[] = [];
   for (let power = 0; power <= 12; power += 1) {
@@ -52,7 +54,7 @@ export function latencyAxis({ log2_first, rows }: Timeline): CellAxis {
   return { label: "latency, in buckets of 2ⁿ ns", cells: rows, ticks, otherTicks, cell };
 }
 
-/** Each count as a share of its slice's operations; 0 where a slice has none. */
+/** Each count as a share of its slice's operations; 0 if a slice has none. */
 export function sharesOf({ count, slices, rows }: Timeline): Float64Array {
   const shares = new Float64Array(count.length);
   for (let slice = 0; slice < slices; slice += 1) {
@@ -73,7 +75,8 @@ export function timelineMatrix(timeline: Timeline): Matrix {
   return { columns, rows, values: sharesOf(timeline) };
 }
 
-/** One sentence: how many operations, and which bucket held the most of them at both ends. */
+/** A sentence about how many operations there were, and the fullest bucket at the start and the
+ * end. */
 export function timelineSummary(timeline: Timeline): string {
   const { slices, rows, count, log2_first, slice_ns } = timeline;
   const peak = (slice: number) => {

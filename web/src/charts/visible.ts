@@ -1,11 +1,11 @@
-// Charts are drawn when they come near the window: a page has hundreds of them. On paper all of
-// them are, and at once: the browser takes what stands there when its event has been handled.
+// Charts are only drawn near the window, as a page has hundreds of them. For paper, all of them are
+// drawn, and immediately: the browser prints what is there when its event has been handled.
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-// What a chart that is made because of printing (in a fold that opens) has not seen itself. This
-// listener is the first, so that those of components find it up to date.
+// For charts that are created by printing (in a fold that opens), and have not seen the event. This
+// listener is registered first, so that those of components find the variable up to date.
 let isPrinting = false;
 if (typeof addEventListener === "function") {
   addEventListener("beforeprint", () => {
@@ -31,7 +31,7 @@ export function usePrinted(): boolean {
   return printed;
 }
 
-/** Whether the element is near the window now; printing counts as that. */
+/** Whether the element is currently near the window, or the page is being printed. */
 function useNear(holder: RefObject<Element | null>): boolean {
   const [near, setNear] = useState(isPrinting);
   useLayoutEffect(() => {
@@ -48,7 +48,7 @@ function useNear(holder: RefObject<Element | null>): boolean {
 }
 
 /** What a chart draws: the newest while it is near the window, else what it drew last. So a change
- * of filters costs the few charts that are looked at, however many have been seen. */
+ * of filters only costs the few charts being looked at, however many have been visible before. */
 export function useDrawn<T>(holder: RefObject<Element | null>, newest: T): T | null {
   const near = useNear(holder);
   const held = useRef<T | null>(null);

@@ -1,4 +1,4 @@
-// What was traced, found by what the address names, and its stacks as the widgets take them.
+// What was traced, selected by the address, and its stacks in the form that widgets take.
 
 import type { CachemapData, StackTree } from "../charts/cachemap/layout";
 import type {
@@ -14,9 +14,9 @@ import { floats, unsigned, unsigned64 } from "./payload";
 import type { FootprintRoute } from "./route";
 import type { Selection } from "./selection";
 
-/** A target, or a program, with what was traced of it. */
+/** A target or program, with what was traced of it. */
 export interface Subject {
-  /** Unlike any other's: with the run's name where there are several runs. */
+  /** A unique label, which includes the run's name if there are several runs. */
   label: string;
   operations: Map<string, Operation>;
 }
@@ -24,20 +24,20 @@ export interface Subject {
 /** One operation of a subject. */
 export interface Operation {
   cachemaps: Map<CachemapOf, Cachemap>;
-  /** By what frames stand for. */
+  /** By what the frames stand for. */
   graphs: Map<string, FlameGraph>;
 }
 
-/** The operation of a trace that is of a whole program: its functions are none of the kernel's, so
- * the kernel's categories say nothing of them. */
+/** The operation name of a trace of a whole program. Its functions are not the kernel's, so the
+ * kernel's categories do not apply to them. */
 const PROGRAM = "program";
 
-/** What is shown of all that was traced: always something that there is. */
+/** The part of what was traced that is shown. It always exists. */
 export interface Shown {
   subjects: Subject[];
   subject: Subject;
   operation: string;
-  /** What it is compared with, if it is and has the operation too. */
+  /** The subject that it is compared with, if there is one and it has the operation too. */
   against: Subject | null;
   frames: string;
   weight: string;
@@ -45,7 +45,7 @@ export interface Shown {
   difference: Difference | null;
 }
 
-/** All that was traced of the targets that are shown, in the order of the page. */
+/** Everything that was traced of the targets that are shown, in the order of the page. */
 export function subjectsOf(report: Report, selection: Selection): Subject[] {
   const subjects = new Map<string, Subject>();
   const { cachemaps, flame_graphs } = report.payload;
@@ -69,8 +69,8 @@ export function subjectsOf(report: Report, selection: Selection): Subject[] {
   return [...subjects.values()];
 }
 
-/** What an address shows; null where nothing was traced. On a page of comparisons it is one of
- * them, the first where the address names none. */
+/** What an address shows; null if nothing was traced. On a page of comparisons, this is one of
+ * them, the first if the address does not name one. */
 export function shownOf(
   subjects: Subject[],
   route: FootprintRoute,
@@ -109,7 +109,7 @@ export function stacksOf({ payload: { stacks }, block }: Report): StackTree {
   return { parent: unsigned(block, stacks.parent), name: unsigned(block, stacks.name) };
 }
 
-/** A cachemap as its widget takes it. */
+/** A cachemap in the form that its widget takes. */
 export function cachemapOf(report: Report, map: Cachemap): CachemapData {
   const { block } = report;
   return {
@@ -127,7 +127,7 @@ export function cachemapOf(report: Report, map: Cachemap): CachemapData {
   };
 }
 
-/** Stacks with what was done in each, as the flame graph's widget takes them. */
+/** Stacks with what was done in each, in the form that the flame graph's widget takes. */
 export interface Flames {
   names: readonly string[];
   parent: Uint32Array;
@@ -142,12 +142,13 @@ export interface Done {
   own: Float64Array;
 }
 
-/** What a graph counts in this way. */
+/** What a graph counts with this weight. */
 export function doneIn(report: Report, graph: FlameGraph, { own }: FlameWeight): Done {
   return { stack: unsigned(report.block, graph.stack), own: floats(report.block, own) };
 }
 
-/** The part of a tree in which something was done, now or before, with all that leads there. */
+/** The part of a tree in which something was done, now or before, with everything that
+ * leads there. */
 export function flamesOf(
   names: readonly string[],
   tree: StackTree,
@@ -175,7 +176,7 @@ export function flamesOf(
     return all;
   };
   return {
-    // The root, which has no name, is all that was done.
+    // The root, which has no name, stands for everything that was done.
     names: ["all", ...names.slice(1)],
     parent: Uint32Array.from(needed, (stack) => place[tree.parent[stack] as number] as number),
     name: Uint32Array.from(needed, (stack) => tree.name[stack] as number),
@@ -184,12 +185,12 @@ export function flamesOf(
   };
 }
 
-/** Of what is counted once for a frame. */
+/** The explanation of totals that count something once per frame. */
 const ONCE =
   "each counted once for a frame, however often it is used: a frame can have less than what it " +
   "calls has together.";
 
-/** What the total of a graph is made of, by the name of what is counted. */
+/** A sentence about what the total of a graph consists of, by the name of what is counted. */
 export function totalExplained(weight: string): string {
   switch (weight) {
     case "bytes":

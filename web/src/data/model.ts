@@ -18,12 +18,12 @@ export interface Side {
   index: number;
   run: number;
   target: string;
-  /** The target's label, with the run's name where there are several runs. */
+  /** The target's label, with the run's name if there are several runs. */
   label: string;
   record: TargetRecord;
 }
 
-/** A cell with all that the page knows of it. */
+/** A cell with everything that the page knows about it. */
 export interface CellView {
   side: Side;
   report: CellReport;
@@ -32,7 +32,7 @@ export interface CellView {
 
 /** One benchmark on all sides. */
 export interface Benchmark {
-  /** Unlike any other's: suite and name. */
+  /** A unique key: suite and name. */
   key: string;
   name: string;
   title: string;
@@ -58,7 +58,8 @@ export interface RunView {
   document: Document;
 }
 
-/** Whether a run searched for cliffs: its cells are probes, which nothing else is compared with. */
+/** Whether a run is a search for cliffs: its cells are probes, which are not compared with
+ * anything. */
 export function isSearch({ document }: RunView): boolean {
   return (document.searches ?? []).length > 0;
 }
@@ -74,7 +75,7 @@ export interface Report {
   dimensions: Dimension[];
 }
 
-/** Dimensions in the order of the report, with their names for people. */
+/** Dimensions in the order of the report, with readable names. */
 export const DIMENSIONS: readonly [Dimension, string][] = [
   ["io", "I/O"],
   ["on-disk-layout", "On-disk layout"],
@@ -86,12 +87,12 @@ export const DIMENSIONS: readonly [Dimension, string][] = [
   ["pollution", "Pollution"],
 ];
 
-/** The name of a dimension for people. */
+/** The readable name of a dimension. */
 export function dimensionName(dimension: Dimension): string {
   return DIMENSIONS.find(([name]) => name === dimension)?.[1] ?? dimension;
 }
 
-/** Puts the runs of a page together. */
+/** Combines the runs of a page. */
 export function reportOf({ payload, documents, block }: Decoded): Report {
   const runs = payload.runs.map((page, index) => ({
     page,
@@ -162,7 +163,7 @@ function curvesOf(benchmarks: Benchmark[]): Curve[] {
   return [...found.values()];
 }
 
-/** Whether a run that is no search for cliffs has it: probes have a section of their own. */
+/** Whether a run other than a search for cliffs has it; probes have their own section. */
 export function isOfOthers(report: Report, { cells }: Benchmark): boolean {
   return cells.some(({ side }) => !isSearch(report.runs[side.run] as RunView));
 }
@@ -185,8 +186,8 @@ const DERIVED = new Set([
   "speed_up",
 ]);
 
-/** Metrics that are shown of cells: the primary one, speed-ups, and those that do not follow from
- * the time of an operation. */
+/** The metrics of cells to show: the primary one, speed-ups, and those that do not follow from the
+ * time of an operation. */
 export function shownMetrics(cells: CellView[]): MetricReport[] {
   const shown: MetricReport[] = [];
   for (const cell of cells) {

@@ -5,10 +5,10 @@ import type { ArrayRef, Document, Payload, TextRef } from "../contract";
 /** The version of the contract that this script was built for. */
 export const PAGE_VERSION = 3;
 
-/** Something in the page is not as it should be; the message is for people. */
+/** Something in the page is not as it should be; the message is shown to the reader. */
 export class PageError extends Error {}
 
-/** The payload with everything that it refers to. */
+/** The payload, with everything that it refers to. */
 export interface Decoded {
   payload: Payload;
   documents: Document[];
@@ -54,7 +54,7 @@ async function unpack(root: ParentNode, id: string): Promise<Uint8Array> {
   }
 }
 
-/** A text of the block. */
+/** A text in the block. */
 export function textOf(block: ArrayBuffer, { offset, length }: TextRef): string {
   check(block, offset, length);
   return new TextDecoder().decode(new Uint8Array(block, offset, length));

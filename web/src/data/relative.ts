@@ -1,9 +1,9 @@
 // Pairs of targets, as the document compares them, turned so that each target is a multiple of one:
-// of a target that is named, or of the best.
+// a target that is named, or the best.
 
 import type { Comparison, DimensionComparison, IntervalReport } from "../contract";
 
-/** What a pair says; `ratio` is second over first. */
+/** A comparison of a pair; `ratio` is second over first. */
 export type Pair = Pick<Comparison, "first" | "second" | "verdict"> &
   Partial<Pick<Comparison, "ratio" | "interval" | "p_adjusted" | "blocks">> &
   Partial<Pick<DimensionComparison, "benchmarks">>;
@@ -14,7 +14,7 @@ export interface Relative {
   ratio: number;
   interval: IntervalReport | null;
   verdict: Comparison["verdict"];
-  /** Adjusted for the number of comparisons. */
+  /** The p-value, adjusted for the number of comparisons. */
   p: number | null;
   blocks: number;
   benchmarks: number;
@@ -23,9 +23,9 @@ export interface Relative {
 
 const UNKNOWN: IntervalReport = { low: Number.NaN, high: Number.NaN, level: 0 };
 
-/** Each target's cost over that of the reference: one that is named, or the cheapest, whom no other
- * is cheaper than; nothing where that is not compared. Pairs of a metric of which more is better
- * are turned. */
+/** Each target's cost relative to a reference: the one named, or the cheapest, which no other is
+ * cheaper than. Empty if that is not compared. Pairs are turned for metrics of which more is
+ * better. */
 export function relativeTo(
   all: readonly Pair[],
   targets: readonly string[],
@@ -67,7 +67,7 @@ export function relativeTo(
   return [itself, ...to(base)];
 }
 
-/** The target that most others cost more than: pairs over different blocks need not agree. */
+/** The target that most others cost more than. Pairs over different blocks need not agree. */
 function cheapest(targets: string[], to: (base: string) => Relative[]): string | undefined {
   const dearer = (base: string) => to(base).filter((other) => other.ratio >= 1).length;
   return [...targets].sort((one, other) => dearer(other) - dearer(one))[0];

@@ -1,30 +1,30 @@
-// The address of a view: `#section?target=ext4&dimension=io&benchmark=create`, so that what is seen
-// can be sent to somebody who has the file.
+// The address of a view: `#section?target=ext4&dimension=io&benchmark=create`, so that what is
+// shown can be sent to somebody who has the file.
 
-/** What is looked at. */
+/** What is being looked at. */
 export interface Route {
-  /** The section that is scrolled to. */
+  /** The section to scroll to. */
   section: string;
-  /** Labels of the sides that are shown; empty for all. */
+  /** Labels of the sides to show; empty for all. */
   targets: string[];
-  /** The dimension that is shown; none for all. */
+  /** The dimension to show; null for all. */
   dimension: string | null;
-  /** The benchmark or curve that is looked at, by its key; none for the first. */
+  /** The key of the benchmark or curve being looked at; null for the first. */
   benchmark: string | null;
-  /** What is looked at of cache lines. */
+  /** What is being looked at of cache lines. */
   footprint: FootprintRoute;
 }
 
-/** What is looked at of cache lines; none of each for the first that there is. */
+/** What is being looked at of cache lines. Where it is null, the first that exists is meant. */
 export interface FootprintRoute {
   /** The label of what was traced. */
   traced: string | null;
   operation: string | null;
-  /** The label of what it is compared with; none for nothing. */
+  /** The label of what it is compared with; null for nothing. */
   against: string | null;
   /** What frames of flame graphs stand for. */
   frames: string | null;
-  /** By what flame graphs are weighted. */
+  /** How flame graphs are weighted. */
   weight: string | null;
 }
 
@@ -46,7 +46,7 @@ export const HOME: Route = {
   footprint: FOOTPRINT,
 };
 
-/** The route of an address; what it does not say is as at home. */
+/** The route of an address. What the address does not say is as on the home view. */
 export function parseRoute(hash: string): Route {
   const [section = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
   const given = new URLSearchParams(query);

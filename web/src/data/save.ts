@@ -8,6 +8,6 @@ export function save(name: string, type: string, content: string | Blob) {
   link.href = url;
   link.download = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-");
   link.click();
-  // The browser has taken its own reference when the click returns.
+  // The browser has its own reference once the click returns.
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

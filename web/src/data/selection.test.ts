@@ -30,7 +30,7 @@ it("is not emptied by an address that names what is not there", () => {
   expect(shownOf({ dimension: "__proto__" })).toEqual(all);
   expect(shownOf({ benchmark: "nano/gone" })).toEqual(all);
   expect(shownOf({ targets: ["gone"] })).toEqual(all);
-  // What it names is in another dimension: that of the benchmark is not hidden.
+  // The benchmark is in another dimension, which must not be hidden.
   expect(shownOf({ dimension: "io", benchmark: "nano/create" })).toEqual(all);
 });
 

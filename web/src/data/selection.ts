@@ -1,4 +1,4 @@
-// What is shown: the report less what the address filters away.
+// What is shown: the report without what the address filters out.
 
 import type { Said } from "../contract";
 import type { Benchmark, CellView, Curve, Report, Side } from "./model";
@@ -7,15 +7,15 @@ import type { Route } from "./route";
 /** The parts of a report that are shown. */
 export interface Selection {
   sides: Side[];
-  /** Benchmarks with the cells of these sides, those that are points of curves among them. */
+  /** Benchmarks with the cells of these sides, including those that are points of curves. */
   benchmarks: Benchmark[];
   curves: Curve[];
-  /** Whether a sentence of a run is about something that is shown. */
+  /** Whether a sentence about a run is about something that is shown. */
   isShown: (run: number, said: Said) => boolean;
 }
 
-/** A route as far as the report knows what it names. An address can be of another report, or typed:
- * what is not here must neither empty the page nor leave the filters blank. */
+/** A route, reduced to what the report knows. An address can be from another report, or typed: what
+ * does not exist here must neither empty the page nor leave the filters blank. */
 export function known(report: Report, route: Route): Route {
   const labels = new Set(report.sides.map((side) => side.label));
   const named = [...report.benchmarks, ...report.curves].find(({ key }) => key === route.benchmark);
@@ -23,10 +23,10 @@ export function known(report: Report, route: Route): Route {
   return {
     section: route.section,
     targets: route.targets.filter((label) => labels.has(label)),
-    // A benchmark says more than a dimension that it does not belong to.
+    // A benchmark takes precedence over a dimension that it does not belong to.
     dimension: named !== undefined && named.dimension !== dimension ? null : dimension,
     benchmark: named?.key ?? null,
-    // What of it is not here is the first of its kind: see footprint.ts.
+    // Parts that do not exist here become the first of their kind: see footprint.ts.
     footprint: route.footprint,
   };
 }
@@ -36,7 +36,7 @@ export function select(report: Report, route: Route): Selection {
   const all = report.sides.every((side) => !wanted.has(side.label));
   const sides = all ? report.sides : report.sides.filter((side) => wanted.has(side.label));
   const shownSides = new Set(sides);
-  // The benchmark that is looked at hides no other: who comes back finds the page as it was.
+  // The benchmark being looked at does not hide the others: going back shows the page as it was.
   const fits = (benchmark: Benchmark) =>
     route.dimension === null || benchmark.dimension === route.dimension;
   const benchmarks = report.benchmarks

@@ -5,7 +5,7 @@ import { standings, worse } from "./standing";
 
 const interval = { level: 0.95, low: 0.9, high: 1.1 };
 
-/** A benchmark of three targets, with the verdict of each pair. */
+/** A benchmark with three targets, and the verdict on each pair. */
 function measured(medians: number[], verdicts: Verdict[], better = "lower") {
   const targets = ["a", "b", "c"];
   const pairs = [[0, 1] as const, [0, 2] as const, [1, 2] as const];

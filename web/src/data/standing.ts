@@ -1,4 +1,4 @@
-// How the targets of one benchmark stand to its best, run by run.
+// How the targets of one benchmark compare to its best, run by run.
 
 import type { MetricReport } from "../contract";
 import { ratio, ratioWithin } from "../format/units";
@@ -6,21 +6,21 @@ import { type Benchmark, type CellView, metricOf, primary, type Report } from ".
 import { type Relative, relativeTo } from "./relative";
 import { meaningOf } from "./verdicts";
 
-/** One cell beside the others of its benchmark. */
+/** A cell compared to the others of its benchmark. */
 export interface Standing {
   cell: CellView;
   metric: MetricReport;
-  /** How it stands to the best of its run; null where that is not known. */
+  /** How it compares to the best of its run; null if that is not known. */
   relative: Relative | null;
-  /** The one that others of its run are compared with: it has the best figure. */
+  /** The one with the best figure, which the others of its run are compared with. */
   isFirst: boolean;
-  /** It is that, and some other is worse for certain. */
+  /** Also certainly better than some other. */
   isBest: boolean;
-  /** It cannot be told apart from that one. */
+  /** Cannot be told apart from that one. */
   isAlike: boolean;
 }
 
-/** The metric in which targets of a benchmark are compared: the primary one, or a speed-up. */
+/** The metric by which targets of a benchmark are compared: the primary one, or a speed-up. */
 export function comparedMetric(
   report: Report,
   { name, cells }: Benchmark,
@@ -34,7 +34,7 @@ export function comparedMetric(
   return cells.map(primary).find(Boolean);
 }
 
-/** What has been found already: several sections ask for the same. */
+/** Cached results, as several sections ask for the same. */
 const known = new WeakMap<Benchmark, Standing[]>();
 
 /** All cells that have a figure, in the order of the page. */
@@ -67,8 +67,8 @@ function isWorse({ verdict, isReference }: Relative): boolean {
   return !isReference && meaningOf(verdict).isDifferent;
 }
 
-/** How targets stand to the one with the best figure, as the sentences have it. By figures and by
- * pairs two targets can stand in opposite order: then the pairs are right. */
+/** How targets compare to the one with the best figure, as in the sentences. Figures and pairs can
+ * put two targets in opposite orders; then the pairs are right. */
 function relativesOf(
   report: Report,
   { name }: Benchmark,
@@ -91,13 +91,13 @@ function relativesOf(
   return first.some((one) => isWorse(one) && one.ratio < 1) ? to("") : first;
 }
 
-/** What a worse figure is called: `slower` of times and rates. */
+/** What to call a worse figure: `slower` for times and rates. */
 export function worse({ unit, better }: Pick<MetricReport, "unit" | "better">): string {
   if (["ns", "s", "operations/s", "bytes/s"].includes(unit)) return "slower";
   return better === "higher" ? "lower" : "larger";
 }
 
-/** The ratio of a target to the reference, and its interval where there is one. */
+/** The ratio of a target to the reference, and its interval if it has one. */
 export function saidRelative({ ratio: value, interval }: Relative): {
   value: string;
   interval: string;

@@ -5,9 +5,9 @@ import type { RunVerdict, Verdict } from "../contract";
 interface Meaning {
   /** Whether the two differ, as far as is known. */
   isDifferent: boolean;
-  /** How it is counted: "3 real". */
+  /** How to count it: "3 real". */
   counted: string;
-  /** What is said beside a ratio, after better or worse where the two differ. */
+  /** What to say beside a ratio, after better or worse if the two differ. */
   said: string;
 }
 

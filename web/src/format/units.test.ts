@@ -123,7 +123,7 @@ it("shows a change with its sign", () => {
 });
 
 it("writes ratios with no more digits than their interval is wide", () => {
-  // As crates/report/src/terminal/units.rs has it.
+  // As in crates/report/src/terminal/units.rs.
   for (const [value, low, high, text] of [
     [4.31, 4.1, 4.6, "4.3× [4.1, 4.6]"],
     [104.3, 98, 110, "104× [98, 110]"],

@@ -1,5 +1,5 @@
-// Numbers with units, as people write them. Times and rates are powers of 1000, sizes and
-// bandwidths powers of 1024, and called so (KiB, never KB).
+// Numbers with units, as people write them. Times and rates use powers of 1000, sizes and
+// bandwidths powers of 1024, with the corresponding names (KiB, never KB).
 
 const TIMES = ["ns", "µs", "ms", "s"] as const;
 const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
@@ -24,7 +24,7 @@ function stepped(value: number, base: number, units: readonly string[]): Scaled 
   return { value: value / divisor, unit: units[step] ?? "", divisor };
 }
 
-/** Scales a value of a metric's unit, as the document names units. */
+/** Scales a value of a metric. Units have the names that they have in the document. */
 export function scaled(unit: string, value: number): Scaled {
   switch (unit) {
     case "ns":
@@ -55,7 +55,7 @@ export function scaled(unit: string, value: number): Scaled {
   }
 }
 
-/** Three significant digits, without an exponent where people would not write one. */
+/** Three significant digits, without an exponent where people would not use one. */
 export function digits(value: number, significant = 3): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -63,19 +63,20 @@ export function digits(value: number, significant = 3): string {
   if (magnitude >= 15 || magnitude < -5) return value.toExponential(significant - 1);
   const decimals = Math.max(0, significant - 1 - magnitude);
   const rounded = Number(value.toFixed(decimals));
-  // Rounding can lead into the next power of ten, which needs one decimal less.
+  // Rounding may lead to the next power of ten, which needs one decimal less.
   const again = Math.floor(Math.log10(Math.abs(rounded)));
   return grouped(rounded.toFixed(Math.max(0, significant - 1 - again)));
 }
 
-/** Commas between thousands of what stands before the point. */
+/** Commas between the thousands of the integer part. */
 function grouped(text: string): string {
   const [whole = "", rest] = text.split(".");
   const separated = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return rest === undefined ? separated : `${separated}.${rest}`;
 }
 
-/** Units of what is counted one by one: all digits are written, and no fractions. */
+/** Units of things that are counted individually: written with all digits, and without
+ * fractions. */
 const COUNTED = new Set(["lines", "instructions", "accesses"]);
 
 function whole(value: number): string {
@@ -91,13 +92,13 @@ export function figure(unit: string, value: number, significant = 3): string {
 
 /** Units of times and rates. */
 const OF_SPEED: ReadonlySet<string> = new Set(["ns", "operations/s", "bytes/s"]);
-/** An interval that is wider than so many times its figure leaves no figure. */
+/** An interval that is wider than this many times its figure makes the figure meaningless. */
 const WIDTH_MOST = 10;
 
-/** What stands in the place of a figure whose interval is too wide. */
+/** What to show instead of a figure whose interval is too wide. */
 export const NO_FIGURE = "too little data";
 
-/** A value with its interval, in two parts; the second is empty where there is none. */
+/** A value and its interval; the second is empty if there is none. */
 export function figureWithin(
   unit: string,
   value: number,
@@ -119,7 +120,7 @@ export function interval(unit: string, value: number, low: number, high: number)
   return `[${alike(low * factor, high * factor)}, ${alike(high * factor, low * factor)}]`;
 }
 
-/** One end of an interval: with one decimal more, at most, than the end that is farther from 0. */
+/** One end of an interval, with at most one decimal more than the end that is farther from 0. */
 function alike(value: number, other: number): string {
   const own = digits(value);
   if (Math.abs(value) >= Math.abs(other) || !Number.isFinite(other)) return own;
@@ -127,7 +128,7 @@ function alike(value: number, other: number): string {
   return (own.split(".")[1]?.length ?? 0) > decimals ? grouped(value.toFixed(decimals)) : own;
 }
 
-/** A size; exact where it is a whole number of its unit. */
+/** A size, exact if it is a whole number of its unit. */
 export function bytes(value: number): string {
   const { value: number, unit } = stepped(value, 1024, SIZES);
   return joined(Number.isInteger(number) ? grouped(String(number)) : digits(number), unit);
@@ -151,12 +152,13 @@ export function changed(before: number, after: number): string {
   return `${after > before ? "+" : "−"}${count(Math.abs(after - before))}`;
 }
 
-/** A ratio: `1.05×`; near 1 with as many digits as its distance from 1 needs. */
+/** A ratio: `1.05×`; near 1, with as many digits as its distance from 1 needs. */
 export function ratio(value: number): string {
   return `${Math.abs(value - 1) < 0.1 ? value.toFixed(3) : digits(value)}×`;
 }
 
-/** A ratio beside its interval: with no more digits than that is wide, as in the report's text. */
+/** A ratio with its interval, with no more digits than the interval justifies, as in the text
+ * report. */
 export function ratioWithin(
   value: number,
   low: number,
@@ -171,29 +173,29 @@ export function ratioWithin(
   return { value: `${written(value)}×`, interval: `[${written(low)}, ${written(high)}]` };
 }
 
-/** A figure at a tick, without zeros that say nothing: `20 s`, not `20.0 s`. */
+/** A figure at a tick, without meaningless zeros: `20 s`, not `20.0 s`. */
 export function trimmed(text: string): string {
   return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 }
 
-/** A ratio at a tick: no digit more than it needs. */
+/** A ratio at a tick, with no more digits than it needs. */
 export function ratioTick(value: number, significant = 3): string {
   return `${Number(value.toPrecision(significant))}×`;
 }
 
-/** A p-value: two significant digits, and nothing below a ten-thousandth. */
+/** A p-value: two significant digits, and nothing below one ten-thousandth. */
 export function pValue(p: number): string {
   if (p < 0.0001) return "p < 0.0001";
   const places = [0.0995, 0.00995, 0.000995].filter((bound) => p < bound).length;
   return `p = ${p.toFixed(2 + places)}`;
 }
 
-/** A share in percent, with no digit more than it needs: `95 %`, `99.9 %`. */
+/** A share in percent, with no more digits than it needs: `95 %`, `99.9 %`. */
 export function percent(share: number): string {
   return `${Number((share * 100).toPrecision(6))} %`;
 }
 
-/** A place on an axis: sizes are exact, everything else is a plain number. */
+/** A position on an axis: sizes are exact, everything else is a plain number. */
 export function onAxis(unit: string, value: number): string {
   if (unit === "bytes") return bytes(value);
   if (unit === "percent" || unit === "%") return `${digits(value)} %`;
@@ -201,12 +203,12 @@ export function onAxis(unit: string, value: number): string {
   return figure(unit, value);
 }
 
-/** Words of a name in snake or kebab case. */
+/** The words of a name in snake or kebab case. */
 export function words(name: string): string {
   return name.replaceAll(/[_-]/g, " ").replaceAll(/\bkib\b/g, "KiB");
 }
 
-/** A sentence of the terminal's report, with µ and × where the terminal has only ASCII. */
+/** A sentence from the terminal report, with µ and × where the terminal only has ASCII. */
 export function typeset(sentence: string): string {
   return sentence
     .replaceAll(/(\d)([ \u00a0])us\b/g, "$1$2µs")

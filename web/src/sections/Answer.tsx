@@ -1,4 +1,4 @@
-// The head of the page: the answer, what it rests on, what speaks against it, what is missing.
+// The head of the page: the answer, its basis, reasons to doubt it, and what is missing.
 
 import type { ComponentChildren } from "preact";
 import type { RunVerdict, Verdict } from "../contract";
@@ -65,7 +65,8 @@ function Headline() {
   );
 }
 
-/** The first sentence, which is about all, the largest difference, and what speaks against it. */
+/** Splits the text into the first part, which is about everything, the largest difference, and the
+ * reasons to doubt it. */
 function sentencesOf(text: string): string[] {
   return text.split(/(?<=\.) (?=The largest difference: |These are single runs)/);
 }
@@ -89,8 +90,8 @@ function To({ section, children }: { section: string; children: ComponentChildre
   );
 }
 
-/** Verdicts of all comparisons of what is selected: between runs where there are several, else
- * between targets. */
+/** The verdicts of all selected comparisons: between runs if there are several, else between
+ * targets. */
 function verdictsOf({ report, selection }: View): (RunVerdict | Verdict)[] {
   const names = new Set(selection.benchmarks.map((one) => one.name));
   const isShown = (run: number, target: string) =>
@@ -183,7 +184,7 @@ function replicatesOf({ document }: View["report"]["runs"][number]): number[] {
   return document.cells.map((cell) => cell.replicates);
 }
 
-/** Lines of a card. */
+/** The most lines of a card. */
 const LINES_MOST = 4;
 
 function Doubts() {

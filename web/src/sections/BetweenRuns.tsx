@@ -1,5 +1,5 @@
-// Each target before and after: later runs over the first, benchmark by benchmark; what differs
-// comes first, the rest on demand.
+// Each target before and after: later runs relative to the first, benchmark by benchmark. What
+// differs comes first, the rest on demand.
 
 import { IntervalChart } from "../charts/interval/IntervalChart";
 import type { Better, CompareDocument, RunComparison, RunVerdict } from "../contract";
@@ -9,7 +9,7 @@ import { count, percent, ratio, ratioTick, ratioWithin } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { Fold } from "./Fold";
 
-/** Benchmarks in one chart. */
+/** The most benchmarks in one chart. */
 const GROUPS_MOST = 24;
 
 export function BetweenRuns() {
@@ -82,11 +82,11 @@ function Changes({ comparison }: { comparison: CompareDocument }) {
   );
 }
 
-/** What a change is, in the order in which it is told. */
+/** The kinds of changes, in the order in which they are shown. */
 const JUDGEMENTS = ["worse", "better", "more", "less", "different"] as const;
 type Judgement = (typeof JUDGEMENTS)[number];
 
-/** Changes that are shown without being asked for. */
+/** The number of changes shown without being asked for. */
 const SHOWN = 8;
 
 interface ChangedProps {
@@ -95,7 +95,7 @@ interface ChangedProps {
   several: boolean;
 }
 
-/** What became worse, or better, the largest change first. */
+/** What became worse, or better, with the largest change first. */
 function Changed({ judgement, all, several }: ChangedProps) {
   if (all.length === 0) return null;
   const distance = (one: RunComparison) => Math.abs(Math.log(one.ratio ?? 1));
@@ -154,7 +154,7 @@ function Change(props: { one: RunComparison; several: boolean; share: number }) 
   );
 }
 
-/** In what else the runs differ, and what cannot be compared because of it. */
+/** How else the runs differ, and what cannot be compared because of that. */
 function Unlike({ comparison }: { comparison: CompareDocument }) {
   const { differences, unlike, runs } = comparison;
   const [first] = runs;
@@ -208,7 +208,7 @@ function sideOf(report: Report, run: string, target: string): Side | undefined {
   );
 }
 
-/** So many benchmarks at a time, none of them in two. */
+/** Splits the comparisons into parts of limited size, with each benchmark in one part. */
 function parts(all: RunComparison[]): RunComparison[][] {
   const titles = [...new Set(all.map((one) => one.title))];
   const found: RunComparison[][] = [];

@@ -1,5 +1,5 @@
-// Searches for cliffs: every probe, the plateaus, and the interval in which each cliff lies, marked
-// with its cause.
+// Searches for cliffs: every probe, the plateaus, and the interval of each cliff, marked with its
+// cause.
 
 import { LineChart } from "../charts/line/LineChart";
 import type { CliffReport, MetricReport, SearchReport } from "../contract";
@@ -107,7 +107,7 @@ export function Cliffs() {
   );
 }
 
-/** Metrics of probes that can prove a cause: what was resident, what the device read. */
+/** Metrics of probes that can prove a cause: what was resident, what was read from the device. */
 function proofs(cells: CellView[], { plan }: SearchReport): MetricReport[] {
   const names = ["resident", "device_read_per_operation"];
   const first = cells[0]?.report.metrics ?? [];

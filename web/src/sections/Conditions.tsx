@@ -1,4 +1,4 @@
-// Where, when and under which conditions a run measured.
+// Where, when and under which conditions a run was measured.
 
 import { typeset } from "../format/units";
 import { useView } from "../view";

@@ -1,5 +1,5 @@
-// How the time of an operation develops by its number, from the first after a state was made: the
-// start, which is a figure of its own, and what is measured.
+// How the time of an operation develops by its number, from the first one after a state was made:
+// the start, which is a separate figure, and what is measured.
 
 import { LineChart } from "../charts/line/LineChart";
 import type { LineChartModel, LineSeries, Marker } from "../charts/line/line-model";
@@ -67,8 +67,8 @@ export function courseModel(view: View, benchmark: Benchmark): LineChartModel | 
   };
 }
 
-/** Operations that go over the working set once, where they read or write one: what a file's
- * pages and the processor's caches have met depends on that, and not on a count. */
+/** How many operations go over the working set once, if they read or write one. What has been
+ * touched of a file's pages and the processor's caches depends on that rather than on a count. */
 function passOf(benchmark: Benchmark): number | null {
   const report = benchmark.cells[0]?.report;
   const request = report?.parameters.request_bytes;

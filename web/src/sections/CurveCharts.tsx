@@ -1,5 +1,5 @@
 // A curve per metric: every target's medians with their intervals, and the sizes of the machine's
-// caches and memories where the axis is one of bytes.
+// caches and memories if the axis is in bytes.
 
 import { LineChart } from "../charts/line/LineChart";
 import type { LineChartModel, Marker } from "../charts/line/line-model";
@@ -19,7 +19,7 @@ export function CurveCharts({ curve }: { curve: Curve }) {
   const drawn = shownMetrics(cells).flatMap((metric) => {
     const model = curveModel(view, curve, metric);
     const places = new Set(model.series.flatMap((one) => one.points.map(({ x }) => x)));
-    // Of one place there is no curve; single operations have its figures.
+    // A single position is not a curve; the benchmark's own figures cover it.
     return places.size < 2 ? [] : { metric, model };
   });
   const draw = ({ metric, model }: (typeof drawn)[number]) => (
@@ -85,7 +85,7 @@ export function curveModel(view: View, curve: Curve, metric: MetricReport): Line
   };
 }
 
-/** Values over more than this ratio are shown on a logarithmic scale. */
+/** Values that differ by more than this ratio are shown on a logarithmic scale. */
 const LINEAR_RATIO_MOST = 6;
 
 function kindOf(values: number[], log: ScaleKind): ScaleKind {
@@ -93,8 +93,8 @@ function kindOf(values: number[], log: ScaleKind): ScaleKind {
   return low > 0 && high / low > LINEAR_RATIO_MOST ? log : "linear";
 }
 
-/** Cliffs that searches have found along the same axis, on targets of the same labels: a page can
- * hold a search beside a run. */
+/** Cliffs that searches have found along the same axis, on targets with the same labels: a page can
+ * contain a search next to a run. */
 function cliffMarkers({ report, selection, theme }: View, curve: Curve): Marker[] {
   const targets = new Set(selection.sides.map((side) => side.target));
   const cliffs = report.runs.flatMap(({ document }) => document.cliffs ?? []);

@@ -10,7 +10,7 @@ import { useView } from "../view";
 import { Fold } from "./Fold";
 import { Choices, OneFlameGraph, SimulatedCaches, WeightChoices } from "./Footprint";
 
-/** Functions that are shown without being asked for. */
+/** The number of functions shown without being asked for. */
 const FUNCTIONS_SHOWN = 40;
 
 export function Difference() {
@@ -73,7 +73,7 @@ function executed({ categories }: Compared, of: "before" | "after"): number {
   return categories.reduce((sum, row) => sum + row[of].instructions, 0);
 }
 
-/** What makes the traces doubtful. */
+/** Reasons to doubt the traces. */
 export function DifferenceWarnings() {
   const { report } = useView();
   const warnings = report.payload.compared?.warnings ?? [];
@@ -130,7 +130,7 @@ const COUNTS: readonly [keyof Share, string][] = [
   ["data_lines", "data lines"],
 ];
 
-/** What categories or functions do after, each with what changed. */
+/** What categories or functions do in the second trace, and how that changed. */
 function Rows({ rows, name }: { rows: Row[]; name: string }) {
   return (
     <Scrolling label={name}>

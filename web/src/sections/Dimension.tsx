@@ -1,5 +1,4 @@
-// One dimension: its benchmarks relative to the best of each, its curves, and what was seen
-// besides.
+// One dimension: its benchmarks relative to the best of each, its curves, and other observations.
 
 import { useCallback, useMemo } from "preact/hooks";
 import { measured, ofUnit, type Table } from "../charts/frame";
@@ -25,7 +24,7 @@ import { Fold } from "./Fold";
 import { Observations } from "./Observations";
 import { CellWarnings } from "./Warnings";
 
-/** Groups of one chart: what is longer than a screen is not compared any more. */
+/** The most groups in one chart: nobody compares what is longer than a screen. */
 const GROUPS_MOST = 14;
 
 export function DimensionSection({ dimension }: { dimension: Dimension }) {
@@ -173,7 +172,7 @@ function besideTable(report: Report, benchmarks: Benchmark[]): Table {
   };
 }
 
-/** Figures in their own units: one chart for each of them. */
+/** Figures in their own units, in a chart for each. */
 function AbsoluteCharts(props: { benchmarks: Benchmark[]; dimension: Dimension }) {
   const view = useView();
   const { benchmarks, dimension } = props;
@@ -208,7 +207,7 @@ interface MetricRow {
   metric: MetricReport;
 }
 
-/** Primary metrics and speed-ups; and the other metrics that are shown. */
+/** Primary metrics and speed-ups, then the other metrics that are shown. */
 function rowsOf(benchmarks: Benchmark[]): [MetricRow[], MetricRow[]] {
   const all = benchmarks.flatMap((benchmark) =>
     shownMetrics(benchmark.cells).map((metric, place) => ({ benchmark, metric, place })),
@@ -217,7 +216,7 @@ function rowsOf(benchmarks: Benchmark[]): [MetricRow[], MetricRow[]] {
   return [all.filter(isFirst), all.filter((row) => !isFirst(row))];
 }
 
-/** Rows by what their values are, so that one chart has one unit and one direction. */
+/** Groups rows by what their values are, so that each chart has one unit and one direction. */
 function groupsOf(rows: MetricRow[]): MetricRow[][] {
   const groups = new Map<string, MetricRow[]>();
   for (const row of rows) {

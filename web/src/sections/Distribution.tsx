@@ -1,6 +1,6 @@
-// Down to single operations of one benchmark: their histogram, their cumulative shares and their
-// tail, with one cursor and one zoom; how they developed from a replicate's beginning on, all
-// targets in one chart; and the histogram over time, flat and as a view to turn.
+// A benchmark down to single operations: their histogram, their cumulative shares and their tail,
+// with a common cursor and zoom; how they develop from the beginning of a replicate, with all
+// targets in one chart; and the histogram over time, in 2-D and as a surface that can be turned.
 
 import { useMemo } from "preact/hooks";
 import { ChartFrame, ofUnit } from "../charts/frame";
@@ -97,7 +97,7 @@ export function Distribution() {
   );
 }
 
-/** The primary metric, speed-ups, and what has percentiles of its own. */
+/** Whether it is the primary metric, a speed-up, or has its own percentiles. */
 function isMain({ name, percentiles }: MetricReport, place: number): boolean {
   return place === 0 || name === "speed_up" || percentiles.length > 0;
 }
@@ -183,7 +183,8 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
             {rows.map(({ cell, metric }) => {
               const { unit, figure: own } = metric;
               const [said, range] = figureWithin(unit, own.value, own.interval);
-              // In words, an interval leaves out the unit of its figure; here a column is between.
+              // In words, an interval leaves out the unit of its figure, but here there is a column
+              // between them.
               const [inUnit = ""] = said.match(/\s.*$/) ?? [];
               const isTheBest = said !== NO_FIGURE && isBest(cell, metric);
               return (
@@ -214,7 +215,7 @@ function Figures({ benchmark, isOther = false }: { benchmark: Benchmark; isOther
   );
 }
 
-/** A percentile's interval, or how many operations one takes. */
+/** A percentile's interval, or how many operations it would take. */
 function within(unit: string, found: Percentile | undefined): string | undefined {
   if (found?.interval != null) {
     return interval(unit, found.value, found.interval.low, found.interval.high);
@@ -223,7 +224,7 @@ function within(unit: string, found: Percentile | undefined): string | undefined
   return needed == null ? undefined : `an interval takes ${count(needed)} operations`;
 }
 
-/** What a cache state says of the replicates that count. */
+/** What a cache state says about the replicates that count. */
 const CACHE_STATES: Record<CacheState, string> = {
   cold: "cold, verified",
   warm: "warm, verified",
@@ -245,13 +246,13 @@ function stateOf({ cells }: Benchmark): string {
 /** A way to draw a histogram. */
 interface HistogramKind {
   title: string;
-  /** The end of a file's name. */
+  /** Suffix of the file name. */
   file: string;
   axis: string;
   summary: string;
-  /** Whether shares stand on a logarithmic axis. */
+  /** Whether shares are on a logarithmic axis. */
   isLogarithmic?: boolean;
-  /** The most that a share can be. */
+  /** The largest possible share. */
   most?: number;
   of: (low: Float64Array, end: Float64Array, counts: Float64Array) => Shares;
 }
@@ -343,7 +344,7 @@ function HistogramChart({ view, benchmark, kind }: HistogramChartProps) {
   );
 }
 
-/** Operations per second from a replicate's beginning on: warm-up is seen, not hidden. */
+/** Operations per second from the beginning of a replicate, so that warm-up is visible. */
 function RateChart({ view, benchmark }: { view: View; benchmark: Benchmark }) {
   const series = benchmark.cells.flatMap((cell) => rateSeries(view, cell));
   if (series.length === 0) return null;
@@ -405,7 +406,7 @@ function warmUps({ cells }: Benchmark): string {
   return found.length > 0 ? `${found.join("; ")}.` : "No warm-up was found within replicates.";
 }
 
-/** Which replicates are not in the chart: those that took so much longer than most that their
+/** Which replicates are not in the chart: those that took so much longer than most that their time
  * slices are wider. */
 function leftOut({ cells }: Benchmark): string {
   const found = cells.flatMap(({ side, report, page }) => {

@@ -1,6 +1,6 @@
-// What replicates cost in the order in which they ran, as multiples of their cell's median: what
-// happened to the machine meanwhile is seen at one look, for all cells or for one benchmark. Where
-// more is better the multiple is turned, so that above 1 is worse wherever it stands.
+// What replicates cost in the order in which they ran, as multiples of their cell's median: shows
+// at a glance what happened to the machine over time, for all cells or for one benchmark. If more
+// is better, the multiple is inverted, so that above 1 is always worse.
 
 import { LineChart } from "../charts/line/LineChart";
 import type { LineSeries } from "../charts/line/line-model";
@@ -63,7 +63,8 @@ function relative(view: View, cell: CellView) {
   return costs.flatMap((y, index) => (y === null ? [] : { x: at[index] as number, y }));
 }
 
-/** What each value costs over the median; nothing where it is no cost, or has no logarithm. */
+/** The cost of each value relative to the median; empty if it is not a cost, or has no
+ * logarithm. */
 export function costsOverMedian(
   { better, median }: Pick<MetricReport, "better" | "median">,
   values: Float64Array,

@@ -1,5 +1,5 @@
 // Effects and contrasts: how much each target (or run) costs over all benchmarks, as in the
-// analysis of variance of the Bonnie paper, and what was said of each pair.
+// analysis of variance of the Bonnie paper, and the verdict on each pair.
 
 import { ChartFrame, measured } from "../charts/frame";
 import { GridTable } from "../charts/grid/GridTable";
@@ -13,7 +13,7 @@ import { colourOfTarget, useView, type View } from "../view";
 import { Fold } from "./Fold";
 import { Unfiltered } from "./Unfiltered";
 
-/** A value with its intervals, of an effect or of its ratio. */
+/** A value with its intervals, for an effect or its ratio. */
 type Estimated = Pick<RatioDocument, "estimate" | "intervals">;
 
 export function Effects() {
@@ -44,14 +44,15 @@ export function Effects() {
   );
 }
 
-/** Targets that are filtered away are not drawn; the analysis stays that of all. */
+/** Whether a level is drawn. Targets that are filtered out are not, but the analysis still covers
+ * all. */
 function isShownLevel({ selection }: View, factor: string, level: string): boolean {
   return factor !== "target" || selection.sides.some((side) => side.target === level);
 }
 
 function Analysis({ analysis, level }: { analysis: AnovaAnswer; level: string }) {
   const view = useView();
-  // That one benchmark costs more than another is no news.
+  // It is not news that one benchmark costs more than another.
   const effects = analysis.effects.filter(
     (one) => one.factor !== "benchmark" && isShownLevel(view, one.factor, one.level),
   );
@@ -187,7 +188,7 @@ function contrastCell(
       (one.first === row && one.second === column) || (one.first === column && one.second === row),
   );
   if (found === undefined) return null;
-  // A contrast is that of the first over, or less, the second.
+  // A contrast is the first over, or minus, the second.
   const turned = found.first !== row;
   const own = found.ratio;
   const ends = (own?.intervals ?? found.intervals)[0];

@@ -1,5 +1,5 @@
-// What is shown of the report, targets and a dimension; and a way to all that is known of one
-// benchmark, which hides nothing. All three stand in the address.
+// Filters for targets and a dimension, and links to everything that is known about one benchmark,
+// which hide nothing. All three are stored in the address.
 
 import { Mark } from "../charts/Mark";
 import { DIMENSIONS, dimensionName } from "../data/model";
@@ -13,12 +13,12 @@ export function Filters() {
     const all = report.sides.map((side) => side.label);
     const on = selection.sides.map((side) => side.label);
     const next = on.includes(label) ? on.filter((it) => it !== label) : [...on, label];
-    // None is no selection: the last one that goes brings all back.
+    // Nothing is not a selection: removing the last one brings all back.
     go({ targets: next.length === 0 || next.length === all.length ? [] : next });
   };
   const benchmarks = report.benchmarks.filter(
     ({ key, dimension, curve }) =>
-      // Points of curves are chosen by their curve, or one by one further down.
+      // Points of curves are chosen by their curve, or individually further down.
       (curve === null || key === route.benchmark) &&
       (route.dimension === null || dimension === route.dimension),
   );

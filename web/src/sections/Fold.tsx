@@ -1,5 +1,5 @@
-// A part of a section that is shown on demand: what is inside is made only then. On paper stands
-// what is open, and what a figure cannot be quoted without.
+// A part of a section that is shown on demand, and only rendered then. On paper, everything is
+// shown that is open, or that a figure cannot be quoted without.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -7,11 +7,11 @@ import { usePrinted } from "../charts/visible";
 
 export interface FoldProps {
   title: ComponentChildren;
-  /** On paper even where it is folded. */
+  /** Shown on paper even if it is folded. */
   onPaper?: boolean;
-  /** Open from the beginning, and whenever this becomes true, or is said again. */
+  /** Open initially, and whenever this becomes true or is requested again. */
   open?: boolean;
-  /** Whatever changes when it is said again that this is open. */
+  /** Changes whenever opening it is requested again. */
   again?: unknown;
   class?: string;
   children: () => ComponentChildren;
@@ -30,7 +30,7 @@ export function Fold(props: FoldProps) {
       class={name}
       open={isShown}
       onToggle={({ currentTarget }) => {
-        // Printing opens and closes it too, which is nobody's choice.
+        // Printing opens and closes it as well, which is not the reader's choice.
         if (currentTarget.open !== isShown) setOpen(currentTarget.open);
       }}
     >

@@ -1,5 +1,5 @@
-// Cache lines that were touched, as cachemaps, and where work was done, as flame graphs: of one
-// operation of one target, or of two targets side by side.
+// Touched cache lines, as cachemaps, and where work was done, as flame graphs: for one operation of
+// one target, or of two targets side by side.
 
 import { useMemo } from "preact/hooks";
 import { Cachemap } from "../charts/cachemap/Cachemap";
@@ -28,7 +28,7 @@ export function Footprint() {
   const shown = shownOf(subjects, route.footprint, compared);
   if (shown === null) return <p class="note">None of the targets shown was traced.</p>;
   const sides = shown.against === null ? [shown.subject] : [shown.subject, shown.against];
-  // On a page of comparisons what was before stands before.
+  // On a page of comparisons, the earlier one comes first.
   if (compared) sides.reverse();
   const { operation, frames } = shown;
   const graphs = sides.flatMap((side) => side.operations.get(operation)?.graphs.get(frames) ?? []);
@@ -111,7 +111,7 @@ export function WeightChoices({ shown, graphs }: { shown: Shown; graphs: GraphRe
   );
 }
 
-/** Which caches the misses are of: a sentence of each run. */
+/** Which caches the misses are for: a sentence per run. */
 export function SimulatedCaches({ graphs }: { graphs: GraphRefs[] }) {
   const { report } = useView();
   const { caches } = report.payload.compared ?? {};
@@ -131,7 +131,7 @@ export function SimulatedCaches({ graphs }: { graphs: GraphRefs[] }) {
   );
 }
 
-/** A value and what it is called. */
+/** A value, and what to call it. */
 type Option = [string, string];
 
 interface ChoiceProps {
@@ -141,7 +141,7 @@ interface ChoiceProps {
   options: Option[];
 }
 
-/** A choice that stands in the address. */
+/** A choice that is stored in the address. */
 function Choice({ of, name, value, options }: ChoiceProps) {
   const { route, go } = useView();
   const choose = (chosen: string) =>
@@ -169,7 +169,7 @@ function OneCachemap({ map }: { map: CachemapRefs }) {
   );
 }
 
-/** One graph, or the first compared with the second. */
+/** One graph, or a comparison of the first with the second. */
 export function OneFlameGraph({ graphs, weight }: { graphs: GraphRefs[]; weight: string }) {
   const { report, theme } = useView();
   const [now, before] = graphs as [GraphRefs, GraphRefs?];

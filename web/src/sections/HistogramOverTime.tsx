@@ -1,5 +1,5 @@
-// The histogram over time of one benchmark, target by target: flat as a heat map, and as a view to
-// turn (It IS Rocket Science, Figure 4).
+// The histogram over time of one benchmark, target by target: in 2-D as a heat map, and as a
+// surface that can be turned (It IS Rocket Science, Figure 4).
 
 import { useState } from "preact/hooks";
 import { Heatmap } from "../charts/heatmap/Heatmap";

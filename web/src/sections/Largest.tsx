@@ -1,5 +1,5 @@
-// The largest differences that are real: of each benchmark the target that stands worst to the
-// best, the largest ratio first.
+// The largest real differences: for each benchmark, the target that is worst compared to the best,
+// with the largest ratio first.
 
 import { useMemo } from "preact/hooks";
 import { isOfOthers, isSearch, type Side } from "../data/model";
@@ -17,15 +17,15 @@ interface Large {
   ratio: number;
 }
 
-/** Differences that are shown without being asked for. */
+/** The number of differences shown without being asked for. */
 const SHOWN = 8;
-/** So many benchmarks without a difference are shown without being asked for. */
+/** The number of benchmarks without a difference that are shown without being asked for. */
 const FEW = 8;
 
-/** File systems whose files live in memory: beside others they are first in nearly everything. */
+/** File systems whose files are in memory: beside others, they come first in nearly everything. */
 const OF_MEMORY = ["tmpfs", "ramfs", "densefs"];
 
-/** The targets that are left aside, because at least two others keep their files. */
+/** The targets that are left aside, if at least two others remain, which keep their files. */
 export function asideOf({ report, selection }: Pick<View, "report" | "selection">): Side[] {
   const isOfMemory = ({ run, target }: Side) =>
     report.runs[run]?.document.targets.some(
@@ -61,7 +61,7 @@ function isDifferent({ relative, isFirst }: Standing): boolean {
   return relative !== null && !isFirst && meaningOf(relative.verdict).isDifferent;
 }
 
-/** Whether a few long operations make the mean. */
+/** Whether a few long operations determine the mean. */
 function isOfFew({ cell }: Standing): boolean {
   return cell.report.warnings.some(({ kind }) => kind === "stalls");
 }
@@ -70,7 +70,7 @@ function ratioOf({ relative }: Standing): number {
   return relative?.ratio ?? 1;
 }
 
-/** Whether any two targets can be compared; probes of searches are not. */
+/** Whether any two targets can be compared. Probes of searches do not count. */
 export function hasLargest({ report }: View): boolean {
   return report.runs.some(
     (run) => !isSearch(run) && run.document.comparisons.some((one) => one.ratio != null),
@@ -166,7 +166,7 @@ function List({ all, most }: { all: Large[]; most: number }) {
   );
 }
 
-/** Leads to all that is known of a benchmark. */
+/** A link to everything that is known about a benchmark. */
 function BenchmarkLink({ benchmark, title }: { benchmark: string; title: string }) {
   const { go } = useView();
   return (

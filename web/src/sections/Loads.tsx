@@ -1,4 +1,4 @@
-// Which target would be the quickest for a load, in the words of the report.
+// Which target would be quickest for a load, in the words of the report.
 
 import { GridTable } from "../charts/grid/GridTable";
 import type { LoadDoubt } from "../contract";
@@ -51,7 +51,7 @@ function LoadsOfRun({ run, isNamed }: { run: RunView; isNamed: boolean }) {
       ))}
     </dl>
   );
-  // Of few blocks nothing is compared, and of one target there is nothing to compare.
+  // With few blocks nothing is compared, and with one target there is nothing to compare.
   const isCompared = (run.document.loads ?? []).some((load) =>
     load.comparisons.some(({ ratio }) => ratio != null),
   );
@@ -75,7 +75,7 @@ function LoadsOfRun({ run, isNamed }: { run: RunView; isNamed: boolean }) {
   );
 }
 
-/** What each target takes for a load, as a multiple of the quickest. */
+/** The cost of a load on each target, as a multiple of the quickest. */
 function Compared({ run, targets }: { run: RunView; targets: string[] }) {
   const lines = run.page.loads;
   const loads = (run.document.loads ?? []).filter((load) =>

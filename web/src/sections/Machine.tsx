@@ -1,5 +1,4 @@
-// The machine, the clock and the targets; what differs between targets, or between machines, is
-// marked.
+// The machine, the clock and the targets. What differs between targets or machines is marked.
 
 import { Scrolling } from "../charts/scrolling";
 import { useView } from "../view";

@@ -1,5 +1,5 @@
 // The map of dimensions and targets: what each target costs in each dimension, relative to the
-// cheapest or to a target that the reader names. Never a score: dimensions are not added up.
+// cheapest or to a target that the reader chooses. Never a score: dimensions are not added up.
 
 import { useState } from "preact/hooks";
 import { ChartFrame, measured } from "../charts/frame";
@@ -30,7 +30,7 @@ function RunMap({ run, document, name }: { run: number; document: Document; name
   const { report, selection, route, theme, go } = useView();
   const [asked, setAsked] = useState("");
   const shown = selection.sides.filter((side) => side.run === run).map((side) => side.target);
-  // What is not shown cannot be what others are relative to.
+  // A target that is not shown cannot be the reference.
   const reference = shown.includes(asked) ? asked : "";
   const dimensions = [...new Set((document.dimensions ?? []).map((one) => one.dimension))].filter(
     (dimension) => route.dimension === null || route.dimension === dimension,

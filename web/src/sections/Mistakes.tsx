@@ -1,4 +1,4 @@
-// Which known mistakes of benchmarking a run contains, with what each rests on and what avoids it.
+// Which known benchmarking mistakes a run contains, with the evidence for each and how to avoid it.
 
 import type { Check, CheckDocument } from "../contract";
 import { typeset } from "../format/units";

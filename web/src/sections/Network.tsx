@@ -1,4 +1,4 @@
-// A network file system in every state of its caches: what each asks the server for.
+// A network file system in every state of its caches, and the calls that each makes to the server.
 
 import { Scrolling } from "../charts/scrolling";
 import type {
@@ -46,10 +46,10 @@ export function Network() {
   );
 }
 
-/** Operations with a colour of their own; the others share one. */
+/** The number of operations with their own colour; all others share one. */
 const COLOURED = 5;
 
-/** What reads content has the same colour everywhere, and stands first. */
+/** The operation that reads content has the same colour everywhere, and comes first. */
 const READ = "READ";
 
 function OneBenchmark({ name, title, subject, states }: NetworkBenchmark) {
@@ -64,7 +64,7 @@ function OneBenchmark({ name, title, subject, states }: NetworkBenchmark) {
   const rank = ([own, sum]: [string, number]) => (own === READ ? Number.MAX_VALUE : sum);
   const operations = [...sums].sort((one, other) => rank(other) - rank(one)).map(([own]) => own);
   const named = operations.slice(0, COLOURED);
-  // The first colour is for what reads content alone.
+  // The first colour is reserved for reading content.
   const first = named[0] === READ ? 0 : 1;
   const colours = new Map(
     named.map((own, place) => [own, theme.categories[place + first] ?? theme.muted]),
@@ -122,7 +122,7 @@ function OneBenchmark({ name, title, subject, states }: NetworkBenchmark) {
 
 /** How the calls of a benchmark are drawn. */
 interface Drawn {
-  /** The most calls of a state. */
+  /** The largest number of calls in any state. */
   most: number;
   colours: Map<string, string>;
   /** In the order of the legend. */

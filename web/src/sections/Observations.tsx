@@ -1,5 +1,5 @@
-// What was seen besides figures, in the first block that counts: values along an axis (a warm-up, a
-// write-back), which pages stayed in memory, and which replacement policy explains that.
+// Observations other than figures, in the first block that counts: values along an axis (a warm-up,
+// a write-back), which pages stayed in memory, and which replacement policy explains that.
 
 import { ChartFrame } from "../charts/frame";
 import { IntervalChart } from "../charts/interval/IntervalChart";
@@ -43,7 +43,7 @@ export function Observations({ benchmarks }: { benchmarks: Benchmark[] }) {
   );
 }
 
-/** What a search saw at its probes is drawn along its axis, not here. */
+/** Whether to draw it here. What a search saw at its probes is drawn along its axis instead. */
 function isDrawn({ kind }: Observation): boolean {
   return kind !== "probe";
 }

@@ -1,12 +1,12 @@
-// A file from its first page to its last, as one strip: the darker, the more of the pages that a
-// pixel stands for were resident.
+// A file from its first page to its last, as a strip. The darker a pixel, the more of its pages
+// were resident.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { element, file, text } from "../charts/svg";
 import type { Theme } from "../charts/theme";
 import type { PageRuns } from "../contract";
 
-/** Pixels that a strip is drawn in, before it is scaled. */
+/** Width of a strip in pixels, before scaling. */
 const COLUMNS = 600;
 
 export interface PageStripProps {

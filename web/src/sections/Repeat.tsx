@@ -1,4 +1,4 @@
-// How to measure it again, and everything that was measured, to take away.
+// How to measure it again, and everything that was measured, for download.
 
 import { useState } from "preact/hooks";
 import { textOf } from "../data/payload";
@@ -56,7 +56,7 @@ function Command({ text }: { text: string }) {
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      // A page from a file may not write to the clipboard: the text can be marked by hand.
+      // A page from a file may not write to the clipboard, but the text can be selected by hand.
       setCopied(false);
     }
   };

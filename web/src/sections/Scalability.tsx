@@ -1,5 +1,5 @@
-// How throughput grows with what works at once: the values of all targets, and the law that was
-// fitted to them (Amdahl, or Gunther's Universal Scalability Law).
+// How throughput grows with concurrency: the values of all targets, and the law that was fitted to
+// them (Amdahl's, or Gunther's Universal Scalability Law).
 
 import { LineChart } from "../charts/line/LineChart";
 import type { LinePoint, LineSeries, Marker } from "../charts/line/line-model";
@@ -9,7 +9,7 @@ import { count, figure, typeset } from "../format/units";
 import { colourOf, dashOf, useView } from "../view";
 import { Fold } from "./Fold";
 
-/** Places at which a law is drawn. */
+/** The number of points at which a law is drawn. */
 const STEPS = 60;
 
 export function Scalability() {
@@ -78,7 +78,7 @@ export function Scalability() {
     );
   }
 
-  /** How many processors each run had; runs on machines that are alike share a mark. */
+  /** How many processors each run had; runs on similar machines share a mark. */
   function processorsOf(curve: Curve): Marker[] {
     const numbers = new Set(fitsOf(curve).flatMap((fit) => fit.processors ?? []));
     return [...numbers].map((from) => ({

@@ -1,8 +1,8 @@
-// What is said beside things that filters do not change.
+// A note beside things that filters do not change.
 
 import { useView } from "../view";
 
-/** A note that this is about everything, where something is filtered away. */
+/** Notes that this is about everything, if something is filtered out. */
 export function Unfiltered({ what }: { what: string }) {
   const { route } = useView();
   if (route.targets.length === 0 && route.dimension === null) return null;

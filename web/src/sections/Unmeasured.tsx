@@ -4,7 +4,7 @@ import { typeset } from "../format/units";
 import { useView, type View } from "../view";
 import { Unfiltered } from "./Unfiltered";
 
-/** Sentences about what was not measured, of the runs that are shown. */
+/** Sentences about what was not measured, for the runs that are shown. */
 export function refusedOf({ report, selection }: View): string[] {
   return report.runs.flatMap(({ page }, run) =>
     page.prose

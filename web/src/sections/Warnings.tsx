@@ -1,5 +1,5 @@
-// What makes figures doubtful: all of it in one section, kind by kind with what each means for the
-// reader, and beside the charts that it is about.
+// Reasons to doubt figures: all in one section, by kind, with what each kind means for the reader;
+// and beside the charts that they are about.
 
 import { Scrolling } from "../charts/scrolling";
 import { WEIGHTS } from "../data/meanings";
@@ -81,7 +81,7 @@ function OneKind({ meaning, found, cells }: Kind) {
   );
 }
 
-/** Warnings of these cells in a line, which unfolds. */
+/** The warnings of these cells in a line, which can be unfolded. */
 export function CellWarnings({ cells }: { cells: CellView[] }) {
   const { report } = useView();
   const found = foundIn(cells);

@@ -1,4 +1,4 @@
-// Everything that is said of the runs, sentence by sentence, and how sure it is.
+// Everything that is said about the runs, sentence by sentence, and how certain it is.
 
 import type { Said, SaidKind } from "../contract";
 import { dimensionName } from "../data/model";
@@ -75,7 +75,7 @@ function Group({ run, kind, title, note }: GroupProps) {
   );
 }
 
-/** A sentence; its subject leads to its charts. */
+/** A sentence. Its subject is a link to its charts. */
 function Sentence({ said }: { said: Said }) {
   const { report, go } = useView();
   const text = typeset(said.text);

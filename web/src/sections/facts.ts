@@ -1,4 +1,4 @@
-// What is known of machines and targets, as rows of texts: one value per machine or target.
+// What is known about machines and targets, as rows of text with one value per machine or target.
 
 import type { Ageing, Cache, Document, TargetRecord } from "../contract";
 import { bytes, count, digits, nanoseconds } from "../format/units";
@@ -8,7 +8,7 @@ export interface Row {
   values: string[];
 }
 
-/** Whether all values of a row are alike. */
+/** Whether all values of a row are the same. */
 export function isSame({ values }: Row): boolean {
   return values.every((value) => value === values[0]);
 }
@@ -51,7 +51,8 @@ function machine(documents: Document[]): Row[] {
   ]);
 }
 
-/** What the kernel does against weaknesses of the processor, without those that it has not. */
+/** The kernel's mitigations of vulnerabilities of the processor, without those that do not affect
+ * it. */
 function mitigations(all: Record<string, string> | undefined): string {
   const own = Object.entries(all ?? {}).filter(([, state]) => state !== "Not affected");
   return own.map(([name, state]) => `${name}: ${state}`).join("; ");

@@ -1,10 +1,10 @@
-// Histograms for drawing: from buckets and counts to shares, per factor of 2, as a density,
-// cumulated, or as what is left of them.
+// Histograms for drawing: converts buckets and counts to shares per factor of 2, as a density,
+// cumulative, or as the remainder.
 
-/** Where bins begin on the latency axis, in nanoseconds, and the share in each. */
+/** The start of each bin on the latency axis, in nanoseconds, and its share. */
 export type Shares = [number, number][];
 
-/** The share of operations in each power of 2. A bucket never reaches over one. */
+/** The share of operations in each power of 2. No bucket extends over more than one. */
 export function coarse(low: Float64Array, _end: Float64Array, counts: Float64Array): Shares {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const shares = new Map<number, number>();
@@ -15,23 +15,23 @@ export function coarse(low: Float64Array, _end: Float64Array, counts: Float64Arr
   const exponents = [...shares.keys()];
   const [first, last] = [Math.min(...exponents), Math.max(...exponents)];
   const found: Shares = [];
-  // Empty powers between others are drawn as what they are: nothing.
+  // Empty powers of 2 between others are drawn as what they are: nothing.
   for (let exponent = first - 1; exponent <= last + 1; exponent += 1) {
     found.push([2 ** exponent, shares.get(exponent) ?? 0]);
   }
   return found;
 }
 
-/** Bins per factor of 2 of the fine histogram: as fine as the eye tells apart, and never finer
+/** Bins per factor of 2 of the fine histogram: as fine as the eye can distinguish, and never finer
  * than the recorded buckets, of which there are 128 per factor of 2. */
 const BINS = 24;
 
-/** The share of operations in each bin: together, all of them. */
+/** The share of operations in each bin; together, all of them. */
 export function fine(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const bins = new Map<number, number>();
   low.forEach((value, index) => {
-    // Of short latencies a bucket is one nanosecond, which is wider than a bin.
+    // For short latencies, a bucket is one nanosecond, which is wider than a bin.
     const from = Math.log2(Math.max(1, value)) * BINS;
     const to = Math.log2(Math.max(1.01, end[index] as number)) * BINS;
     const share = (counts[index] as number) / total;
@@ -49,11 +49,11 @@ export function fine(low: Float64Array, end: Float64Array, counts: Float64Array)
   return found;
 }
 
-/** Places at which cumulative shares are drawn, per factor of 2 of latency. */
+/** Points per factor of 2 of latency at which cumulative shares are drawn. */
 const STEPS = 24;
 
-/** The share of operations that took at most as long: at the ends of buckets, as finely as the eye
- * tells apart, and at the last of all. */
+/** The share of operations that took at most this long, at the ends of buckets as finely as the eye
+ * can distinguish, and at the last one. */
 export function cumulative(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const found: Shares = low.length === 0 ? [] : [[Math.max(1, low[0] as number), 0]];
@@ -74,8 +74,8 @@ export function cumulative(low: Float64Array, end: Float64Array, counts: Float64
   return found;
 }
 
-/** The share of operations that took longer, on the way to the longest. The last place has the
- * share before it: none took longer, and 0 has no logarithm. */
+/** The share of operations that took longer, up to the longest. The last point repeats the share
+ * before it: no operation took longer, and 0 has no logarithm. */
 export function tail(low: Float64Array, end: Float64Array, counts: Float64Array): Shares {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const all = cumulative(low, end, counts).map(([place, share]): [number, number] => [

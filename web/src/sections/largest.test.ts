@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { View } from "../view";
 import { asideOf } from "./Largest";
 
-/** What is left aside of targets with these file systems. */
+/** The targets that are left aside among some with these file systems. */
 function aside(fileSystems: string[]): string[] {
   const sides = fileSystems.map((_, index) => ({
     index,

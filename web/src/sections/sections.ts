@@ -1,5 +1,5 @@
-// The sections of the page, from top to bottom; one that has nothing to show is not there. First
-// comes the answer, then what it is made of, then the evidence, which is folded.
+// The sections of the page, from top to bottom, without those that have nothing to show. The answer
+// comes first, then what it consists of, then the evidence, which is folded.
 
 import type { ComponentType } from "preact";
 import { dimensionName, isOfOthers, isSearch } from "../data/model";
@@ -25,7 +25,7 @@ import { hasUnmeasured, Unmeasured } from "./Unmeasured";
 import { Warnings } from "./Warnings";
 import { Words } from "./Words";
 
-/** How a section stands on the page: `head` writes its own heading, which is that of the page;
+/** How a section is placed on the page: `head` writes its own heading, which is that of the page;
  * `half` leaves room for another beside it; `evidence` is folded. */
 export type SectionKind = "head" | "half" | "whole" | "evidence";
 
@@ -33,18 +33,18 @@ export interface Section {
   id: string;
   title: string;
   kind: SectionKind;
-  /** What is in it, for those who see it folded. */
+  /** What it contains, for people who see it folded. */
   teaser?: string;
-  /** Whether it is on paper even where it is folded. */
+  /** Whether it is printed even if it is folded. */
   onPaper?: boolean;
-  /** Whether what is selected asks for it: then it is not folded. */
+  /** Whether the selection asks for it, so that it is not folded. */
   isAsked?: boolean;
   Body: ComponentType;
 }
 
 const bodies = new Map<string, ComponentType>();
 
-/** One component per dimension, made once: a new one would be drawn anew at every change. */
+/** One component per dimension, made once: a new one would be rendered anew at every change. */
 function dimensionBody(dimension: View["report"]["dimensions"][number]): ComponentType {
   let body = bodies.get(dimension);
   if (body === undefined) {
@@ -54,7 +54,7 @@ function dimensionBody(dimension: View["report"]["dimensions"][number]): Compone
   return body;
 }
 
-/** Columns of the map that half of the page has room for. */
+/** The most columns of the map that fit into half of the page. */
 const HALF_COLUMNS_MOST = 4;
 
 export function sections(view: View): Section[] {
@@ -74,7 +74,7 @@ export function sections(view: View): Section[] {
     largest: hasLargest(view),
     several: (comparison?.runs.length ?? 0) > 1,
     compared: report.payload.compared != null,
-    // Of a network file system calls are counted, which its own section shows.
+    // For a network file system, calls are counted, which its own section shows.
     timed: report.runs.some(({ page }) => page.network == null),
   };
   const dimensions = report.dimensions.filter(
@@ -83,7 +83,7 @@ export function sections(view: View): Section[] {
       selection.benchmarks.some((one) => one.dimension === dimension && isOfOthers(report, one)),
   );
   const isNarrow = report.runs.length === 1 && selection.sides.length <= HALF_COLUMNS_MOST;
-  // Beside the dimensions stand the loads, which weigh them, or else the largest differences.
+  // Beside the dimensions are the loads, which weigh them, or else the largest differences.
   const isBeside = has.map && isNarrow && (has.loads || has.largest);
   const top: (Section | false)[] = [
     has.runs && { id: "summary", title: "The answer", kind: "head", Body: Answer },

@@ -1,11 +1,11 @@
-// Warnings of what is shown, each kind once: those of runs, and those of their cells.
+// The warnings about what is shown, each kind once: those of runs, and those of their cells.
 
 import type { PageDoubt, WarningReport } from "../contract";
 import { type WarningKind, WEIGHTS } from "../data/meanings";
 import type { CellView } from "../data/model";
 import type { View } from "../view";
 
-/** A warning, and the cell that it is about; none where it is about a run. */
+/** A warning, and the cell that it is about; null if it is about a run. */
 export interface Found {
   cell: CellView | null;
   warning: WarningReport;
@@ -15,11 +15,11 @@ export interface Kind {
   kind: WarningKind;
   meaning: PageDoubt;
   found: Found[];
-  /** Cells that have it. */
+  /** The cells that have it. */
   cells: CellView[];
 }
 
-/** Each kind with all that have it, in the order of what they can do. */
+/** Each kind with all that have it, ordered by what it can do. */
 export function groupedBy(found: Found[], doubts: PageDoubt[]): Kind[] {
   const kinds = new Map<WarningKind, Found[]>();
   for (const one of found) {
@@ -39,7 +39,7 @@ export function foundIn(cells: CellView[]): Found[] {
   return cells.flatMap((cell) => cell.report.warnings.map((warning) => ({ cell, warning })));
 }
 
-/** All kinds of the page, of the cells that are shown. */
+/** All kinds of the page, for the cells that are shown. */
 export function kindsOf({ report, selection }: View): Kind[] {
   const ofRuns = report.runs.flatMap(({ document }) =>
     document.warnings.map((warning) => ({ cell: null, warning })),
@@ -48,7 +48,8 @@ export function kindsOf({ report, selection }: View): Kind[] {
   return groupedBy([...ofRuns, ...foundIn(cells)], report.payload.doubts);
 }
 
-/** What is said of traces, which no cell stands for: `TRACES` of the run's record. */
+/** The subject of warnings about traces, which do not belong to a cell: `TRACES` of the run's
+ * record. */
 const TRACES = "footprint";
 
 /** Why traces are doubtful, or missing. */

@@ -50,7 +50,8 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
   };
   const press = (byte: Byte | null) => {
     setSelected(byte);
-    // No stack has touched a byte that only came with its line: there is nothing to open.
+    // A byte that only came with its line was not touched by any stack, so there is nothing to
+    // open.
     setOpened(byte && timesOf(map, byte) > 0 ? byte : null);
   };
   const { scale } = drawn;
@@ -102,7 +103,7 @@ export function Cachemap({ map, file, theme, palette = viridis }: CachemapProps)
   );
 }
 
-/** What takes time is made again only when what it is made of changes. */
+/** Remakes what takes time to make only if its inputs have changed. */
 function useDrawn(map: CachemapData, view: CachemapView, palette: Palette, theme: Theme) {
   const { layout } = view;
   const scale = useMemo(() => scaleOf(map, palette, theme), [map, palette, theme]);
@@ -117,7 +118,7 @@ function useDrawn(map: CachemapData, view: CachemapView, palette: Palette, theme
 
 function scaleOf(map: CachemapData, palette: Palette, theme: Theme): ColourScale {
   const first = firstOn[theme.name];
-  // Where nothing was touched twice, all is the colour of once, not that of the most.
+  // If nothing was touched twice, everything has the colour of once, not that of the maximum.
   const most = Math.max(2, figuresOf(map).countMost);
   const label = map.of === "instructions" ? "executions per byte" : "accesses per byte";
   return { palette, first, least: 1, most, isLog: true, label, format: count, never: "never" };
@@ -223,7 +224,7 @@ function tableOf(map: CachemapData): Table {
   return { head: ["address", "symbol", "bytes used", "most uses of a byte"], rows };
 }
 
-/** The whole map, in cells that let it fit: a saved picture has nothing to scroll. */
+/** The whole map, in cells small enough for it to fit, as a saved picture cannot be scrolled. */
 function pictureWith(map: CachemapData, scale: ColourScale, theme: Theme) {
   const layout = layoutOf(map, PICTURE_WIDTH, cellThatFits(map, PICTURE_WIDTH, PICTURE_HEIGHT));
   const bitmaps = columnBitmaps(cachemapPixels(map, scale, theme), layout);

@@ -1,4 +1,4 @@
-// Points lead to bytes and back, masks to stacks, and a recorded program gives what it must.
+// Points map to bytes and back, and masks to stacks; a recorded program gives the known figures.
 
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";

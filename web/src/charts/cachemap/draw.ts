@@ -1,4 +1,4 @@
-// Draws a cachemap: a bitmap with one pixel per byte, made once, of which each column is a strip.
+// Draws a cachemap: a bitmap with one pixel per byte, made once, with a strip for each column.
 
 import { bitmapOf, packedColour, packedPalette } from "../bitmap";
 import { rgbOf } from "../colour";
@@ -8,7 +8,7 @@ import type { Theme } from "../theme";
 import type { Byte, CachemapData, Layout, Region } from "./layout";
 import { cornerOf, NAME_HEIGHT, namedRegions, TOP } from "./layout";
 
-/** One pixel per byte, one row per line; counts are mostly small, so their colours are kept. */
+/** One pixel per byte, one row per line. Counts are mostly small, so their colours are cached. */
 export function cachemapPixels(map: CachemapData, scale: ColourScale, theme: Theme): Uint32Array {
   const colours = packedPalette(scale.palette);
   const known = new Map<number, number>([[0, packedColour(...rgbOf(theme.never))]]);
@@ -42,7 +42,7 @@ export interface CachemapDrawing {
   selected: Byte | null;
   /** Lines that a search found. */
   found: readonly number[];
-  /** How far it is scrolled, and how much is seen, in CSS pixels. */
+  /** How far the map is scrolled, and how much of it is visible, in CSS pixels. */
   scrolled: number;
   seen: number;
 }
@@ -59,7 +59,7 @@ export function drawCachemap(painter: Painter, drawing: CachemapDrawing) {
   drawNames(painter, drawing);
   drawFound(painter, drawing);
   if (drawing.selected) drawSelected(painter, drawing, drawing.selected);
-  // Addresses stay at the top while lines are scrolled below them.
+  // Addresses stay at the top while lines scroll below them.
   painter.rect(0, 0, layout.columns * layout.pitch, TOP - 1, theme.surface);
   const firstRow = Math.floor(scrolled / layout.cell);
   for (let column = 0; column < layout.columns && seen > 0; column += 1) {
@@ -79,7 +79,7 @@ function drawNames(painter: Painter, drawing: CachemapDrawing) {
     const name = map.names[region.name] ?? "";
     const room = layout.margin - 10;
     const shown = clipped(name, room, (part) => painter.textWidth(part, 10));
-    // The first name would lie below the addresses.
+    // The first name would be hidden below the addresses.
     const at = scrolled === 0 ? Math.max(middle, TOP + NAME_HEIGHT / 2) : middle;
     painter.text(shown, right - 3, at, { fill: theme.muted, align: "right", size: 10 });
     const top = middle - (region.lines * layout.cell) / 2;
@@ -105,7 +105,7 @@ function drawSelected(painter: Painter, drawing: CachemapDrawing, selected: Byte
   const line = cornerOf(layout, { line: selected.line, byte: 0 });
   const width = layout.lineBytes * cell;
   painter.outline(line.x - 1.5, line.y - scrolled - 1.5, width + 3, cell + 3, theme.muted);
-  // A byte can be a single pixel: the mark is around it, light within dark.
+  // A byte may be a single pixel, so the mark is drawn around it, light inside dark.
   const grown = Math.max(cell, 5);
   const shift = (grown - cell) / 2;
   const [left, top] = [x - shift, y - scrolled - shift];

@@ -1,4 +1,4 @@
-// What is said of a cachemap in numbers, and what is known of one byte.
+// Figures about a cachemap, and what is known about a single byte.
 
 import type { Byte, CachemapData } from "./layout";
 
@@ -7,7 +7,7 @@ export interface CachemapFigures {
   bytesUsed: number;
   /** Bytes of the lines that came into the cache with others, and were never used. */
   bytesUnused: number;
-  /** Lines no byte of which was used more than once: they came into the cache for one use. */
+  /** Lines in which no byte was used more than once: they came into the cache for a single use. */
   linesUsedOnce: number;
   countMost: number;
 }
@@ -27,7 +27,7 @@ export function figuresOf({ address, line_bytes, count }: CachemapData): Cachema
   return { ...figures, bytesUnused: address.length * line_bytes - figures.bytesUsed };
 }
 
-/** The stacks that touched a byte, as places in `stacks`. */
+/** The stacks that touched a byte, as indices into `stacks`. */
 export function stacksOf(map: CachemapData, { line, byte }: Byte): number[] {
   const stacks: number[] = [];
   const end = map.touches[line + 1] ?? 0;
@@ -38,7 +38,7 @@ export function stacksOf(map: CachemapData, { line, byte }: Byte): number[] {
   return stacks;
 }
 
-/** Frames of a stack by name, the innermost first. */
+/** The names of a stack's frames, innermost first. */
 export function framesOf(map: CachemapData, stack: number): string[] {
   const frames: string[] = [];
   const { parent, name } = map.stacks;
@@ -58,7 +58,7 @@ export function timesOf(map: CachemapData, { line, byte }: Byte): number {
   return map.count[line * map.line_bytes + byte] ?? 0;
 }
 
-/** Lines in which something lies whose name has this part; none where nothing is looked for. */
+/** Lines that contain something whose name has this text in it; none if the text is empty. */
 export function linesNamed(map: CachemapData, text: string): number[] {
   if (text === "") return [];
   const wanted = text.toLowerCase();

@@ -1,9 +1,10 @@
-// Where the lines and bytes of a cachemap lie: a row for each line in the order of addresses, a
-// cell for each byte, in columns side by side so that thousands of lines fit, as the figures of the
-// paper on DenseFS (HotStorage 2018) have them. Zooming makes cells larger and columns fewer; what
-// does not fit is scrolled vertically only.
+// Where the lines and bytes of a cachemap are: a row for each line, by address, and a cell for each
+// byte, in columns side by side so that thousands of lines fit, as in the figures of the DenseFS
+// paper (HotStorage 2018). Zooming in makes cells larger and leaves fewer columns; what does not
+// fit is scrolled vertically only.
 
-/** Stacks, each the one below its innermost frame and that frame's name; the first has none. */
+/** Stacks, each as the stack of its caller and the name of its innermost frame; the first has
+ * neither. */
 export interface StackTree {
   parent: Uint32Array;
   name: Uint32Array;
@@ -30,26 +31,25 @@ export interface Layout {
   /** CSS pixels of a byte's side. */
   cell: number;
   columns: number;
-  /** Lines in each column but the last. */
+  /** Lines in each column except the last. */
   rows: number;
-  /** Room for names at the left of each column. */
+  /** Room for names to the left of each column. */
   margin: number;
   /** From the left edge of a column to that of the next. */
   pitch: number;
   height: number;
 }
 
-/** Sides of a byte that can be chosen, in CSS pixels. */
+/** The sizes to choose from for a byte's side, in CSS pixels. */
 export const CELLS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16];
 
-/** Room that names have at least; what the columns leave over is theirs too, up to the most that
- * names need. */
+/** The least room for names. They also get what the columns leave over, up to what they need. */
 const MARGIN_LEAST = 88;
 const MARGIN_MOST = 240;
-/** Where one column is all that there is room for, lines matter more than names. */
+/** If there is only room for one column, lines matter more than names. */
 const MARGIN_NARROW = 52;
 const GAP = 12;
-/** Room above the columns for the address that each begins with. */
+/** Room above the columns for the address at which each starts. */
 export const TOP = 18;
 
 export function layoutOf(map: CachemapData, width: number, cell: number): Layout {
@@ -65,7 +65,7 @@ export function layoutOf(map: CachemapData, width: number, cell: number): Layout
   return { lines, lineBytes, cell, columns, rows, margin, pitch, height: TOP + rows * cell + 2 };
 }
 
-/** The largest cells with which all lines are within this height; else the smallest. */
+/** The largest cells with which all lines fit into this height, or else the smallest. */
 export function cellThatFits(map: CachemapData, width: number, height: number): number {
   const fits = (cell: number) => {
     const layout = layoutOf(map, width, cell);
@@ -103,7 +103,7 @@ export function cornerOf(layout: Layout, { line, byte }: Byte): { x: number; y: 
   return { x, y: TOP + (line - column * layout.rows) * layout.cell };
 }
 
-/** The byte that a key leads to; null for other keys. */
+/** The byte that a key moves to; null for other keys. */
 export function byteBeside({ line, byte }: Byte, key: string, layout: Layout): Byte | null {
   const lineWithin = (at: number) => Math.max(0, Math.min(layout.lines - 1, at));
   const byteWithin = (at: number) => Math.max(0, Math.min(layout.lineBytes - 1, at));
@@ -129,7 +129,7 @@ export function byteBeside({ line, byte }: Byte, key: string, layout: Layout): B
   }
 }
 
-/** Neighbouring lines in which the same thing lies, within one column. */
+/** Neighbouring lines in one column that contain the same thing. */
 export interface Region {
   name: number;
   first: number;
@@ -149,8 +149,8 @@ export function regionsOf(map: CachemapData, rows: number): Region[] {
 /** Height of a region's name, in CSS pixels. */
 export const NAME_HEIGHT = 11;
 
-/** Regions that are named, each with the middle height of its name: the largest first, as long as
- * no name comes to lie over another. */
+/** The regions to name, each with the vertical middle of its name: the largest first, as long as
+ * names do not overlap. */
 export function namedRegions(layout: Layout, regions: readonly Region[]) {
   const taken = new Map<number, number[]>();
   const named: { region: Region; column: number; y: number }[] = [];

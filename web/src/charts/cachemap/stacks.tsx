@@ -1,11 +1,11 @@
-// What is known of one byte: its address, what lies there, and every stack that touched it.
+// What is known about one byte: its address, what is there, and every stack that touched it.
 
 import { useState } from "preact/hooks";
 import { count } from "../../format/units";
 import { addressOf, framesOf, nameOf, stacksOf, timesOf } from "./figures";
 import type { Byte, CachemapData } from "./layout";
 
-/** Stacks that are shown until more are asked for. */
+/** Stacks to show until more are asked for. */
 const STACKS_SHOWN = 20;
 
 interface ByteStacksProps {

@@ -1,30 +1,30 @@
-// Which part of a cachemap is seen: its zoom, and how far it is scrolled.
+// The visible part of a cachemap: its zoom, and how far it is scrolled.
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Byte, CachemapData, Layout } from "./layout";
 import { byteAt, CELLS, cellThatFits, cornerOf, layoutOf, TOP } from "./layout";
 
-/** The most that is seen at once, in CSS pixels. */
+/** The maximum height of the visible part, in CSS pixels. */
 const VIEW_HEIGHT = 680;
 
 export interface CachemapView {
   layout: Layout;
   width: number;
-  /** Height of what is seen of the map. */
+  /** Height of the visible part of the map. */
   seen: number;
   scrolled: number;
   scroller: RefObject<HTMLDivElement | null>;
   setWidth(width: number): void;
   onScroll(): void;
-  /** Makes cells larger (above 0) or smaller, and keeps this byte, or the middle, where it is. */
+  /** Makes cells larger (above 0) or smaller, and keeps this byte, or the middle, in place. */
   zoom(direction: number, around: Byte | null): void;
   canZoom(direction: number): boolean;
-  /** Cells as large as lets all lines be seen at once. */
+  /** Makes cells as large as possible with all lines visible at once. */
   fit(): void;
-  /** Scrolls until the byte is seen. */
+  /** Scrolls until the byte is visible. */
   reveal(byte: Byte): void;
-  /** The byte at a point of what is seen. */
+  /** The byte at a point of the visible part. */
   at(x: number, y: number): Byte | null;
 }
 
@@ -45,7 +45,7 @@ export function useCachemapView(map: CachemapData): CachemapView {
     return margin + lineBytes * wanted <= width;
   };
   useLayoutEffect(() => {
-    // Where lines lie has changed: what was looked at is brought back to where it was.
+    // Lines have moved, so bring what was being looked at back to where it was.
     if (kept.current && scroller.current) {
       scroller.current.scrollTop = cornerOf(layout, kept.current.byte).y - kept.current.y;
       setScrolled(scroller.current.scrollTop);

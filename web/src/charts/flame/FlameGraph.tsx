@@ -1,4 +1,4 @@
-// A flame graph: what was done in each stack of calls, to zoom, search and walk through.
+// A flame graph of what was done in each stack of calls, which can be zoomed, searched and walked.
 
 import { useMemo, useState } from "preact/hooks";
 import { changed, count, digits } from "../../format/units";
@@ -31,13 +31,13 @@ export interface FlameGraphProps {
   parent: Uint32Array;
   name: Uint32Array;
   own: Float64Array;
-  /** Own values of the same nodes in what is compared with: shows the difference. */
+  /** Values of the same nodes in what it is compared with; if given, the difference is shown. */
   before?: Float64Array;
-  /** What totals are made of: a sentence. */
+  /** A sentence about what totals consist of. */
   explained?: string | undefined;
-  /** What both are called, where they are compared. */
+  /** What to call the two, if they are compared. */
   sides?: { now: string; before: string };
-  /** Flames stand on their root; icicles, the default, hang from it. */
+  /** Flames rise from their root; icicles, the default, hang from it. */
   shape?: "icicle" | "flame";
 }
 
@@ -138,7 +138,7 @@ function typed(key: string, { tree, zoomed, selected, zoom, setSelected }: Walk)
     const next = nodeBeside(tree, from, key);
     if (next === null) return false;
     setSelected(selected < 0 ? from : next);
-    // What is walked to must be seen: out of the zoomed subtree, all is shown again.
+    // The node walked to must be visible: if it is outside the zoomed subtree, zoom to it.
     const isOutside = next < zoomed || next >= (tree.end[zoomed] as number);
     if (isOutside && !pathTo(tree, zoomed).includes(next)) zoom(next);
   }
@@ -237,7 +237,7 @@ function summaryOf(tree: FlameTree, { unit, before, sides }: FlameGraphProps): s
   );
 }
 
-/** A row for each stack that did something itself, the most first. */
+/** A row for each stack that did something itself, largest first. */
 function tableOf(tree: FlameTree, { unit, sides }: FlameGraphProps): Table {
   if (tree.before) return changesOf(tree, tree.before, unit, sides ?? NOW_AND_BEFORE);
   const nodes = [...tree.own.keys()].filter((node) => (tree.own[node] ?? 0) > 0);
@@ -250,7 +250,7 @@ function tableOf(tree: FlameTree, { unit, sides }: FlameGraphProps): Table {
   return { head: ["stack", `${unit}, own`, `${unit}, total`], rows };
 }
 
-/** A row for each stack of which something changed, the largest change first. */
+/** A row for each stack in which something changed, largest change first. */
 function changesOf(tree: FlameTree, then: Float64Array, unit: string, sides: Sides): Table {
   const change = (node: number) => (tree.total[node] ?? 0) - (then[node] ?? 0);
   const nodes = [...tree.total.keys()].filter((node) => change(node) !== 0);

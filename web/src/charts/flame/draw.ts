@@ -1,4 +1,4 @@
-// Draws a flame graph: a rectangle per frame that is seen, its name within, as much as fits.
+// Draws a flame graph: a rectangle for each visible frame, with as much of its name as fits.
 
 import type { Size } from "../bitmap";
 import { clipped, type Painter } from "../painter";
@@ -12,13 +12,13 @@ export interface FlameDrawing {
   tree: FlameTree;
   seen: Rectangles;
   theme: Theme;
-  /** The root at the top, as icicles hang; else at the bottom, as flames stand. */
+  /** Whether the root is at the top, as for icicles, instead of at the bottom, as for flames. */
   isIcicle: boolean;
   matches: Uint8Array | null;
   selected: number;
 }
 
-/** The height of what is seen. */
+/** The height of the visible frames. */
 export function flameHeight(seen: Rectangles): number {
   return seen.rows * ROW_HEIGHT + 2;
 }
@@ -32,7 +32,7 @@ export function rowAt(y: number, height: number, isIcicle: boolean): number {
   return Math.floor((isIcicle ? y - 1 : height - 1 - y) / ROW_HEIGHT);
 }
 
-/** Calm grounds that text is read on, by what a name hashes to. Warm and cool beside each other. */
+/** Quiet background colours for text, chosen by the hash of a name; a mix of warm and cool ones. */
 const GROUNDS = {
   light: ["#d8e3ee", "#dfe8d8", "#efe3cf", "#e9d9df", "#d6e8e6", "#e3def0", "#ecdfd4", "#e2e5c9"],
   dark: ["#2f4358", "#37492f", "#54452a", "#523642", "#2a4a48", "#413a5c", "#533f30", "#464a28"],
@@ -47,7 +47,7 @@ export function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** What functions that belong together share: the first word of their names. */
+/** What related functions have in common: the first word of their names. */
 export function categoryOf(name: string): string {
   return /^[\W_]*([a-z0-9]+|[A-Z]+[a-z0-9]*)/.exec(name)?.[1] ?? name;
 }
@@ -57,7 +57,7 @@ export function groundOf(name: string, theme: Theme): string {
   return grounds[hashOf(categoryOf(name)) % grounds.length] as string;
 }
 
-/** From -1 (half as much as before, or less) over 0 (as much) to 1 (twice as much, or more). */
+/** From -1 (half as much as before, or less) through 0 (as much) to 1 (twice as much, or more). */
 export function changeOf({ total, before }: FlameTree, node: number): number {
   const now = total[node] ?? 0;
   const then = before?.[node] ?? 0;
@@ -92,7 +92,7 @@ export function drawFlame(painter: Painter, size: Size, drawing: FlameDrawing) {
     const y = topOfRow(seen.row[at] as number, size.height, isIcicle);
     const [x, wide] = [seen.x[at] as number, seen.width[at] as number];
     const { ground, text } = coloursOf(drawing, known, node);
-    // A gap tells neighbours apart where there is room for one.
+    // Separate neighbours by a gap if there is room for one.
     const gap = wide > 3 ? 1 : 0;
     painter.rect(x, y, wide - gap, ROW_HEIGHT - 1, ground);
     if (drawing.matches && !drawing.matches[node] && wide > 3) {

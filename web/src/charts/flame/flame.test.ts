@@ -1,4 +1,4 @@
-// Totals are sums, what is drawn at a point is found there, and 100,000 nodes are no trouble.
+// Totals are sums, the node drawn at a point is found there, and 100,000 nodes are fast enough.
 
 import { describe, expect, it } from "vitest";
 import { clipped } from "../painter";
@@ -128,7 +128,7 @@ it("clips text to its room", () => {
   expect(clipped("abcdef", 5, measure)).toBe("");
 });
 
-/** A tree of so many nodes with an own value of 1 each, the same every time. */
+/** A tree of this many nodes, each with an own value of 1; the same tree every time. */
 function grown(count: number) {
   const parent = new Uint32Array(count);
   const name = new Uint32Array(count);

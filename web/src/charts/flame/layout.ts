@@ -1,8 +1,8 @@
-// A tree of calls merged by name, its totals, and which rectangles of it are seen.
+// A tree of calls merged by name, its totals, and which of its rectangles are visible.
 //
-// Children of one name under one caller become one node; siblings are sorted by name, so that two
-// graphs of one program look alike. Nodes are numbered in the order of a walk: a node's subtree
-// follows it without a gap, and ends where `end` says.
+// Children with the same name under one caller become one node. Siblings are sorted by name, so
+// that two graphs of one program look alike. Nodes are numbered in depth-first order: the subtree
+// of a node follows it directly, and ends at `end`.
 
 export interface FlameTree {
   names: readonly string[];
@@ -10,27 +10,27 @@ export interface FlameTree {
   parent: Uint32Array;
   name: Uint32Array;
   depth: Uint16Array;
-  /** The node behind the last of each node's subtree. */
+  /** The first node after each node's subtree. */
   end: Uint32Array;
   own: Float64Array;
-  /** `own` with that of all that was called from there. */
+  /** `own` plus that of everything called from there. */
   total: Float64Array;
-  /** Totals of the tree that is compared with; none without a comparison. */
+  /** Totals of the tree that it is compared with, if any. */
   before: Float64Array | null;
-  /** What widths are made of: totals, or the mean of both totals in a comparison. */
+  /** What widths show: totals, or in a comparison the mean of both totals. */
   weight: Float64Array;
-  /** Where each node begins, in the unit of weight. */
+  /** Where each node starts, in units of weight. */
   start: Float64Array;
   depthMost: number;
 }
 
 export interface FlameInput {
   names: readonly string[];
-  /** Callers stand before what they call; the root is its own caller. */
+  /** Callers come before what they call; the root is its own caller. */
   parent: ArrayLike<number>;
   name: ArrayLike<number>;
   own: ArrayLike<number>;
-  /** Own values of the same nodes in what is compared with. */
+  /** Values of the same nodes in what it is compared with. */
   before?: ArrayLike<number>;
 }
 
@@ -94,7 +94,7 @@ function merge({ names, parent, name, own, before }: FlameInput): Merged {
   return merged;
 }
 
-/** The merged nodes in the order of a walk; a stack of its own, for calls can be deep. */
+/** The merged nodes in depth-first order, walked with an explicit stack, as calls can be deep. */
 function walked({ children, name }: Merged, names: readonly string[]): number[] {
   const rank = new Uint32Array(names.length);
   const byName = (left: number, right: number) =>
@@ -113,7 +113,8 @@ function walked({ children, name }: Merged, names: readonly string[]): number[] 
   return order;
 }
 
-/** Totals from the leaves to the root, then depths and places from the root to the leaves. */
+/** Computes totals from the leaves to the root, then depths and positions from the root to the
+ * leaves. */
 function sumUp(tree: FlameTree) {
   const { parent, total, before, end, weight, start, depth } = tree;
   const count = parent.length;
@@ -139,23 +140,24 @@ function sumUp(tree: FlameTree) {
   }
 }
 
-/** Rectangles in CSS pixels, one per node that is seen. */
+/** Rectangles in CSS pixels, one for each visible node. */
 export interface Rectangles {
   count: number;
   node: Uint32Array;
   x: Float64Array;
   width: Float64Array;
-  /** Rows from the root's, which is 0. */
+  /** The row, counted from the root's, which is 0. */
   row: Uint16Array;
-  /** Nodes too narrow to be seen. */
+  /** Number of nodes that are too narrow to be visible. */
   hidden: number;
   rows: number;
 }
 
-/** Narrower than this, in CSS pixels, nodes are left out with all that they call. */
+/** Nodes narrower than this, in CSS pixels, are left out together with everything they call. */
 export const WIDTH_LEAST = 0.5;
 
-/** Lays out what is seen when `zoomed` fills the width: its callers above it, its subtree below. */
+/** Lays out what is visible when `zoomed` fills the width: its callers above it, its subtree
+ * below. */
 export function rectanglesOf(tree: FlameTree, zoomed: number, width: number): Rectangles {
   const most = tree.parent.length;
   const seen: Rectangles = {
@@ -194,7 +196,7 @@ export function rectanglesOf(tree: FlameTree, zoomed: number, width: number): Re
   return seen;
 }
 
-/** The node drawn at a point, `row` counted from the root's; -1 where there is none. */
+/** The node drawn at a point, with `row` counted from the root's; -1 if there is none. */
 export function nodeAt(seen: Rectangles, x: number, row: number): number {
   for (let at = 0; at < seen.count; at += 1) {
     const left = seen.x[at] as number;
@@ -205,15 +207,15 @@ export function nodeAt(seen: Rectangles, x: number, row: number): number {
   return -1;
 }
 
-/** From the root to the node. */
+/** The nodes from the root to this one. */
 export function pathTo(tree: FlameTree, node: number): number[] {
   const path = [node];
   for (let at = node; at !== 0; at = path[0] as number) path.unshift(tree.parent[at] as number);
   return path;
 }
 
-/** The node that an arrow key leads to: down to the widest called, up to the caller, sideways to
- * the next sibling that is wider than nothing. Null for other keys. */
+/** The node that an arrow key moves to: down to the widest one called, up to the caller, sideways
+ * to the next sibling with any width. Null for other keys. */
 export function nodeBeside(tree: FlameTree, node: number, key: string): number | null {
   switch (key) {
     case "ArrowUp":
@@ -233,7 +235,7 @@ export function nodeBeside(tree: FlameTree, node: number, key: string): number |
   }
 }
 
-/** What a node calls, by name. */
+/** What a node calls, sorted by name. */
 export function childrenOf(tree: FlameTree, node: number): number[] {
   const children: number[] = [];
   const end = tree.end[node] as number;

@@ -1,4 +1,4 @@
-// Finding frames by name, and how much of the whole they are.
+// Finds frames by name, and how much of the whole they are.
 
 import type { FlameTree } from "./layout";
 
@@ -6,11 +6,11 @@ export interface Found {
   /** 1 for each node whose name matches. */
   matches: Uint8Array;
   frames: number;
-  /** Of the weight of the zoomed node; a match within a match is counted once. */
+  /** Their share of the weight of the zoomed node. A match within a match is counted once. */
   share: number;
 }
 
-/** A test for names: a regular expression where the text is one, else a part of the name. */
+/** A predicate for names: a regular expression if the text is one, else a substring. */
 export function matcher(text: string): (name: string) => boolean {
   const wanted = text.toLowerCase();
   try {
@@ -21,7 +21,7 @@ export function matcher(text: string): (name: string) => boolean {
   }
 }
 
-/** Null where nothing is looked for. */
+/** Null if the text is empty. */
 export function searched(tree: FlameTree, text: string, zoomed: number): Found | null {
   if (text === "") return null;
   const isWanted = tree.names.map(matcher(text));

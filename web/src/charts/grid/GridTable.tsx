@@ -1,4 +1,4 @@
-// A grid of ratios on the screen: a table.
+// A grid of ratios on screen, as a table.
 
 import type { ComponentChildren } from "preact";
 import { Scrolling } from "../scrolling";
@@ -6,11 +6,11 @@ import type { GridCell, GridModel } from "./grid-svg";
 
 export interface GridTableProps {
   model: GridModel;
-  /** What stands at the top left. */
+  /** What is in the top left corner. */
   corner: ComponentChildren;
-  /** The name of a row, where it is more than text. */
+  /** The name of a row, if it is more than text. */
   nameOf?: (row: number) => ComponentChildren;
-  /** Whether each place is one line. */
+  /** Whether each cell is a single line. */
   isFlat?: boolean;
 }
 

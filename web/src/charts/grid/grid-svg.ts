@@ -1,20 +1,20 @@
-// A table of ratios as a picture: rows and columns with names, and places shaded by how far the
-// ratio is from 1. On the screen the same is a table, which readers of screens can walk through.
+// A table of ratios as a picture: rows and columns with names, and cells shaded by how far the
+// ratio is from 1. On screen it is an actual table, which screen readers can walk through.
 
 import { element, file, text } from "../svg";
 import type { Theme } from "../theme";
 
-/** One place: what stands in it, from the most important line on. */
+/** A cell: its lines, from the most important one on. */
 export interface GridCell {
   lines: string[];
-  /** How dark, from 0 to 6; `dear` costs more than what it is compared with. */
+  /** How dark, from 0 to 6. With `dear`, it costs more than what it is compared with. */
   depth: number;
   isDear: boolean;
-  /** Not told apart: hatched. */
+  /** Cannot be told apart: hatched. */
   isAlike: boolean;
-  /** None is better. */
+  /** No other is better. */
   isBest?: boolean;
-  /** What others are compared with: neither dear nor cheap. */
+  /** The one that others are compared with: neither dear nor cheap. */
   isPlain?: boolean;
 }
 
@@ -32,7 +32,7 @@ const CHEAP = { light: "#0068b2", dark: "#4096dc" };
 const BEST = { light: "#e3f1e6", dark: "#15301f" };
 const SHADE = { least: 0.07, step: 0.07 };
 
-/** How dark a ratio's place is: a step for each half power of 2. */
+/** How dark to draw a ratio: one step for each half power of 2. */
 export function depthOf(ratio: number): number {
   return Math.min(6, Math.floor(Math.abs(Math.log2(ratio)) * 2));
 }

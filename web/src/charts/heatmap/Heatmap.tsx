@@ -1,4 +1,4 @@
-// A heat map with axes, a legend, and a read-out of the cell that is pointed at or walked to.
+// A heat map with axes, a legend, and a read-out of the cell under the pointer or the cursor.
 
 import { useMemo, useState } from "preact/hooks";
 import { canvasPicture, type Size } from "../bitmap";
@@ -30,7 +30,7 @@ export interface HeatmapProps extends Matrix {
   label: string;
   /** A value in words. */
   format(value: number): string;
-  /** What cells of 0 are called. */
+  /** What to call cells with 0. */
   never?: string;
   palette?: Palette;
   scale?: "log" | "linear";

@@ -1,4 +1,4 @@
-// A point on a heat map leads to the cell that is drawn there, and ticks stand where they say.
+// A point on a heat map maps to the cell drawn there, and ticks are where they should be.
 
 import { describe, expect, it } from "vitest";
 import { trimmed } from "../../format/units";
@@ -46,7 +46,7 @@ describe("heat map", () => {
     const theme = themes.light;
     const pixels = heatmapPixels(matrix, scaleOf(matrix.values, rest), theme);
     expect(pixels[3]).toBe(0xffffffff);
-    // 1000 is the most: the palette's last colour, #fde725, as ABGR.
+    // 1000 is the maximum: the palette's last colour, #fde725, as ABGR.
     expect(pixels[2]).toBe(0xff25e7fd);
     expect(valueAt(matrix, { column: 2, row: 1 })).toBe(1000);
   });

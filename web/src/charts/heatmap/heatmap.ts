@@ -1,5 +1,6 @@
-// A matrix as colours: where its cells lie, what lies at a point, and how it is drawn. One pixel of
-// a bitmap per cell, scaled without smoothing, so that the cost does not grow with its size.
+// A matrix as colours: where its cells are, which cell is at a point, and how it is drawn. The
+// bitmap has one pixel per cell and is scaled without smoothing, so the cost does not grow with its
+// size.
 
 import { type Box, drawTicksBelow, drawTicksBeside, type Tick, thinned } from "../axes";
 import { bitmapOf, packedColour, packedPalette, type Size } from "../bitmap";
@@ -10,22 +11,22 @@ import type { Painter } from "../painter";
 import type { Palette } from "../palettes";
 import type { Theme } from "../theme";
 
-/** Columns from left to right, or rows from the bottom upwards. */
+/** Columns from left to right, or rows from bottom to top. */
 export interface CellAxis {
   label: string;
   cells: number;
-  /** Ticks, in cells: 0 is where the first begins, `cells` where the last ends. */
+  /** Ticks, in cells: 0 is where the first one begins, `cells` where the last one ends. */
   ticks: readonly Tick[];
-  /** More ticks at the other side, in another unit. */
+  /** More ticks on the other side, in another unit. */
   otherTicks?: readonly Tick[];
-  /** What a cell stands for, in words. */
+  /** What a cell represents, in words. */
   cell(index: number): string;
 }
 
 export interface Matrix {
   columns: CellAxis;
   rows: CellAxis;
-  /** Row by row, the lowest first; 0, or not a number, is nothing. */
+  /** Row by row, lowest first. 0 and NaN mean nothing. */
   values: ArrayLike<number>;
 }
 
@@ -38,7 +39,7 @@ export function valueAt({ columns, values }: Matrix, { column, row }: Cell): num
   return values[row * columns.cells + column] ?? 0;
 }
 
-/** A row for each cell that holds something. */
+/** A row for each cell that is not empty. */
 export function tableOfCells(
   matrix: Matrix,
   label: string,
@@ -57,7 +58,7 @@ export function tableOfCells(
   return table;
 }
 
-/** The scale from the least value above 0 to the greatest. */
+/** A scale from the smallest value above 0 to the largest. */
 export function scaleOf(
   values: ArrayLike<number>,
   rest: Pick<ColourScale, "palette" | "first" | "isLog" | "label" | "format" | "never">,
@@ -72,7 +73,7 @@ export function scaleOf(
   return { ...rest, least: rest.isLog ? least : 0, most };
 }
 
-/** Where the cells lie; the margins hold ticks and labels. */
+/** Where the cells are; the margins are for ticks and labels. */
 export function boxOf(size: Size, { rows }: Matrix): Box {
   const left = 78;
   const right = rows.otherTicks && size.width > 520 ? 46 : 14;
@@ -96,7 +97,7 @@ export function boxOfCell(box: Box, matrix: Matrix, { column, row }: Cell): Box 
   return { x: box.x + column * width, y: box.y + box.height - (row + 1) * height, width, height };
 }
 
-/** The cell that an arrow key leads to; null for other keys. */
+/** The cell that an arrow key moves to; null for other keys. */
 export function cellBeside(cell: Cell, key: string, matrix: Matrix): Cell | null {
   const within = (index: number, cells: number) => Math.max(0, Math.min(cells - 1, index));
   const moved = (columns: number, rows: number) => ({
@@ -121,7 +122,7 @@ export function cellBeside(cell: Cell, key: string, matrix: Matrix): Cell | null
   }
 }
 
-/** The pixels of the cells, upper row first. */
+/** The pixels of the cells, top row first. */
 export function heatmapBitmap(matrix: Matrix, scale: ColourScale, theme: Theme): HTMLCanvasElement {
   return bitmapOf(heatmapPixels(matrix, scale, theme), {
     width: matrix.columns.cells,

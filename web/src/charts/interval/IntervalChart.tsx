@@ -1,4 +1,4 @@
-// Dots with intervals on the screen: the same SVG that is saved.
+// Dots with intervals on screen: the same SVG that is saved.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ChartFrame, measured, type Table } from "../frame";
@@ -46,7 +46,7 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
       picture={() => pictureOf(() => intervalSvg(model, theme, WIDTH_SAVED))}
       notes={notes}
     >
-      {/* Labels within are escaped where the SVG is written. */}
+      {/* Labels in it are escaped where the SVG is written. */}
       <div
         class="drawing"
         role="img"
@@ -66,7 +66,7 @@ export function IntervalChart({ model, theme, summary, file, notes }: IntervalCh
   );
 }
 
-/** What is told beside the pointer. */
+/** What is shown beside the pointer. */
 interface Tip {
   label: string;
   said: string;
@@ -83,7 +83,7 @@ function tipAt(target: EventTarget | null, x: number, y: number): Tip | null {
   return { label, said, x: Math.max(8, Math.min(x + 14, innerWidth - TIP_WIDTH)), y: y + 14 };
 }
 
-/** An SVG file within the page, where tips are ours and not the browser's. */
+/** An SVG file within the page, with our own tooltips instead of the browser's. */
 function onScreen(svg: string): string {
   return svg.replace(/^<\?xml.*\?>\n/, "").replaceAll(/<title>[^<]*<\/title>/g, "");
 }

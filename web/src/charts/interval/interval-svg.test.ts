@@ -69,7 +69,7 @@ it("shortens labels so that those of two runs still differ", () => {
   );
 });
 
-// A file with any of these is no XML: neither it nor the PNG that is painted of it could be saved.
+// With any of these, a file is not XML, so neither it nor the PNG made from it could be saved.
 it("writes nothing that XML does not allow", () => {
   expect(escaped("a\u0001b\u001bc\ud800d\u{1f600}\n")).toBe("a\ufffdb\ufffdc\ufffdd\u{1f600}\n");
 });

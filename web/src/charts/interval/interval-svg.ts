@@ -1,5 +1,5 @@
-// Dots with their intervals, a row each: the plot for figures that lie on no curve. Rows of one
-// group (a benchmark) stand together; what is beside the value says it in numbers.
+// Dots with their intervals, one per row: the plot for figures that are not on a curve. Rows of a
+// group (a benchmark) are drawn together; what is beside a value says it in numbers.
 
 import { trimmed } from "../../format/units";
 import type { Axis } from "../line/line-model";
@@ -8,15 +8,15 @@ import { element, escaped, file, text } from "../svg";
 import type { Theme } from "../theme";
 
 export interface IntervalRow {
-  /** Who: a target, a level. */
+  /** A target or a level. */
   label: string;
   colour: string;
   value: number;
   low?: number | undefined;
   high?: number | undefined;
-  /** The figure in words, right of the plot. */
+  /** The figure in words, to the right of the plot. */
   said: string;
-  /** Drawn hollow: not told apart, or without an interval. */
+  /** Drawn hollow: cannot be told apart, or has no interval. */
   hollow?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface IntervalModel {
   title: string;
   axis: Axis;
   groups: IntervalGroup[];
-  /** Where nothing differs: 1 for ratios. */
+  /** The value that means no difference: 1 for ratios. */
   reference?: number;
 }
 
@@ -38,24 +38,24 @@ const TITLE_ROW = 20;
 const HEAD = 44;
 const FOOT = 12;
 const LABEL_WIDTH = 128;
-/** Letters of a label that this width has room for. */
+/** Letters of a label that there is room for at this width. */
 const LETTERS_MOST = 20;
-/** Below this width, numbers stand not beside the plot but only in its table. */
+/** Below this width, numbers are only in the table, not beside the plot. */
 const WIDTH_WITH_NUMBERS = 560;
-/** Room for what is said, in letters of about this width, between these limits. */
+/** Estimated width of a letter, to work out the room for the texts, between these limits. */
 const LETTER = 6.3;
 const SAID_LEAST = 120;
 const SAID_MOST = 300;
-/** Half of the least span of an axis, over the value in its middle. */
+/** Half of the smallest span of an axis, relative to the value in its middle. */
 const SPAN_LEAST = 0.05;
 
-/** The height that a model takes. */
+/** The height of a model's chart. */
 export function intervalHeight({ groups }: IntervalModel): number {
   const rows = groups.reduce((sum, group) => sum + group.rows.length, 0);
   return HEAD + FOOT + rows * ROW + groups.length * TITLE_ROW;
 }
 
-/** The whole file, as wide as asked. */
+/** The whole file, in the given width. */
 export function intervalSvg(model: IntervalModel, theme: Theme, width: number): string {
   const height = intervalHeight(model);
   const x: Scale = {
@@ -90,7 +90,8 @@ export function intervalDomain({ axis, groups, reference }: IntervalModel): [num
   return padded(axis.kind, widened(axis.kind, domainOf(axis.kind, values)), 0.06);
 }
 
-/** Values that hardly differ are not drawn as if they did: an axis spans a tenth of them. */
+/** Values that hardly differ must not look as if they did: an axis spans at least a tenth of
+ * them. */
 function widened(kind: ScaleKind, [low, high]: [number, number]): [number, number] {
   const middle = kind === "linear" ? (low + high) / 2 : Math.sqrt(low * high);
   const half = Math.abs(middle) * SPAN_LEAST;
@@ -124,7 +125,7 @@ function axis(model: IntervalModel, x: Scale, height: number, theme: Theme): str
   return parts.join("");
 }
 
-/** Both ends of a label that is too long: labels of several runs differ at their ends. */
+/** Both ends of a label that is too long, as labels of several runs differ at their ends. */
 export function shortened(label: string): string {
   const letters = [...label];
   if (letters.length <= LETTERS_MOST) return label;
@@ -161,7 +162,7 @@ function rowSvg(row: IntervalRow, x: Scale, middle: number, theme: Theme, width:
     const beside = { x: x.range[1] + 10, y: middle + 4, fill: theme.muted, "font-size": 11.5 };
     parts.push(text(row.said, beside));
   }
-  // Wherever in the row one points, it is told.
+  // Pointing anywhere in the row shows its tooltip.
   const whole = { x: 0, y: middle - ROW / 2, width, height: ROW, fill: "transparent" };
   const tip = { "data-label": row.label, "data-said": row.said };
   return element("g", tip, element("rect", whole) + parts.join(""));

@@ -1,4 +1,4 @@
-// A line chart on the screen: uPlot draws it; the frame, the legend and the read-out are ours.
+// A line chart on screen: drawn by uPlot; the frame, the legend and the read-out are ours.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
@@ -29,15 +29,15 @@ export interface LineChartProps {
   summary: string;
   file: string;
   notes?: preact.ComponentChildren;
-  /** Charts of one name share their cursor and their zoom. */
+  /** Charts with the same name share their cursor and zoom. */
   link?: string | undefined;
 }
 
-/** What is read at one place of the x axis. */
+/** The values at one position of the x axis. */
 interface Reading {
   at: string;
   said: { label: string; colour: string; value: string }[];
-  /** Where it is, in CSS pixels from the plot's left edge, and how wide that is. */
+  /** Its position, in CSS pixels from the plot's left edge, and the plot's width. */
   left: number;
   width: number;
 }
@@ -169,7 +169,7 @@ function saidOf({ at, said }: Reading): string {
   return `${at}: ${said.map(({ label, value }) => `${label} ${value}`).join(" · ")}`;
 }
 
-/** Beside the cursor, on the side where there is more room. */
+/** Next to the cursor, on the side with more room. */
 function PlotTip({ reading: { at, said, left, width } }: { reading: Reading }) {
   const isLeft = left < width / 2;
   const side = isLeft ? { left: `${left + 12}px` } : { right: `calc(100% - ${left - 12}px)` };
@@ -188,10 +188,10 @@ function PlotTip({ reading: { at, said, left, width } }: { reading: Reading }) {
   );
 }
 
-/** Of charts that are linked, each shows what this one shows. */
+/** Linked charts, by name: each shows what the others show. */
 const linked = new Map<string, Set<uPlot>>();
 
-/** Shows again the whole of the x axis, here and in linked charts. */
+/** Shows the whole x axis again, here and in linked charts. */
 function unzoom(chart: uPlot) {
   const x = chart.data[0];
   const [low, high] = [x[0], x.at(-1)];
@@ -213,9 +213,9 @@ function tableOf(model: LineChartModel): Table {
 
 interface Listeners {
   link: string | undefined;
-  /** The cursor moved. */
+  /** Called when the cursor has moved. */
   read: (chart: uPlot) => void;
-  /** Whether a part of the axis is shown. */
+  /** Called with whether only a part of the axis is shown. */
   zoomed: (isZoomed: boolean) => void;
 }
 
@@ -251,11 +251,11 @@ function optionsOf(
     font: AXIS_FONT,
     labelFont: AXIS_FONT,
     labelSize: 22,
-    // uPlot would leave out texts of logarithmic axes that are no round decimal numbers.
+    // uPlot would leave out the texts of logarithmic axes that are not round decimal numbers.
     filter: (_: uPlot, splits: number[]) => splits,
   };
   const [x, y] = [xDomain(model), yDomain(model)];
-  // uPlot puts null where it wants no text.
+  // uPlot passes null where it wants no text.
   const written = (format: (value: number) => string) => (_: uPlot, values: (number | null)[]) =>
     values.map((value) => (value === null ? "" : trimmed(format(value))));
   return {
@@ -270,7 +270,7 @@ function optionsOf(
       ...(link && { sync: { key: link, scales: ["x", null] as [string, null] } }),
     },
     scales: {
-      // What shows all has room at its ends; what was zoomed to is shown as it is.
+      // The whole axis has room at its ends; a zoomed range is shown exactly.
       x: {
         time: false,
         range: (chart, low, high) => (isAll(chart, low, high) ? x : [low, high]),
@@ -319,7 +319,7 @@ function join(link: string | undefined, chart: uPlot) {
   linked.set(link, (linked.get(link) ?? new Set()).add(chart));
 }
 
-/** Brings linked charts to the same part of the axis. */
+/** Makes linked charts show the same range of the axis. */
 function shareScale(link: string | undefined, chart: uPlot, min: number, max: number) {
   if (link === undefined) return;
   const whole = isAll(chart, min, max);
@@ -333,7 +333,7 @@ function shareScale(link: string | undefined, chart: uPlot, min: number, max: nu
   }
 }
 
-/** Whether all places of a chart lie within these ends. */
+/** Whether all positions of a chart are between these ends. */
 function isAll({ data: [x] }: uPlot, low: number, high: number): boolean {
   const [first, last] = [x[0], x.at(-1)];
   return first === undefined || last === undefined || (low <= first && high >= last);
@@ -348,7 +348,7 @@ function distribution(kind: LineChartModel["x"]["kind"]): uPlot.Scale {
   return { distr: 3, log: kind === "log2" ? 2 : 10 };
 }
 
-/** Caches, limits and cliffs, behind the lines; their names stand above the plot, in rows. */
+/** Draws caches, limits and cliffs behind the lines, with their names in rows above the plot. */
 function drawMarkers(chart: uPlot, model: LineChartModel) {
   const { ctx, bbox } = chart;
   const low = chart.scales.x?.min ?? 0;

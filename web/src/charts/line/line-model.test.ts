@@ -8,7 +8,7 @@ const series = (...points: [number, number][]): LineSeries => ({
   points: points.map(([x, y]) => ({ x, y })),
 });
 
-// Every replicate of a probe stands at the probe's place: only the last one was drawn.
+// All replicates of a probe are at the probe's position. Only the last one used to be drawn.
 it("keeps all points of one place", () => {
   const { x, columns } = aligned([series([1, 5], [2, 6], [2, 7], [3, 8]), series([2, 9])]);
   expect(x).toEqual([1, 2, 2, 3]);

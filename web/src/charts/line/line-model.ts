@@ -1,8 +1,8 @@
-// What a line chart shows, apart from how it is drawn: on the screen by uPlot, in files as SVG.
+// What a line chart shows, independent of how it is drawn: by uPlot on screen, as SVG in files.
 
 import { domainOf, padded, type ScaleKind } from "../scales";
 
-/** A point with its interval, where there is one. */
+/** A point, with its interval if it has one. */
 export interface LinePoint {
   x: number;
   y: number;
@@ -17,26 +17,26 @@ export interface LineSeries {
   points: LinePoint[];
   /** A law or a prediction: a line without points, not measured. */
   fitted?: boolean;
-  /** Points alone, without a line between them. */
+  /** Only points, without a line between them. */
   scattered?: boolean;
-  /** Each value holds up to the next place: bins of a histogram. */
+  /** Each value extends to the next position, as in a histogram. */
   stepped?: boolean;
-  /** Not in the legend: another of the same name is. */
+  /** Left out of the legend, where another series has the same name. */
   unnamed?: boolean;
 }
 
 export interface Axis {
   label: string;
   kind: ScaleKind;
-  /** Sizes: ticks stand at multiples of powers of 2. */
+  /** For sizes: ticks are at multiples of powers of 2. */
   isBinary?: boolean;
-  /** How a value is written at a tick and in a read-out, with so many digits if told. */
+  /** How a value is written at a tick and in a read-out, with this many digits if given. */
   format: (value: number, significant?: number) => string;
-  /** No value can be more: the axis ends there. */
+  /** The largest possible value, where the axis ends. */
   most?: number | undefined;
 }
 
-/** A vertical line, or a stretch of the axis, with a name. */
+/** A named vertical line, or a named range of the axis. */
 export interface Marker {
   from: number;
   to?: number | undefined;
@@ -52,17 +52,17 @@ export interface LineChartModel {
   markers: Marker[];
 }
 
-/** Rows that the names of markers take above a plot, at most. */
+/** The number of rows above a plot for the names of markers. */
 export function markerRows({ markers }: LineChartModel): number {
   return Math.min(MARKER_ROWS_MOST, markers.length);
 }
 
 const MARKER_ROWS_MOST = 4;
-/** The height of one. */
+/** The height of such a row. */
 export const MARKER_ROW = 13;
 
-/** Puts names that begin at these places, and are so wide, into rows in which none runs into the
- * next: the row of each. */
+/** Arranges names with these starts and widths in rows so that they do not overlap. Returns the row
+ * of each. */
 export function rowsOf(places: readonly { start: number; width: number }[]): number[] {
   const ends: number[] = [];
   return places.map(({ start, width }) => {
@@ -73,21 +73,22 @@ export function rowsOf(places: readonly { start: number; width: number }[]): num
   });
 }
 
-/** The domain of the x axis: of points and markers. */
+/** The domain of the x axis, from points and markers. */
 export function xDomain({ x, series, markers }: LineChartModel): [number, number] {
   const own = domainOf(
     x.kind,
     series.flatMap((one) => one.points.map((point) => point.x)),
   );
-  // Markers far from everything measured would press the points together: they stay outside.
+  // Markers far from everything that was measured would squeeze the points together, so leave them
+  // out.
   const near = markers
     .flatMap((marker) => [marker.from, marker.to ?? marker.from])
     .filter((value) => (x.kind === "linear" ? false : value > own[0] / 4 && value < own[1] * 4));
   return padded(x.kind, domainOf(x.kind, [...own, ...near]), 0.04);
 }
 
-/** The domain of the y axis: of points and their intervals; linear ones begin at 0 where nothing
- * lies below. */
+/** The domain of the y axis, from points and their intervals. A linear axis begins at 0 if nothing
+ * is below. */
 export function yDomain({ y, series }: LineChartModel): [number, number] {
   const values = series.flatMap((one) =>
     one.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]),
@@ -99,15 +100,15 @@ export function yDomain({ y, series }: LineChartModel): [number, number] {
   return padded(y.kind, [low, high], 0.07);
 }
 
-/** Values of all series at the same places, as uPlot wants them: what is not there, or is no
- * number, is null. */
+/** The values of all series at common positions, as uPlot wants them: null if there is none, or it
+ * is not a number. */
 export function aligned(series: LineSeries[]): {
   x: number[];
   columns: { y: (number | null)[]; low: (number | null)[]; high: (number | null)[] }[];
 } {
   const x = placesOf(series);
   const at = new Map<number, number>();
-  // Backwards: of a place that occurs several times, the first stays.
+  // Backwards, so that the first of several points at one position remains.
   for (let index = x.length - 1; index >= 0; index -= 1) at.set(x[index] as number, index);
   const columns = series.map((one) => {
     const column = () => new Array<number | null>(x.length).fill(null);
@@ -126,8 +127,8 @@ export function aligned(series: LineSeries[]): {
   return { x, columns };
 }
 
-/** Where any series has a point, ascending; as often as the series that has most points there, so
- * that replicates at one place do not hide each other. */
+/** The positions at which any series has points, in ascending order. Each is repeated as often as
+ * in the series with most points there, so that replicates do not hide each other. */
 function placesOf(series: LineSeries[]): number[] {
   const most = new Map<number, number>();
   for (const { points } of series) {

@@ -1,4 +1,4 @@
-// A line chart as an SVG file, the same that uPlot draws on the screen.
+// A line chart as an SVG file, the same as uPlot draws on screen.
 
 import { trimmed } from "../../format/units";
 import { place, type Scale, ticks } from "../scales";
@@ -76,10 +76,10 @@ function axes(model: LineChartModel, x: Scale, y: Scale, theme: Theme): string {
   return parts.join("");
 }
 
-/** Letters are about this wide: a file is written where nothing can be measured. */
+/** Approximate width of a letter, as text cannot be measured when a file is written. */
 const LETTER = 6;
 
-/** Stretches behind the lines, with their names in rows above the plot. */
+/** Ranges behind the lines, with their names in rows above the plot. */
 function markersSvg({ markers }: LineChartModel, x: Scale, y: Scale): string[] {
   const [low, high] = x.domain;
   const [bottom, top] = y.range;
@@ -144,7 +144,7 @@ function seriesSvg(series: LineSeries, x: Scale, y: Scale): string {
   return parts.join("");
 }
 
-/** The corners of a line: of a stepped one, each value once more where the next begins. */
+/** The corners of a line. For a stepped one, each value is repeated where the next one begins. */
 function corners(points: LinePoint[], stepped: boolean): Pick<LinePoint, "x" | "y">[] {
   if (!stepped) return points;
   return points.flatMap((point, index) => {

@@ -1,5 +1,5 @@
-// Benchmarks by targets on the screen: a table whose rows hold a plot. What is pointed at, or whose
-// name has the focus, is told in full beside it.
+// Benchmarks by targets on screen: a table whose rows contain a plot. The row under the pointer, or
+// whose name has the focus, is described in full beside it.
 
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ChartFrame, type Table } from "../frame";
@@ -27,11 +27,11 @@ export interface RelativeChartProps {
   summary: string;
   file: string;
   table: () => Table;
-  /** Leads to what more there is of a row. */
+  /** Called to show more about a row. */
   onRow: (key: string) => void;
 }
 
-/** What is told of a row, and where. */
+/** What to say about a row, and where. */
 interface Told {
   row: RelativeRow;
   x: number;

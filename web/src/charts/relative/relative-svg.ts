@@ -1,6 +1,6 @@
-// Benchmarks below each other on one axis: of each, every target as a multiple of the best, with
-// its interval. What differs by units and by orders of magnitude can so be compared; absolute
-// values stand beside.
+// Benchmarks below each other on one axis. For each, every target is shown as a multiple of the
+// best, with its interval, so that benchmarks can be compared whose units or orders of magnitude
+// differ. Absolute values are beside them.
 
 import { markSvg } from "../marks";
 import { domainOf, padded, place, type Scale, ticks, tickTexts } from "../scales";
@@ -11,34 +11,34 @@ import type { Theme } from "../theme";
 export interface RelativeCell {
   label: string;
   colour: string;
-  /** Which mark is its own. */
+  /** The index of its mark. */
   mark: number;
   /** Its own figure, in words. */
   said: string;
-  /** The ends of its interval, in words; empty where there is none. */
+  /** The ends of its interval, in words; empty if there is none. */
   interval: string;
-  /** What it costs over the best; null where that is not known. */
+  /** What it costs relative to the best; null if that is not known. */
   ratio: number | null;
   low?: number | undefined;
   high?: number | undefined;
-  /** The ratio alone; empty where it is not known. */
+  /** Only the ratio; empty if it is not known. */
   shortRatio: string;
-  /** Its interval, in words; empty where it is not known. */
+  /** The interval of the ratio, in words; empty if it is not known. */
   ratioInterval: string;
-  /** The ratio in words, with all that is known of it. */
+  /** The ratio in words, with everything that is known about it. */
   saidRatio: string;
-  /** Others are compared with it. */
+  /** The one that others are compared with. */
   isFirst: boolean;
-  /** It is better than some other, for certain. */
+  /** Certainly better than some other. */
   isBest: boolean;
-  /** It cannot be told apart from the first. */
+  /** Cannot be told apart from the first. */
   isAlike: boolean;
 }
 
 export interface RelativeRow {
   key: string;
   title: string;
-  /** In the order of the columns; null where nothing was measured. */
+  /** In the order of the columns; null if nothing was measured. */
   cells: (RelativeCell | null)[];
 }
 
@@ -48,23 +48,23 @@ export interface RelativeModel {
   rows: RelativeRow[];
 }
 
-/** Each target has a lane of its own in a row. */
+/** Each target has its own lane in a row. */
 const LANE = 8;
 const ROW_PADDING = 10;
 const ROW_LEAST = 24;
-/** An axis spans at least this, on both sides of 1. */
+/** The smallest span of an axis, on both sides of 1. */
 const SPAN_LEAST = 1.15;
-/** Intervals that reach farther than this beyond the largest ratio are cut at the edge. */
+/** Intervals are cut off at this factor beyond the largest ratio. */
 const BEYOND = 1.6;
 export const AXIS_HEIGHT = 22;
-/** About the width of a digit of its names. */
+/** Approximate width of a digit in tick labels. */
 const DIGIT = 6.5;
 
 export function rowHeight({ columns }: RelativeModel): number {
   return Math.max(ROW_LEAST, columns.length * LANE + ROW_PADDING);
 }
 
-/** Ratios of all rows, and of their intervals what is near. */
+/** The domain: the ratios of all rows, and those parts of their intervals that are near. */
 export function relativeDomain({ rows }: RelativeModel): [number, number] {
   const cells = rows.flatMap((row) => row.cells.flatMap((cell) => cell ?? []));
   const ratios = cells.flatMap(({ ratio }) => ratio ?? []);
@@ -82,7 +82,7 @@ export function relativeScale(model: RelativeModel, left: number, right: number)
 
 const said = (value: number, significant = 3) => `${Number(value.toPrecision(significant))}×`;
 
-/** Over more than this, ticks stand at 1, 2 and 5 times powers of ten. */
+/** Beyond this span, ticks are at 1, 2 and 5 times powers of ten. */
 const LINEAR_MOST = 3.5;
 
 function steps(low: number, high: number): number[] {
@@ -99,7 +99,7 @@ function ticksOf({ domain, range: [left, right] }: Scale): [number, string][] {
   const at = isWide ? steps(low, high) : ticks("linear", domain, Math.max(2, (right - left) / 70));
   const texts = tickTexts(at, said);
   const places = at.map((value, index): [number, string] => [value, texts[index] ?? ""]);
-  // Names that would run into each other are left out, not that of 1.
+  // Leave out labels that would collide, but never that of 1.
   const scale = { kind: "log10" as const, domain, range: [left, right] as [number, number] };
   let before = Number.NEGATIVE_INFINITY;
   const one = place(scale, 1);
@@ -118,7 +118,7 @@ export function axisSvg(scale: Scale, theme: Theme, y: number): string {
   return ticksOf(scale)
     .map(([value, name]) => {
       const x = place(scale, value);
-      // The last name ends where the plot does: beside it begin the figures.
+      // The last label ends where the plot does, as the figures begin next to it.
       const isAtEnd = x + (name.length * DIGIT) / 2 > right;
       return text(name, {
         x: isAtEnd ? right : x,
@@ -132,7 +132,7 @@ export function axisSvg(scale: Scale, theme: Theme, y: number): string {
     .join("");
 }
 
-/** One row between `top` and `top + height`. */
+/** One row, between `top` and `top + height`. */
 export function rowSvg(
   row: RelativeRow,
   scale: Scale,
@@ -207,14 +207,14 @@ export function relativeSvg(model: RelativeModel, theme: Theme, plot = 380): str
   return file(width, HEAD + model.rows.length * height + 12, theme.surface, parts.join(""));
 }
 
-/** Of what cannot be told apart from the best: "?" where its interval alone would say that it is
- * worse, but among so many comparisons some are by chance. */
+/** The sign for what cannot be told apart from the best: "?" if its interval alone would say that
+ * it is worse, but among this many comparisons some are worse by chance. */
 export function alikeSign({ low, high }: Pick<RelativeCell, "low" | "high">): "≈" | "?" {
   const isBesideOne = low !== undefined && high !== undefined && (low > 1 || high < 1);
   return isBesideOne ? "?" : "≈";
 }
 
-/** The figure, and how it stands to the best. */
+/** The figure, and how it compares to the best. */
 export function shortSaid(cell: RelativeCell): string {
   const { said: own, isAlike, isFirst, shortRatio } = cell;
   return isFirst ? own : `${own} ${isAlike ? alikeSign(cell) : shortRatio}`.trimEnd();

@@ -1,4 +1,4 @@
-// A surface to turn: by dragging, with the arrow keys, or with buttons.
+// A surface that can be turned by dragging, with the arrow keys, or with buttons.
 
 import { useMemo, useState } from "preact/hooks";
 import { count } from "../../format/units";
@@ -17,7 +17,7 @@ export interface Surface3dProps extends Matrix {
   summary: string;
   file: string;
   theme: Theme;
-  /** What heights are: `operations`. */
+  /** What heights mean: `operations`. */
   label: string;
   format?(value: number): string;
   palette?: Palette;

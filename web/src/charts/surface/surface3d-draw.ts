@@ -24,7 +24,7 @@ export interface SurfaceDrawing {
   heights: Float64Array;
   most: number;
   isLog: boolean;
-  /** What heights are. */
+  /** What heights mean. */
   label: string;
   format(value: number): string;
   view: View;
@@ -73,13 +73,13 @@ function drawWalls(painter: Painter, projection: Projection, drawing: SurfaceDra
   segment(painter, projection, [backX, 0, -backZ], [-backX, 0, -backZ], rule);
 }
 
-/** Heights that walls are ruled at. */
+/** Heights at which the walls are ruled. */
 export function heightTicks({ most, isLog, format }: SurfaceDrawing): Tick[] {
   const values = isLog ? powersOfTen(Math.min(1, most), most) : linearTicks(most, 4).slice(1);
   return values.map((at) => ({ at, text: format(at) }));
 }
 
-/** Fills, and the same darkened for the lines of the mesh. */
+/** Fill colours, and darker ones for the lines of the mesh. */
 function coloursOf(palette: Palette): { fills: string[]; lines: string[] } {
   const entries = Array.from({ length: ENTRIES }, (_, entry) => entry / (ENTRIES - 1));
   const darker = (t: number) => {
@@ -101,7 +101,7 @@ function drawFaces(painter: Painter, projection: Projection, drawing: SurfaceDra
   }
 }
 
-/** How far ticks, their texts and the label of an axis lie outside the plane, in CSS pixels. */
+/** Distance of ticks, their texts and an axis label from the plane, in CSS pixels. */
 const OUT = { tick: 5, text: 14, label: 30, beside: 44 };
 
 function drawPlaneAxes(
@@ -127,12 +127,12 @@ function drawPlaneAxes(
 }
 
 interface PlaneAxis {
-  /** From 0 to 1 along the axis. */
+  /** Ticks at 0 to 1 along the axis. */
   ticks: Tick[];
   label: string;
-  /** The place `t` along the axis, `out` beyond the edge of the plane. */
+  /** The position `t` along the axis, `out` beyond the edge of the plane. */
   point(t: number, out: number): Point;
-  /** Of the whole picture. */
+  /** Width of the whole picture. */
   width: number;
 }
 
@@ -152,24 +152,24 @@ function drawAxis(painter: Painter, projection: Projection, theme: Theme, axis: 
   if (length < 60) return;
   painter.line(...from, ...to, theme.muted);
   const leans = ((beyond[0] - edge[0]) / unit) * OUT.label;
-  // Beside the texts of ticks, a label must clear their width; below them, only their height.
+  // Next to tick texts, a label must clear their width; below them, only their height.
   const outside = place(0.5, OUT.label + (Math.abs(leans) / OUT.label) * OUT.beside);
   const align = Math.abs(leans) < 8 ? "center" : leans < 0 ? "right" : "left";
   for (const tick of thinned(axis.ticks, 30, (at) => at * length)) {
     painter.line(...place(tick.at, 0), ...place(tick.at, OUT.tick), theme.muted);
     painter.text(tick.text, ...place(tick.at, OUT.text), { fill: theme.muted, align, size: 11 });
   }
-  // The label may reach below the axis, never over the edge of the picture.
+  // The label may extend below the axis, but not beyond the edge of the picture.
   const wide = painter.textWidth(axis.label);
   const start = { left: 0, center: wide / 2, right: wide }[align];
   const wanted = outside[0] - start;
   const x = Math.max(4, Math.min(width - wide - 4, wanted));
-  // Moved along, it would come to lie over ticks.
+  // If it is moved along the axis, it would cover ticks.
   const below = Math.abs(x - wanted) > 2 ? 46 : 16;
   painter.text(axis.label, x, outside[1] + below, { fill: theme.ink });
 }
 
-/** The height's axis stands at the corner of the walls that is farthest left. */
+/** The height axis is at the leftmost corner of the walls. */
 function drawHeightAxis(painter: Painter, projection: Projection, drawing: SurfaceDrawing) {
   const { theme } = drawing;
   const { nearX, nearZ } = projection;

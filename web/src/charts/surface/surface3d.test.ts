@@ -1,4 +1,4 @@
-// The projection keeps near things in front and below, and faces come from the back to the front.
+// The projection puts near things in front and lower, and faces are ordered from back to front.
 
 import { describe, expect, it } from "vitest";
 import type { Matrix } from "../heatmap/heatmap";
@@ -15,13 +15,13 @@ const matrix: Matrix = {
 describe("surface", () => {
   it.each([0, 30, 100, 170, -30, -120])("orders faces by nearness at a yaw of %d", (yaw) => {
     const projection = projectionOf({ yaw, pitch: 30 }, size);
-    // On a flat surface what is nearer is lower on the screen.
+    // On a flat surface, what is nearer is lower on the screen.
     const flat = new Float64Array(12).fill(1e-12);
     const { corners, count } = facesOf(matrix, flat, projection);
     expect(count).toBe(6);
     const middle = (face: number) =>
       [1, 3, 5, 7].reduce((sum, at) => sum + (corners[face * 8 + at] ?? 0), 0) / 4;
-    // Neighbours along either axis: three faces to a row.
+    // Neighbours along either axis, with three faces per row.
     for (const [before, after] of [
       [0, 1],
       [1, 2],

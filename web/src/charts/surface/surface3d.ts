@@ -1,13 +1,13 @@
-// A matrix as a surface over its plane, seen from a side that can be chosen: a parallel projection,
-// drawn from the back to the front (painter's algorithm). For a height field no sorting is needed:
-// rows and columns only have to be walked away from the far corner.
+// A matrix as a surface over its plane, seen from a selectable side: a parallel projection, drawn
+// from back to front (painter's algorithm). A height field needs no sorting: it is enough to walk
+// rows and columns away from the far corner.
 
 import { type Matrix, valueAt } from "../heatmap/heatmap";
 
 export interface View {
-  /** Turn about the vertical, in degrees; 0 looks along the rows' axis. */
+  /** Rotation about the vertical, in degrees; 0 looks along the rows' axis. */
   yaw: number;
-  /** Height of the eye above the plane, in degrees. */
+  /** Elevation of the eye above the plane, in degrees. */
   pitch: number;
 }
 
@@ -23,19 +23,19 @@ export function turned(view: View, yaw: number, pitch: number): View {
   };
 }
 
-/** Half the extent of the plane along its columns and its rows, and the greatest height. */
+/** Half the extent of the plane along its columns and its rows, and the maximum height. */
 export const HALF_WIDTH = 1.5;
 export const HALF_DEPTH = 0.8;
 export const HEIGHT = 0.9;
 
-/** From the model to CSS pixels. */
+/** A projection from the model to CSS pixels. */
 export interface Projection {
-  /** x to the right along columns, z along rows (the first nearest at yaw 0), y upwards. */
+  /** x points right along columns, z along rows (with the first nearest at yaw 0), y upwards. */
   x(x: number, z: number): number;
   y(x: number, y: number, z: number): number;
-  /** Toward the viewer: greater is nearer. */
+  /** Distance towards the viewer: greater is nearer. */
   nearness(x: number, z: number): number;
-  /** The signs of the vertical planes' x and z that are nearest. */
+  /** The signs of x and z of the nearest vertical planes. */
   nearX: 1 | -1;
   nearZ: 1 | -1;
 }
@@ -65,7 +65,7 @@ export function projectionOf(view: View, size: { width: number; height: number }
   };
 }
 
-/** Heights from 0 to 1, per cell as the matrix has them. */
+/** Heights from 0 to 1, per cell, in the order of the matrix. */
 export function heightsOf(matrix: Matrix, isLog: boolean): Float64Array {
   const heights = Float64Array.from(matrix.values, (value) => (value > 0 ? value : 0));
   const most = heights.reduce((so, value) => Math.max(so, value), 0);
@@ -73,22 +73,23 @@ export function heightsOf(matrix: Matrix, isLog: boolean): Float64Array {
   return heights.map((value) => heightOf(value, most, isLog));
 }
 
-/** Logarithms are those of 1 more than the value: nothing is at 0, one operation above it. */
+/** Logarithms are of the value plus 1: nothing is at 0, one operation is above it. */
 export function heightOf(value: number, most: number, isLog: boolean): number {
   return isLog ? Math.log1p(value) / Math.log1p(most) : value / most;
 }
 
-/** Where the middle of a cell lies in the model. */
+/** The x of a cell's middle in the model. */
 export function modelX(column: number, cells: number): number {
   return ((column + 0.5) / cells) * 2 * HALF_WIDTH - HALF_WIDTH;
 }
 
-/** The first row is at the front. */
+/** The z of a cell's middle. The first row is at the front. */
 export function modelZ(row: number, cells: number): number {
   return HALF_DEPTH - ((row + 0.5) / cells) * 2 * HALF_DEPTH;
 }
 
-/** Four corners each, x and y in turn, the farthest face first, with the greatest height of it. */
+/** Four corners each, x and y alternating, farthest face first, with the maximum height of each
+ * face. */
 export interface Faces {
   count: number;
   corners: Float64Array;
@@ -104,7 +105,7 @@ export function facesOf(matrix: Matrix, heights: Float64Array, projection: Proje
   const highests = new Float64Array(faceCount);
   let count = 0;
   for (let j = 0; j < deep - 1; j += 1) {
-    // Rows lie at falling z: nearest last is the order as it stands when the back is at the front.
+    // z decreases with the row, so if the back is at the front, the order is already nearest last.
     const row = projection.nearZ === 1 ? deep - 2 - j : j;
     for (let i = 0; i < across - 1; i += 1) {
       const column = projection.nearX === 1 ? i : across - 2 - i;
@@ -142,7 +143,7 @@ function projectedPoints(
   return points;
 }
 
-/** A surface needs two cells in each direction: a single one is drawn twice. */
+/** A surface needs two cells in each direction, so a single one is drawn twice. */
 export function widened(matrix: Matrix): Matrix {
   const { columns, rows } = matrix;
   if (columns.cells !== 1 && rows.cells !== 1) return matrix;
