@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use file_system::{Feature, FileSystem};
 use rustix::fs::{Advice, CWD, Mode, OFlags, SeekFrom, fadvise, fstatfs, openat, seek};
@@ -19,6 +21,11 @@ use crate::guardian::{Guardian, Kind};
 
 /// How often another process may take the device offered to us before we give up.
 const ATTEMPTS: u32 = 64;
+
+/// How long a device that was closed is waited for at most.
+const UNBOUND_WITHIN: Duration = Duration::from_secs(1);
+/// How often it is looked at meanwhile.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// Why an image was not bound to a loop device.
 #[derive(Debug)]
@@ -41,8 +48,9 @@ pub(crate) struct LoopDevice {
     number: u32,
     size_bytes: AtomicU64,
     image: File,
-    /// Keeps the device bound. Read-only: on some kernels, a writer would prevent mounting.
-    holder: File,
+    /// Keeps the device bound until it is dropped. Read-only: on some kernels, a writer would
+    /// prevent mounting.
+    holder: Option<File>,
 }
 
 impl LoopDevice {
@@ -61,7 +69,7 @@ impl LoopDevice {
             };
             match system_calls::loop_configure(&device, &image) {
                 Ok(()) => {
-                    let holder = File::open(&path)?;
+                    let holder = Some(File::open(&path)?);
                     let size_bytes = AtomicU64::new(size_bytes);
                     return Ok(Self { number, size_bytes, image, holder });
                 }
@@ -83,6 +91,10 @@ impl LoopDevice {
         PathBuf::from(format!("/sys/block/loop{}/loop", self.number))
     }
 
+    fn holder(&self) -> &File {
+        self.holder.as_ref().expect("it is held until it is dropped")
+    }
+
     pub(crate) fn size_bytes(&self) -> u64 {
         self.size_bytes.load(Ordering::Relaxed)
     }
@@ -90,7 +102,7 @@ impl LoopDevice {
     /// Resizes the image and the device; data beyond the new size is lost.
     pub(crate) fn resize(&self, size_bytes: u64) -> io::Result<()> {
         self.image.set_len(size_bytes)?;
-        system_calls::loop_set_capacity(&self.holder)?;
+        system_calls::loop_set_capacity(self.holder())?;
         self.size_bytes.store(size_bytes, Ordering::Relaxed);
         Ok(())
     }
@@ -109,7 +121,7 @@ impl LoopDevice {
     /// Drops the device's own pages, which contain metadata of the file system. Other devices lose
     /// theirs when they are last closed, but for this one that comes only at its end.
     pub(crate) fn forget_pages(&self) -> io::Result<()> {
-        system_calls::block_flush_buffers(&self.holder)
+        system_calls::block_flush_buffers(self.holder())
     }
 
     /// Writes zeros to the image wherever mkfs has written nothing, or has zeroed blocks by merely
@@ -124,6 +136,25 @@ impl LoopDevice {
     pub(crate) fn discard(&self) -> io::Result<()> {
         let device = File::options().read(true).write(true).open(self.path())?;
         system_calls::block_discard(&device, self.size_bytes())
+    }
+}
+
+/// The kernel unbinds a device some time after its last close. Whoever has dropped it may count on
+/// the image's space being free again, so this waits for it.
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let backing_file = self.binding().join("backing_file");
+        let ours = fs::read_to_string(&backing_file).ok();
+        drop(self.holder.take());
+        let began = Instant::now();
+        // Another program may have opened the device meanwhile, and then it is unbound later; or it
+        // may be bound to an image of somebody else's already.
+        while ours.is_some()
+            && fs::read_to_string(&backing_file).ok() == ours
+            && began.elapsed() < UNBOUND_WITHIN
+        {
+            thread::sleep(LOOK_AGAIN);
+        }
     }
 }
 
