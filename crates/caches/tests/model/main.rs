@@ -4,7 +4,6 @@
 mod by_hand;
 mod plain;
 mod runs;
-mod speed;
 
 use caches::{Access, Purpose};
 use caches::{

@@ -2,5 +2,4 @@
 
 mod kernels;
 mod programs;
-mod speed;
 mod types;

@@ -1,4 +1,4 @@
-//! The analysis of traces, compared with traces computed by hand and with gdb; and its speed.
+//! The analysis of traces, compared with traces computed by hand and with gdb.
 
 mod anything;
 mod backtraces;
@@ -6,5 +6,4 @@ mod cachegrind;
 mod figures;
 mod made;
 mod native;
-mod speed;
 mod stacks;
