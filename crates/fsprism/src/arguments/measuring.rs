@@ -113,7 +113,7 @@ impl Default for Measuring {
         Self {
             benchmarks: Vec::new(),
             budget: None,
-            precision: 0.02,
+            precision: 2.0,
             confidence: 0.95,
             blocks: None,
             runs: None,
@@ -244,5 +244,23 @@ impl Offered {
             Some(Spacing::Poisson) | None => record::Spacing::Poisson,
         };
         self.rate.map(|rate_per_s| OfferedLoad { rate_per_s, spacing })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, Command, FromArgMatches};
+
+    use super::*;
+
+    /// The default was once a share, and what is parsed is a percentage.
+    #[test]
+    fn the_default_is_what_an_empty_command_line_says() {
+        let command = Measuring::augment_args(Command::new("run").arg(Arg::new("targets")));
+        let given = command.try_get_matches_from(["run"]).expect("nothing is required");
+        let parsed = Measuring::from_arg_matches(&given).expect("as it is defined");
+        let usual = Measuring::default();
+        assert_eq!((parsed.precision, parsed.confidence), (usual.precision, usual.confidence));
+        assert_eq!((parsed.budget(), parsed.order), (usual.budget(), usual.order));
     }
 }

@@ -26,9 +26,12 @@ pub(crate) struct Timed {
     own: Option<Own>,
 }
 
+/// Adds options to a command.
+type AddTo = fn(Command) -> Command;
+
 /// The options that only this suite has.
 struct Own {
-    add: fn(Command) -> Command,
+    add: AddTo,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
     examples: &'static str,
 }
@@ -122,20 +125,18 @@ impl Runnable for Timed {
     }
 
     fn options(&self, command: Command) -> Command {
-        let command = Measuring::augment_args(TargetNames::augment_args(command));
-        let command = match self.takes_file_size() {
-            true => FileSize::augment_args(command),
-            false => command,
-        };
-        let command = match self.suite.can_last() {
-            true => Lasting::augment_args(command),
-            false => command,
-        };
-        let command = match self.suite.has_open_loop() {
-            true => Offered::augment_args(command),
-            false => command,
-        };
-        self.own.as_ref().map_or(command.clone(), |own| (own.add)(command))
+        let groups: [(bool, AddTo); 3] = [
+            (self.takes_file_size(), FileSize::augment_args),
+            (self.suite.can_last(), Lasting::augment_args),
+            (self.suite.has_open_loop(), Offered::augment_args),
+        ];
+        let of_all = Measuring::augment_args(TargetNames::augment_args(command));
+        let taken = groups.into_iter().filter(|(is_taken, _)| *is_taken);
+        let command = taken.fold(of_all, |command, (_, add)| add(command));
+        match &self.own {
+            Some(own) => (own.add)(command),
+            None => command,
+        }
     }
 
     fn examples(&self) -> String {
