@@ -21,9 +21,11 @@ pub(crate) trait Turn {
     /// How much longer the run can wait for others.
     fn patience(&self) -> Patience;
 
-    /// Measures once. Each attempt must choose differently, since the previous one has warmed what
-    /// it touched.
-    fn execute(&mut self, attempt: u32) -> Result<Measured, Failure>;
+    /// The seed of its choices.
+    fn seed(&self) -> u64;
+
+    /// Measures once, with the seed of this attempt.
+    fn execute(&mut self, seed: u64) -> Result<Measured, Failure>;
 
     /// Records an attempt that does not count.
     fn discard(
@@ -52,6 +54,12 @@ pub(crate) enum Outcome {
     Refused,
 }
 
+/// The seed of an attempt: each chooses differently, since the previous one has warmed what it
+/// touched.
+pub(crate) fn seed_of(turn: u64, attempt: u32) -> u64 {
+    turn.rotate_left(attempt - 1)
+}
+
 /// Takes a turn.
 pub(crate) fn take(turn: &mut impl Turn) -> Result<Outcome, RunError> {
     let (mut last_why, mut is_disturbed) = (String::new(), false);
@@ -60,7 +68,7 @@ pub(crate) fn take(turn: &mut impl Turn) -> Result<Outcome, RunError> {
             return Ok(Outcome::Stopped);
         }
         let place = turn.place(attempt);
-        let (why, evidence) = match turn.execute(attempt) {
+        let (why, evidence) = match turn.execute(seed_of(turn.seed(), attempt)) {
             Ok(measured) => match in_the_way(&measured, &turn.patience(), attempt) {
                 (Next::Keep, _) => return Ok(Outcome::Measured(place, Box::new(measured))),
                 (Next::Refuse, _) => return Ok(Outcome::Refused),
@@ -85,4 +93,117 @@ pub(crate) fn take(turn: &mut impl Turn) -> Result<Outcome, RunError> {
         last_why = why;
     }
     Ok(Outcome::Lost { why: last_why, is_disturbed })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use measure::Histogram;
+    use record::{LatencySummary, Neighbours, Spent};
+
+    use super::*;
+    use crate::context::OnBusy;
+
+    /// What attempts come to, one after another.
+    #[derive(Clone, Copy)]
+    enum Comes {
+        Well,
+        Busy,
+        Refuted,
+        Disturbed,
+    }
+
+    struct Scripted {
+        script: Vec<Comes>,
+        seeds: Vec<u64>,
+        discarded: u32,
+    }
+
+    impl Turn for Scripted {
+        fn is_stopped(&self) -> bool {
+            false
+        }
+
+        fn place(&self, attempt: u32) -> Place {
+            Place { cell: 0, block: 0, order: 0, attempt, at_s: 0.0 }
+        }
+
+        fn patience(&self) -> Patience {
+            Patience::new(OnBusy::Wait, Duration::from_secs(1))
+        }
+
+        fn seed(&self) -> u64 {
+            12_345
+        }
+
+        fn execute(&mut self, seed: u64) -> Result<Measured, Failure> {
+            let comes = self.script[self.seeds.len()];
+            self.seeds.push(seed);
+            let (why, evidence) = (format!("attempt {}", self.seeds.len()), Box::default());
+            match comes {
+                Comes::Well => Ok(measured(None)),
+                Comes::Busy => Ok(measured(Some(Busy::default()))),
+                Comes::Refuted => Err(Failure::State { why, evidence }),
+                Comes::Disturbed => Err(Failure::Disturbed { why, evidence }),
+            }
+        }
+
+        fn discard(&mut self, _: &Place, _: &str, _: CacheEvidence) -> Result<(), RunError> {
+            self.discarded += 1;
+            Ok(())
+        }
+
+        fn wait(&mut self, _: Busy, _: Duration) -> Result<(), RunError> {
+            Ok(())
+        }
+    }
+
+    fn measured(busy: Option<Busy>) -> Measured {
+        Measured {
+            metrics: Vec::new(),
+            operations: 1,
+            bytes: 0,
+            elapsed_ns: 1,
+            busy_ns: 1,
+            latency: LatencySummary::default(),
+            histogram: Histogram::new(),
+            timeline: None,
+            course: None,
+            spent: Spent::default(),
+            evidence: CacheEvidence::default(),
+            steal_ns: 0,
+            neighbours: Some(Neighbours { busy, ..Neighbours::default() }),
+            warnings: Vec::new(),
+            observations: Vec::new(),
+        }
+    }
+
+    /// The attempt that counts, or whether those that did not were disturbed; how many did not.
+    fn taken(script: &[Comes]) -> (Result<u32, bool>, u32) {
+        let mut turn = Scripted { script: script.to_vec(), seeds: Vec::new(), discarded: 0 };
+        let outcome = match take(&mut turn).expect("nothing is written") {
+            Outcome::Measured(place, _) => Ok(place.attempt),
+            Outcome::Lost { why, is_disturbed } => {
+                assert_eq!(why, "attempt 3");
+                Err(is_disturbed)
+            }
+            Outcome::Failed { .. } | Outcome::Stopped | Outcome::Refused => panic!("not scripted"),
+        };
+        let different: BTreeSet<u64> = turn.seeds.iter().copied().collect();
+        assert_eq!(different.len(), turn.seeds.len(), "each attempt chooses differently");
+        (outcome, turn.discarded)
+    }
+
+    #[test]
+    fn a_turn_is_lost_to_its_state_only_if_nothing_else_was_in_the_way() {
+        use Comes::{Busy, Disturbed, Refuted, Well};
+        assert_eq!(taken(&[Well]), (Ok(1), 0));
+        assert_eq!(taken(&[Refuted, Disturbed, Well]), (Ok(3), 2));
+        assert_eq!(taken(&[Refuted; 3]), (Err(false), 3));
+        assert_eq!(taken(&[Refuted, Disturbed, Refuted]), (Err(true), 3));
+        assert_eq!(taken(&[Busy, Refuted, Refuted]), (Err(true), 3));
+        // On a machine that stays busy, the last attempt is kept.
+        assert_eq!(taken(&[Busy; 3]), (Ok(3), 2));
+    }
 }

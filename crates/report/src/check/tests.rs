@@ -14,6 +14,11 @@ fn the_published_benchmark_has_mistakes_and_the_corrected_one_none() {
     let found = [Mistake::UnalignedAccess, Mistake::CallOverhead, Mistake::UnequalStates];
     assert_eq!(of(&published, Outcome::Found), found);
     assert_eq!((published.found, published.known), (3, 10));
+    // As a warning, this one is described in another section.
+    let unaligned = published.checks.iter().find(|one| one.mistake == Mistake::UnalignedAccess);
+    let unaligned = unaligned.expect("all are listed");
+    assert_eq!(unaligned.title, "unaligned access");
+    assert_eq!(unaligned.source, "Memory-rich microbenchmarks, sections 5 and 8");
     assert_eq!(of(&published, Outcome::CannotTell), [Mistake::WarmUp, Mistake::DirtyCache]);
     let corrected = checked(&Phases::corrected().sample());
     assert_eq!(of(&corrected, Outcome::Found), []);

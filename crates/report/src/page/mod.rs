@@ -150,3 +150,26 @@ fn effects(runs: &[NamedRun], documents: &[&Document]) -> Effects {
         Err(why) => Effects { comparison: None, refused: Some(why.to_string()), changed: None },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+
+    #[test]
+    fn a_page_says_what_each_of_its_warnings_means_once() {
+        let mut sample = Sample::new(&["ext4", "xfs"]).benchmark("create", &[&[1.0; 2]; 2]);
+        for target in &mut sample.run.manifest.targets {
+            (target.scratch, target.loop_direct_io) = (true, Some(false));
+        }
+        let document = sample.document();
+        let all = doubts(&[&document, &document]);
+        let kinds: BTreeSet<Doubt> = all.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds.len(), all.len());
+        // The first is of the run, the second of its cells.
+        assert!(kinds.is_superset(&[Doubt::LoopBuffered, Doubt::TooFewReplicates].into()));
+        let few = all.iter().find(|one| one.kind == Doubt::TooFewReplicates).expect("it is there");
+        assert!(few.means.ends_with("Give a larger --budget."), "{}", few.means);
+        assert!(all.iter().all(|one| one.kind != Doubt::Stalls), "only those that it has");
+    }
+}

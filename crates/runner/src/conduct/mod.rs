@@ -443,10 +443,13 @@ impl<E: Executor> Turn for CellTurn<'_, '_, '_, E> {
         self.conductor.patience
     }
 
-    fn execute(&mut self, attempt: u32) -> Result<Measured, Failure> {
+    fn seed(&self) -> u64 {
+        self.conductor.plan.replicate_seed(self.cell, self.block)
+    }
+
+    fn execute(&mut self, seed: u64) -> Result<Measured, Failure> {
         let Self { cell, block, size, .. } = *self;
         let Size { start_operations, operations, batch } = size;
-        let seed = self.conductor.plan.replicate_seed(cell, block).rotate_left(attempt - 1);
         let request = Request { cell, block, operations, start_operations, batch, seed };
         self.conductor.executor.execute(&request)
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use record::EndReason;
 
 use super::{Conductor, Step, state_not_reached};
+use crate::attempts;
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, PilotMeasure};
 use crate::plan::ATTEMPTS;
@@ -50,7 +51,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             if self.told_to_stop() {
                 return Ok(Step::Stop);
             }
-            let seed = self.plan.replicate_seed(cell, u32::MAX).rotate_left(attempt - 1);
+            let seed = attempts::seed_of(self.plan.replicate_seed(cell, u32::MAX), attempt);
             match self.executor.pilot(cell, seed) {
                 Ok(pilot) => return Ok(Step::Done(pilot)),
                 Err(Failure::Interrupted) => return Ok(Step::Stop),
@@ -63,7 +64,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             }
         }
         let why = match is_disturbed {
-            true => format!("it was disturbed in {ATTEMPTS} attempts: {why}"),
+            true => format!("the last of {ATTEMPTS} attempts was disturbed: {why}"),
             false => state_not_reached(&why),
         };
         self.fail(cell, 0, why)?;

@@ -272,10 +272,12 @@ impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
         self.conductor.patience
     }
 
-    fn execute(&mut self, attempt: u32) -> Result<Measured, Failure> {
+    fn seed(&self) -> u64 {
         let of_search = self.conductor.course(self.search).plan().seed;
-        let seed = of_search ^ (self.done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let seed = seed.rotate_left(attempt - 1);
+        of_search ^ (self.done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn execute(&mut self, seed: u64) -> Result<Measured, Failure> {
         self.conductor.prober.probe(self.search, self.position, seed)
     }
 

@@ -163,7 +163,7 @@ fn manifest() -> Manifest {
             arguments: Vec::new(),
             started: "2026-01-01T00:00:00Z".to_owned(),
             suite: "cliff/working-set".to_owned(),
-            kind: RunKind::Timed,
+            kind: RunKind::Searched,
             seed: 7,
             budget_s: 60.0,
             precision_percent: 2.0,

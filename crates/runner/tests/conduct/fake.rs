@@ -39,6 +39,10 @@ pub(crate) struct Fake {
     /// The timeline of each replicate.
     pub(crate) timeline: Option<TimelineRecord>,
     pub(crate) course: Option<CourseRecord>,
+    /// Cells whose pilots something always disturbs.
+    pub(crate) disturbed_pilots: Vec<u32>,
+    /// The seeds of those pilots.
+    pub(crate) pilot_seeds: Vec<u64>,
     /// The requests so far, except those that failed.
     pub(crate) requests: Vec<Request>,
     pub(crate) state: u64,
@@ -60,6 +64,8 @@ impl Fake {
             stop_after: None,
             timeline: None,
             course: None,
+            disturbed_pilots: Vec::new(),
+            pilot_seeds: Vec::new(),
             requests: Vec::new(),
             state: seed,
             attempts: BTreeMap::new(),
@@ -116,8 +122,13 @@ impl Executor for Fake {
         Some(Duration::from_millis(50))
     }
 
-    fn pilot(&mut self, cell: u32, _seed: u64) -> Result<PilotMeasure, Failure> {
+    fn pilot(&mut self, cell: u32, seed: u64) -> Result<PilotMeasure, Failure> {
         self.advance_us(2_000);
+        if self.disturbed_pilots.contains(&cell) {
+            self.pilot_seeds.push(seed);
+            let (why, evidence) = ("others ran meanwhile".to_owned(), Box::default());
+            return Err(Failure::Disturbed { why, evidence });
+        }
         Ok(PilotMeasure {
             time_per_operation_ns: 1000.0 * f64::from(cell + 1),
             overhead_ns: 1_000_000,

@@ -2,6 +2,7 @@
 
 mod busy;
 mod fake;
+mod journal;
 mod long;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -250,6 +251,27 @@ fn a_raised_stop_flag_ends_the_run_and_keeps_what_was_measured() {
     assert_eq!(run(&path, &plan, &mut Fake::new(1)), EndReason::Blocks);
     let measured: usize = cells_by_block(&lines(&path)).values().map(Vec::len).sum();
     assert_eq!(measured, 24);
+}
+
+/// It was once said that the cache was in the wrong state, after three pilots of the same choices.
+#[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
+fn a_pilot_that_is_disturbed_is_said_to_be() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let path = temporary.path().join("run");
+    let mut fake = Fake { disturbed_pilots: vec![1], ..Fake::new(1) };
+    run(&path, &plan(4), &mut fake);
+    let lines = lines(&path);
+    let failed: Vec<_> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::CellFailed(failed) => Some((failed.cell, failed.why.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(failed, [(1, "the last of 3 attempts was disturbed: others ran meanwhile")]);
+    let seeds: BTreeSet<u64> = fake.pilot_seeds.iter().copied().collect();
+    assert_eq!((seeds.len(), fake.pilot_seeds.len()), (3, 3));
 }
 
 #[test]
