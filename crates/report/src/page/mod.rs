@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_page_says_what_each_of_its_warnings_means_once() {
-        let mut sample = Sample::new(&["ext4", "xfs"]).benchmark("create", &[&[1.0; 2]; 2]);
+        let mut sample = Sample::new(&["ext4", "xfs"]).benchmark("create", &[&[1.0; 2], &[1.0; 2]]);
         for target in &mut sample.run.manifest.targets {
             (target.scratch, target.loop_direct_io) = (true, Some(false));
         }
