@@ -13,7 +13,7 @@ use crate::arguments::sizes::{self, SizeList};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of array-walk")]
 pub(crate) struct ArrayWalkArguments {
-    /// Size of the array, a range of sizes by default; several, with commas between, make curves:
+    /// Size of the array; by default a range of sizes. Several, separated by commas, make curves:
     /// 16k,1m
     #[arg(long, value_name = "SIZE", value_parser = sizes::list, conflicts_with = "resume")]
     size: Option<SizeList>,

@@ -38,7 +38,7 @@ pub(crate) struct BonnieArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of bonnie")]
 pub(crate) struct BonnieSizes {
-    /// Size of the file, by default 320m; several, with commas between, make curves: 16m,256m.
+    /// Size of the file; by default 320m. Several, separated by commas, make curves: 16m,256m.
     /// `around-memory` stands for sizes far below and far above the memory that can cache the file
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_memory,
         conflicts_with = "resume")]

@@ -47,7 +47,7 @@ fn sizes(text: &str, around: &str) -> Result<Sizes, String> {
     }
     match list(text) {
         Ok(SizeList(sizes)) => Ok(Sizes::Given(sizes)),
-        Err(why) => Err(format!("{why} ({around} is understood as well)")),
+        Err(why) => Err(format!("{why} ({around} is accepted as well)")),
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct SpriteLfsArguments {
     /// The benchmark as published, or as corrected; each further option changes one step of it
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) variant: Option<Variant>,
-    /// Size of each file, a multiple of 4k; several, with commas between, make curves.
+    /// Size of each file, a multiple of 4k; several, separated by commas, make curves.
     /// `around-caches`, the default of --variant corrected, stands for sizes on both sides of each
     /// cache of this machine, from 16k on; otherwise, and for --cache-traffic, 1m is the default
     #[arg(long, value_name = "SIZE", value_parser = sizes::around_caches,

@@ -74,13 +74,14 @@ fn tip(given: &str, path: &[&str]) -> Option<String> {
     if takers.len() > NAMED {
         named.push("others".to_owned());
     }
-    match named.is_empty() {
-        true => None,
-        false if *path == ["run"] => {
-            Some(format!("--{option} belongs to a suite; a resumed run keeps what it began with"))
-        }
-        false => Some(format!("--{option} is an option of {}", list(&named, "and"))),
+    if named.is_empty() {
+        return None;
     }
+    let of = format!("--{option} is an option of {}", list(&named, "and"));
+    Some(match *path {
+        ["run"] => format!("{of}; a resumed run keeps what it began with"),
+        _ => of,
+    })
 }
 
 /// Prints help, the version or what is wrong, and ends the process. Unlike [`clap::Error::exit`],

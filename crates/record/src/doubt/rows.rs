@@ -191,7 +191,7 @@ doubts! {
     FreshFileSystem {
         title: "The file system is new",
         mistake: None,
-        means: "An aged one is fragmented, and slower.",
+        means: "An aged file system is fragmented, and slower.",
         avoid: Some("Age it first (aged=)."),
         weight: Weight::Limits,
         source: "It IS Rocket Science, section 2",

@@ -197,8 +197,8 @@ pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Done> {
         return list::list(options.output.format, None);
     }
     let Some(path) = &options.resume else {
-        let why = "run needs a SUITE: `fsprism run --list` lists them";
-        return Err(anyhow!("{why}, and `fsprism survey` measures the usual one")).blame_input();
+        let why = "run needs a SUITE, such as nano/io: `fsprism run --list` lists them";
+        return Err(anyhow!("{why}; `fsprism survey` covers every dimension")).blame_input();
     };
     let path = named::resumed(path)?;
     let ResumeOptions { budget, making, loads, full, output, .. } = options;

@@ -202,7 +202,7 @@ fn refuse_other_kinds(path: &Path) -> anyhow::Result<()> {
              it found; begin a new one with `fsprism cliff`"
         ),
         RunKind::Traced | RunKind::Networked | RunKind::Traffic => {
-            anyhow::anyhow!("{path} is a run of {suite}, which cannot be resumed: run it anew")
+            anyhow::anyhow!("{path} is a run of {suite}, which cannot be resumed: start a new one")
         }
     };
     Err(refusal).blame_input()

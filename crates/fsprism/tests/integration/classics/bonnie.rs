@@ -153,7 +153,7 @@ fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
         ("bonnie . --size 0", ["--size", "0 leaves nothing"]),
         ("bonnie . --size 900g", ["a file of 900 GiB will not fit on", "smaller --size"]),
         ("bonnie . --size 16k,20000", ["--size must be a multiple of 16384", "give 32768"]),
-        ("bonnie . --size around-caches", ["--size", "around-memory is understood as well"]),
+        ("bonnie . --size around-caches", ["--size", "around-memory is accepted as well"]),
         ("bonnie . --size 16k,900g", ["a file of 900 GiB will not fit", "as in ext4:memory=64m"]),
         ("nano/io . --size 1m,2m", ["--size", "must be a whole number"]),
         ("nano/io . --size 1m,2m --runs 3", ["--size", "must be a whole number"]),
