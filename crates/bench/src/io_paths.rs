@@ -98,7 +98,7 @@ fn engine_rate<C: Clock>(
 ) -> anyhow::Result<Rate> {
     let mut session = prepare(workload, file_set, seed)?;
     let start_ns = processor_ns();
-    let outcome = session.run(clock, &AtomicBool::new(false))?;
+    let outcome = session.run_with(clock, &AtomicBool::new(false))?;
     let processor_ns = processor_ns() - start_ns;
     session.restore()?;
     let operations = outcome.recorder.operations() as f64;

@@ -153,7 +153,7 @@ fn our_rate<C: Clock>(
             std::thread::sleep(TURN);
             stop.store(true, Ordering::Relaxed);
         });
-        session.run(clock, &stop)
+        session.run_with(clock, &stop)
     })?;
     let processor_s = (processor_ns() - before_ns) as f64 / 1e9;
     session.restore()?;

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use measure::{Clock, SystemClock, Timeline};
+use measure::{Clock, Timeline};
 use record::{CacheEvidence, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
@@ -294,10 +294,7 @@ impl Reads<'_> {
         let file_set = self.site.file_set(read_file(self.file_bytes))?;
         let mut session =
             workload::prepare(&workload, file_set, seed).map_err(|error| failed(&error))?;
-        let outcome = match self.site.clock {
-            SystemClock::Tsc(clock) => session.run(clock, self.site.stop),
-            SystemClock::Monotonic(clock) => session.run(clock, self.site.stop),
-        };
+        let outcome = session.run(self.site.clock, self.site.stop);
         let outcome = outcome.map_err(|error| failed(&error))?;
         if outcome.interrupted { Err(Failure::Interrupted) } else { Ok(outcome) }
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use file_system::{Feature, FileSystem};
 use machine::describe::{Chunk, Extent, Extents, ExtentsError, chunks, extents};
-use measure::MonotonicClock;
+use measure::{MonotonicClock, SystemClock};
 use targets::Target;
 use workload::{
     DataFiles, DirectAlignment, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
@@ -188,13 +188,14 @@ fn rewrite_below(target: &Target, file_set: &FileSet) -> Result<u64, BelowError>
     };
     let before = places(extents(&file)?);
     let mut above = workload::prepare(&workload, file_set, 0)?;
-    above.run(&MonotonicClock, &AtomicBool::new(false))?;
+    let clock = SystemClock::Monotonic(MonotonicClock);
+    above.run(&clock, &AtomicBool::new(false))?;
     above.restore()?;
     if places(extents(&file)?) != before {
         return Err(BelowError::Moves);
     }
     let mut below = prepare_below(target, &workload, file_set, 0)?;
-    below.run(&MonotonicClock, &AtomicBool::new(false))?;
+    below.run(&clock, &AtomicBool::new(false))?;
     below.restore()?;
     Ok(block_bytes)
 }

@@ -18,6 +18,7 @@ use crate::calls::{Kernel, read_whole};
 use crate::content::Content;
 use crate::description::{Verification, Workload};
 use crate::error::{EngineError, WorkloadError};
+use crate::io_path::IoPath;
 use crate::operation::Operation;
 
 /// Places to compare before the reported location of a file is trusted.
@@ -119,6 +120,7 @@ impl OnDevice {
         let wanted = [
             (is_transfer, "a read or a write of existing bytes"),
             (workload.io_path.is_direct(), "direct I/O, whose pages are not cached"),
+            (!matches!(workload.io_path, IoPath::Preadv2(_)), "psync or io_uring"),
             (workload.verification == Verification::Off, "no verification of each operation"),
             (files == 1, "one data file"),
         ];

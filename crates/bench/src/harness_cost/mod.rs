@@ -135,7 +135,7 @@ pub(crate) fn replicate_to_bare<C: Clock>(
         Side::Second => {
             seed += 1;
             let mut session = prepare(&workload, file_set, seed)?;
-            let elapsed_ns = session.run(clock, &AtomicBool::new(false))?.elapsed_ns;
+            let elapsed_ns = session.run_with(clock, &AtomicBool::new(false))?.elapsed_ns;
             session.restore()?;
             Ok(Cost { elapsed_ns, processor_ns: 0 })
         }

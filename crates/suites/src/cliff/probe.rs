@@ -295,10 +295,7 @@ impl Probing<'_> {
                     }
                 }
             });
-            let outcome = match self.clock {
-                SystemClock::Tsc(clock) => session.run(clock, time_is_up),
-                SystemClock::Monotonic(clock) => session.run(clock, time_is_up),
-            };
+            let outcome = session.run(self.clock, time_is_up);
             drop(done);
             outcome
         });

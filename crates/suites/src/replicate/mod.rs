@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use measure::{MonotonicClock, SystemClock};
+use measure::SystemClock;
 use record::{CacheState, Neighbours, Spent, Warning};
 use runner::Failure;
 use targets::Target;
@@ -372,7 +372,7 @@ impl Execution<'_> {
         let mut session = workload::prepare(&rehearsed, file_set, !self.seed)
             .map_err(|error| self.engine_failure(&error))?;
         session
-            .run(&MonotonicClock, self.stop)
+            .run(self.clock, self.stop)
             .and_then(|_| session.restore())
             .map_err(|error| self.engine_failure(&error))
     }
@@ -389,14 +389,9 @@ impl Execution<'_> {
         Ok((outcome, after.since(&before), before))
     }
 
-    /// Runs a session with the run's clock, by its concrete type, so that clock readings are
-    /// inlined.
+    /// Runs a session with the run's clock.
     pub(crate) fn timed(&self, session: &mut Session) -> Result<Outcome, Failure> {
-        let outcome = match self.clock {
-            SystemClock::Tsc(clock) => session.run(clock, self.stop),
-            SystemClock::Monotonic(clock) => session.run(clock, self.stop),
-        };
-        outcome.map_err(|error| self.engine_failure(&error))
+        session.run(self.clock, self.stop).map_err(|error| self.engine_failure(&error))
     }
 
     /// How long a sync of the target takes at this point.

@@ -31,7 +31,6 @@ pub use thread_loop::ThreadLoop;
 pub(crate) use any_step::AnyStep;
 pub(crate) use call_step::CallStep;
 pub(crate) use prepare::Plan;
-use run::SLICE_NS;
 
 /// A workload that is ready to run once on a file set.
 ///

@@ -7,31 +7,31 @@ use measure::{Clock, Recorder};
 use super::AnyStep;
 use super::course::{self, Stretch};
 use super::gate::Admission;
-use super::run::{Meeting, Start};
+use super::run::{Company, Meeting, Start};
 use crate::error::EngineError;
 use crate::round::{Meets, Span};
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
 /// One thread in round `number`, counted from 0.
-struct InRound<'a, H> {
-    halt: &'a H,
+struct InRound<'a> {
+    company: Company<'a>,
     meeting: &'a Meeting,
     number: u64,
 }
 
-impl<H: Halt> Halt for InRound<'_, H> {
+impl Halt for InRound<'_> {
     #[inline(always)]
     fn at_slice(&self) -> bool {
-        self.halt.at_slice()
+        self.company.at_slice()
     }
 
     #[inline(always)]
     fn at_interval(&self) -> bool {
-        self.meeting.rounds_over.load(Ordering::Relaxed) > self.number || self.halt.at_interval()
+        self.meeting.rounds_over.load(Ordering::Relaxed) > self.number || self.company.at_interval()
     }
 }
 
-impl<H: Halt> Meets for InRound<'_, H> {
+impl Meets for InRound<'_> {
     fn begin(&self) -> bool {
         self.meeting.gate.arrive() == Admission::Go
     }
@@ -52,7 +52,6 @@ impl<C: Clock> Start<'_, C> {
         mut first: u64,
         lengths: &[u64],
         recorder: &mut Recorder,
-        halt: &impl Halt,
     ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<Span>), EngineError> {
         let most = self.workload.operations_per_round as u64;
         let mut outcome = LoopOutcome::default();
@@ -63,11 +62,11 @@ impl<C: Clock> Start<'_, C> {
             while left > 0 && !outcome.interrupted {
                 let operations = left.min(most);
                 left -= operations;
-                let company = InRound { halt, meeting: self.meeting, number };
+                let round = InRound { company: self.company(), meeting: self.meeting, number };
                 number += 1;
                 let busy_before_ns = recorder.busy_ns();
                 let length = LoopLength { first, operations, batch: 1 };
-                match step.run_round(length, self.clock, recorder, &company)? {
+                match step.run_round(length, self.clock, recorder, &round)? {
                     Some((done, span)) => {
                         first += done.operations;
                         let busy_ns = recorder.busy_ns() - busy_before_ns;

@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use measure::{Clock, Recorder, thread_processor_ns, thread_waited_ns};
+use measure::{Clock, Recorder, SystemClock, thread_processor_ns, thread_waited_ns};
 use rustix::io::Errno;
 
 use super::course::{self, Course, Stretch};
@@ -33,12 +33,28 @@ impl Session {
     /// others finish the interval that they are in. `stop` is checked about every 0.1 ms, or after
     /// each operation if operations take longer.
     ///
-    /// For the shortest loop, pass one of the clocks that [`measure::SystemClock`] chooses between.
+    /// The loop is compiled for either clock.
     ///
     /// # Errors
     /// The first operation that failed, in the order of threads; all threads end then.
     /// [`EngineError::AlreadyRun`] the second time.
-    pub fn run<C: Clock>(&mut self, clock: &C, stop: &AtomicBool) -> Result<Outcome, EngineError> {
+    pub fn run(&mut self, clock: &SystemClock, stop: &AtomicBool) -> Result<Outcome, EngineError> {
+        match clock {
+            SystemClock::Tsc(clock) => self.run_with(clock, stop),
+            SystemClock::Monotonic(clock) => self.run_with(clock, stop),
+        }
+    }
+
+    /// Like [`Session::run`], with a clock of any type. Whoever passes another one than the two
+    /// above compiles the loops of all operations again.
+    ///
+    /// # Errors
+    /// As for [`Session::run`].
+    pub fn run_with<C: Clock>(
+        &mut self,
+        clock: &C,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, EngineError> {
         let steps = std::mem::take(&mut self.steps);
         if steps.is_empty() {
             return Err(EngineError::AlreadyRun);
@@ -186,12 +202,15 @@ impl<C: Clock> Start<'_, C> {
             return Err(Trouble::Call("clone", Errno::CANCELED));
         }
         if self.workload.threads == 1 {
-            let stopped = || self.stop.load(Ordering::Relaxed);
-            self.run_phases(step, recorder, &stopped)
+            self.run_phases(step, recorder, &Alone { stop: self.stop })
         } else {
-            let company = Company { stop: self.stop, is_over: &self.meeting.is_over };
-            self.run_phases(step, recorder, &company)
+            self.run_phases(step, recorder, &self.company())
         }
+    }
+
+    /// Ends the loops of this thread with those of the others.
+    pub(super) fn company(&self) -> Company<'_> {
+        Company { stop: self.stop, is_over: &self.meeting.is_over }
     }
 
     /// Runs the start, then the measured operations.
@@ -280,7 +299,7 @@ impl<C: Clock> Start<'_, C> {
             let length = LoopLength { first: 0, operations: operations_per_thread, batch };
             (step.run(length, self.clock, recorder, halt)?, Vec::new(), Vec::new())
         } else if self.workload.operations_per_round > 1 {
-            self.in_rounds(step, start_operations, &lengths, recorder, halt)?
+            self.in_rounds(step, start_operations, &lengths, recorder)?
         } else {
             let (outcome, stretches) =
                 self.in_stretches(step, start_operations, &lengths, recorder, halt)?;
@@ -325,8 +344,20 @@ struct Begun {
     is_cut_short: bool,
 }
 
+/// Ends the loop of a single thread.
+pub(super) struct Alone<'a> {
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Halt for Alone<'_> {
+    #[inline(always)]
+    fn at_slice(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
 /// Ends the loop of one of several threads.
-struct Company<'a> {
+pub(super) struct Company<'a> {
     stop: &'a AtomicBool,
     is_over: &'a AtomicBool,
 }

@@ -1,8 +1,11 @@
 //! One thread's loop by itself, for measuring what the engine costs.
 
+use std::sync::atomic::AtomicBool;
+
 use measure::{Clock, Recorder};
 
-use super::{AnyStep, Plan, SLICE_NS};
+use super::run::{Alone, SLICE_NS};
+use super::{AnyStep, Plan};
 use crate::description::Workload;
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
@@ -50,7 +53,8 @@ impl ThreadLoop {
     /// The first operation that failed.
     pub fn run<C: Clock>(&mut self, operations: u64, clock: &C) -> Result<(), EngineError> {
         let length = LoopLength { first: 0, operations, batch: self.batch };
-        self.step.run(length, clock, &mut self.recorder, &|| false)?;
+        let halt = Alone { stop: &AtomicBool::new(false) };
+        self.step.run(length, clock, &mut self.recorder, &halt)?;
         self.step.end()
     }
 }

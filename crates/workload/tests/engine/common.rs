@@ -76,7 +76,7 @@ pub(crate) fn file_set(scratch: &Scratch) -> FileSet {
 /// Prepares, runs and restores.
 pub(crate) fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome, EngineError> {
     let mut session = prepare(workload, file_set, SEED)?;
-    let outcome = session.run(&MonotonicClock, &never())?;
+    let outcome = session.run_with(&MonotonicClock, &never())?;
     session.restore()?;
     Ok(outcome)
 }

@@ -177,8 +177,9 @@ fn appends_of_all_threads_are_in_the_file_until_restored() {
             ..Workload::new(Operation::Append)
         };
         let mut session = workload::prepare(&workload, &file_set, 1).expect("there is room");
-        let outcome =
-            session.run(&measure::MonotonicClock, &crate::common::never()).expect("there is room");
+        let outcome = session
+            .run_with(&measure::MonotonicClock, &crate::common::never())
+            .expect("there is room");
         let [path] = session.touched() else { panic!("one file is touched") };
         let path = path.clone();
         assert_eq!(path.metadata().expect("it is there").len(), outcome.bytes);
@@ -213,7 +214,7 @@ fn unverified_writes_and_appends_leave_what_does_not_compress() {
             assert_eq!(repeated_pieces(&written), 0, "writes, batch {batch}");
             let append = Workload { batch, operation: Operation::Append, ..write.clone() };
             let mut session = workload::prepare(&append, &file_set, 1).expect("there is room");
-            session.run(&measure::MonotonicClock, &crate::common::never()).expect("room");
+            session.run_with(&measure::MonotonicClock, &crate::common::never()).expect("room");
             let appended = std::fs::read(&session.touched()[0]).expect("it is there");
             assert_eq!(appended.len(), FILE_LENGTH);
             assert_eq!(repeated_pieces(&appended), 0, "appends, batch {batch}");

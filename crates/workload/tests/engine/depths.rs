@@ -50,7 +50,7 @@ fn a_new_name_is_as_long_as_the_others_and_a_symlink_leads_to_an_entry() {
     let workload = Workload { sharing: Sharing::Same, ..Workload::new(Operation::Symlink) };
     let workload = Workload { operations_per_thread: 5, ..workload };
     let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-    session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+    session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
     let directory = file_set.directory(0);
     let links: Vec<_> = listing(&directory).into_iter().filter(|n| n.starts_with('s')).collect();
     assert_eq!(links.len(), 5);
@@ -95,7 +95,7 @@ fn a_path_is_resolved_by_every_call() {
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
         let step = file_set.root().join("entries/0/p");
         std::fs::rename(&step, step.with_file_name("q")).expect("it is ours");
-        let ran = session.run(&MonotonicClock, &never());
+        let ran = session.run_with(&MonotonicClock, &never());
         std::fs::rename(step.with_file_name("q"), &step).expect("it is ours");
         // A missing name is still missing.
         assert_eq!(ran.is_err(), operation != Operation::StatMissing, "{operation:?}");

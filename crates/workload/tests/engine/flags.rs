@@ -193,7 +193,8 @@ fn appending_calls_append_to_a_file_that_is_not_open_for_appending() {
                 ..flagged(Operation::Append, flags, Caching::Buffered)
             };
             let mut session = prepare(&workload, &file_set, SEED).expect("there is room");
-            let outcome = session.run(&measure::MonotonicClock, &never()).expect("there is room");
+            let outcome =
+                session.run_with(&measure::MonotonicClock, &never()).expect("there is room");
             let path = session.touched()[0].clone();
             assert_eq!(outcome.bytes, 1000 * outcome.recorder.operations());
             assert_eq!(path.metadata().expect("it is there").len(), outcome.bytes);

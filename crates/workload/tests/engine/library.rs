@@ -134,7 +134,7 @@ fn operations_do_what_their_name_says() {
         let count = || arena.listing(&directory).iter().filter(|n| n.starts_with(letter)).count();
         let mut session = prepare(&workload, &arena.file_set, 1).expect("it can be executed");
         assert_eq!(count(), before, "{operation:?}");
-        session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+        session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
         assert_eq!(count(), after, "{operation:?}");
         session.restore().expect("nothing stands in the way");
     }
@@ -164,7 +164,7 @@ fn bytes_are_read_and_written_over_and_appended() {
 
     let append = Workload { operations_per_thread: 9, ..Workload::new(Operation::Append) };
     let mut session = prepare(&append, &arena.file_set, 1).expect("it can be executed");
-    session.run(&MonotonicClock, &never()).expect("there is room");
+    session.run_with(&MonotonicClock, &never()).expect("there is room");
     let grown = arena.inside(&session.touched()[0]);
     assert_eq!(arena.files.stat(&grown).expect("it is there").size, 9 * 4096);
     session.restore().expect("nothing stands in the way");

@@ -98,7 +98,7 @@ fn the_same_seed_mixes_the_same_way() {
             let workload =
                 Workload { operations_per_thread: 100, ..mix(IoPath::PsyncBuffered, 50) };
             let mut session = prepare(&workload, &file_set, seed).expect("it can be executed");
-            session.run(&measure::MonotonicClock, &never()).expect("there is room");
+            session.run_with(&measure::MonotonicClock, &never()).expect("there is room");
             std::fs::read(&path).expect("the file is ours")
         };
         let first = written(1);

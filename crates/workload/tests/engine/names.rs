@@ -72,7 +72,7 @@ fn operations_do_what_their_name_says() {
             let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
             assert_eq!(session.touched(), [file_set.directory(0)]);
             assert_eq!(count(), before, "{operation:?}");
-            session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
             assert_eq!(count(), after, "{operation:?}");
             session.restore().expect("nothing stands in the way");
         }
@@ -85,7 +85,7 @@ fn operation_i_goes_to_directory_i_modulo_their_number() {
         let file_set = file_set(&scratch);
         let workload = Workload { operations_per_thread: 7, ..Workload::new(Operation::Create) };
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-        session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+        session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
         let created = names(&file_set)[..3]
             .iter()
             .map(|all| all.iter().filter(|name| name.starts_with('f')).count())
@@ -105,7 +105,7 @@ fn another_seed_makes_other_names() {
         let made = |seed| {
             let mut session = prepare(&workload, &file_set, seed).expect("it can be executed");
             if operation != Operation::Unlink {
-                session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+                session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
             }
             listing(&file_set.directory(0))
         };
@@ -132,7 +132,7 @@ fn renames_go_there_and_back_without_ever_adding_an_entry() {
                 ..Workload::new(Operation::Rename)
             };
             let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-            session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
             assert_eq!(listing(&file_set.directory(0)).len() as u64, ENTRIES);
             session.restore().expect("nothing stands in the way");
             assert_eq!(names(&file_set), untouched);
@@ -162,7 +162,8 @@ fn a_closed_session_holds_nothing_open_and_goes_on_where_it_was() {
             assert!(!holds_it_open());
             assert_eq!(names(&file_set), made);
             let mut session = closed.open().expect("the directories are there");
-            let outcome = session.run(&MonotonicClock, &never()).expect("nothing is in the way");
+            let outcome =
+                session.run_with(&MonotonicClock, &never()).expect("nothing is in the way");
             assert_eq!(outcome.recorder.operations(), 9);
             assert!(matches!(session.close(), Err(EngineError::AlreadyRun)));
             assert_eq!(names(&file_set), untouched);
@@ -187,7 +188,7 @@ fn a_session_dropped_before_or_after_its_run_leaves_nothing() {
             drop(prepare(&workload, &file_set, 1).expect("it can be executed"));
             assert_eq!(names(&file_set), untouched, "{operation:?} not run");
             let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-            session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+            session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
             drop(session);
             assert_eq!(names(&file_set), untouched, "{operation:?} run");
         }
@@ -216,7 +217,7 @@ fn new_files_hold_what_was_written_and_entries_too_small_are_not_read() {
         let file_set = file_set(&scratch);
         let workload = Workload { operations_per_thread: 7, ..Workload::new(Operation::NewFile) };
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-        session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+        session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
         let directory = file_set.directory(1);
         let made: Vec<_> =
             listing(&directory).into_iter().filter(|name| name.starts_with('f')).collect();

@@ -79,7 +79,7 @@ fn a_file_in_two_pieces_is_read_from_the_device() {
     fs::remove_file(file_set.data_file(Role::Read, 0)).expect("it is ours");
     let mut session = prepare_on_device(&read(), &file_set, &whole, 1).expect("it is all there");
     assert!(session.touched().is_empty());
-    let outcome = session.run(&MonotonicClock, &never()).expect("the device is sound");
+    let outcome = session.run_with(&MonotonicClock, &never()).expect("the device is sound");
     assert_eq!((outcome.bytes, outcome.recorder.operations()), (FILE_BYTES, FILE_BYTES / 4096));
     session.restore().expect("nothing was changed");
 }

@@ -29,7 +29,8 @@ fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
                 let run = |step_ns| {
                     let mut session = prepare(&workload, &file_set, 5).expect("it can be executed");
                     let clock = ManualClock::with_step(step_ns);
-                    let outcome = session.run(&clock, &never()).expect("nothing is in the way");
+                    let outcome =
+                        session.run_with(&clock, &never()).expect("nothing is in the way");
                     session.restore().expect("nothing stands in the way");
                     // Processor times of the threads do not come from this clock.
                     Outcome {
@@ -72,7 +73,7 @@ fn the_same_seed_touches_the_same_places() {
                 let zeroes = vec![0; crate::common::FILE_LENGTH];
                 std::fs::write(&path, zeroes).expect("the file is ours");
                 let mut session = prepare(&workload, &file_set, seed).expect("it can be executed");
-                session.run(&ManualClock::with_step(1), &never()).expect("there is room");
+                session.run_with(&ManualClock::with_step(1), &never()).expect("there is room");
                 let bytes = std::fs::read(&path).expect("the file is ours");
                 bytes.chunks(1000).map(|block| block[0] != 0).collect::<Vec<_>>()
             };
@@ -101,7 +102,7 @@ fn the_stop_flag_interrupts_and_what_was_done_is_counted_and_restored() {
             };
             let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
             let stop = AtomicBool::new(true);
-            let outcome = session.run(&measure::MonotonicClock, &stop).expect("not an error");
+            let outcome = session.run_with(&measure::MonotonicClock, &stop).expect("not an error");
             assert!(outcome.interrupted);
             // Single operations are recorded after the next one, batches immediately, so this is
             // how far the thread that is interrupted first gets. It ends the other after its
@@ -137,7 +138,7 @@ fn a_stop_raised_while_running_ends_a_run_that_would_take_hours() {
             }
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        session.run(&clock, &stop).expect("not an error")
+        session.run_with(&clock, &stop).expect("not an error")
     });
     assert!(outcome.interrupted);
     assert!(outcome.recorder.operations() > 100);
@@ -150,8 +151,8 @@ fn a_session_runs_once() {
     let file_set = file_set(&scratch);
     let mut session =
         prepare(&Workload::new(Operation::Unlink), &file_set, 1).expect("it can be executed");
-    session.run(&ManualClock::new(), &never()).expect("the first time");
-    let again = session.run(&ManualClock::new(), &never());
+    session.run_with(&ManualClock::new(), &never()).expect("the first time");
+    let again = session.run_with(&ManualClock::new(), &never());
     assert!(matches!(again, Err(EngineError::AlreadyRun)));
 }
 
@@ -164,7 +165,8 @@ fn the_first_thread_to_be_done_ends_the_run_of_all() {
         Workload { threads: 3, operations_per_thread: 2000, ..Workload::new(Operation::Create) };
     let untouched = crate::common::names(&file_set);
     let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-    let outcome = session.run(&measure::MonotonicClock, &never()).expect("nothing is in the way");
+    let outcome =
+        session.run_with(&measure::MonotonicClock, &never()).expect("nothing is in the way");
     crate::common::assert_ended_together(&outcome, &workload);
     let created: Vec<u64> = crate::common::names(&file_set)[..3]
         .iter()

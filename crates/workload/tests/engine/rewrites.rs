@@ -9,9 +9,9 @@ use std::path::Path;
 use measure::MonotonicClock;
 use rustix::fs::OFlags;
 use workload::{
-    Access, Buffering, DataFiles, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
-    Piece, Role, UringOptions, Verification, Workload, WorkloadError, io_uring_availability,
-    prepare_on_device,
+    Access, Buffering, Caching, CallFlags, DataFiles, EngineError, FileSet, FileSetSpec, IoPath,
+    OnDevice, Operation, Piece, Preadv2Options, Role, UringOptions, Verification, Workload,
+    WorkloadError, io_uring_availability, prepare_on_device,
 };
 
 use crate::common::{FILE_BYTES, Scratch, never};
@@ -141,7 +141,7 @@ fn what_lay_there_is_written_back_to_where_it_lay_and_nowhere_else() {
                     .unwrap_or_else(|error| panic!("{error}: {what}"));
                 assert!(session.touched().is_empty());
                 rig.put(&vec![WIPED; index(DEVICE_BYTES)]);
-                let outcome = session.run(&MonotonicClock, &never()).expect("it is sound");
+                let outcome = session.run_with(&MonotonicClock, &never()).expect("it is sound");
                 session.restore().expect("nothing was made");
                 assert_eq!(outcome.bytes, FILE_BYTES, "{what}");
                 let found = rig.found();
@@ -183,10 +183,13 @@ fn what_cannot_be_written_on_the_device_is_refused() {
     let too_many = Workload { operations_per_thread: OnDevice::WRITES_MAX + 1, ..fine.clone() };
     let writable = rig.writable();
     let read_only = rig.below(OFlags::DIRECT);
+    let (flags, caching) = (CallFlags::default(), Caching::Direct);
+    let preadv2 = IoPath::Preadv2(Preadv2Options { flags, segments: 1, caching });
     for (workload, below, wanted) in [
         (Workload { verification: Verification::On, ..fine.clone() }, &writable, "no verification"),
         (Workload { io_path: IoPath::PsyncBuffered, ..fine.clone() }, &writable, "direct I/O"),
         (Workload { operation: Operation::Append, ..fine.clone() }, &writable, "a read or a write"),
+        (write(4 * KIB, Access::Sequential, preadv2), &writable, "psync or io_uring"),
         (write(FILE_BYTES, Access::Sequential, IoPath::PsyncDirect), &writable, "as long as"),
         (fine, &read_only, "reading and writing"),
         (too_many, &writable, "number of writes on a device"),

@@ -65,7 +65,7 @@ fn a_stop_in_the_start_interrupts_and_measures_nothing() {
             ..workload(Operation::Read)
         };
         let mut session = prepare(&endless, &file_set, SEED).expect("it can be done");
-        let found = session.run(&MonotonicClock, &AtomicBool::new(true)).expect("no failure");
+        let found = session.run_with(&MonotonicClock, &AtomicBool::new(true)).expect("no failure");
         assert!(found.interrupted);
         assert_eq!(found.recorder.operations(), 0);
     }

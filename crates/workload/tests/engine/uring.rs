@@ -233,7 +233,7 @@ fn a_stop_ends_the_run_and_what_was_in_flight_is_counted() {
                 }
                 stop.store(true, Ordering::Relaxed);
             });
-            session.run(&clock, &stop).expect("not an error")
+            session.run_with(&clock, &stop).expect("not an error")
         });
         assert!(outcome.interrupted);
         assert_consistent(&outcome);
@@ -243,7 +243,7 @@ fn a_stop_ends_the_run_and_what_was_in_flight_is_counted() {
 
         let stopped = std::sync::atomic::AtomicBool::new(true);
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-        let outcome = session.run(&MonotonicClock, &stopped).expect("not an error");
+        let outcome = session.run_with(&MonotonicClock, &stopped).expect("not an error");
         assert!(outcome.interrupted);
         // The flag is first checked at the first completion; the queue was being filled until then.
         let most = outcome.threads.iter().map(|thread| thread.operations).max();

@@ -44,7 +44,8 @@ fn after_a_session_its_file_system_can_be_unmounted() {
         }
         let workload = in_flight(Operation::Read, 32);
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-        let ran = |session: &mut workload::Session| session.run(&measure::MonotonicClock, &never());
+        let ran =
+            |session: &mut workload::Session| session.run_with(&measure::MonotonicClock, &never());
         match ends {
             "restored" => {
                 ran(&mut session).expect("nothing is in the way");
@@ -60,7 +61,7 @@ fn after_a_session_its_file_system_can_be_unmounted() {
             }
             "panicked" => {
                 let clock = PanicsAt(std::sync::Arc::new(40.into()));
-                let run = || session.run(&clock, &never());
+                let run = || session.run_with(&clock, &never());
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
                     .expect_err("the clock panics while operations are in flight");
                 drop(session);

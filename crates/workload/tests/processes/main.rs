@@ -98,7 +98,7 @@ fn of_processes(operation: Operation, workers: usize, sharing: Sharing) -> Workl
 
 fn outcome(workload: &Workload, file_set: &FileSet) -> Result<Outcome, EngineError> {
     let mut session = prepare(workload, file_set, 99)?;
-    let outcome = session.run(&MonotonicClock, &never())?;
+    let outcome = session.run_with(&MonotonicClock, &never())?;
     session.restore()?;
     Ok(outcome)
 }
@@ -164,7 +164,7 @@ fn processes_do_what_threads_do(file_set: &FileSet) {
 fn work_is_done_and_checked_in_the_others(file_set: &FileSet) {
     let create = of_processes(Operation::Create, 2, Sharing::Own);
     let mut session = prepare(&create, file_set, 1).expect("it can be executed");
-    let ran = session.run(&MonotonicClock, &never()).expect("nothing stands in the way");
+    let ran = session.run_with(&MonotonicClock, &never()).expect("nothing stands in the way");
     let made = names(file_set).iter().flatten().filter(|name| name.starts_with('f')).count();
     assert_eq!(made as u64, ran.recorder.operations());
     session.restore().expect("nothing stands in the way");
@@ -190,7 +190,7 @@ fn trouble_of_one_ends_all_and_is_told(file_set: &FileSet) {
     for name in listing(file_set, 1) {
         std::fs::remove_file(file_set.directory(1).join(name)).expect("it is ours");
     }
-    let error = session.run(&MonotonicClock, &never()).expect_err("there is nothing to open");
+    let error = session.run_with(&MonotonicClock, &never()).expect_err("there is nothing to open");
     assert!(matches!(error, EngineError::Worker { .. }), "{error}");
     assert!(error.to_string().contains("openat"), "{error}");
 }
@@ -209,7 +209,7 @@ fn one_that_dies_frees_those_that_wait(file_set: &FileSet) {
         .spawn()
         .expect("there is a shell");
     let mut session = prepare(&workload, file_set, 1).expect("it can be executed");
-    let ran = session.run(&MonotonicClock, &never());
+    let ran = session.run_with(&MonotonicClock, &never());
     drop(killer.kill());
     drop(killer.wait());
     let error = ran.expect_err("one was killed");
