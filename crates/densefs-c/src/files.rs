@@ -214,11 +214,11 @@ pub extern "C" fn dfs_fallocate(
 ) -> c_int {
     const PUNCH: c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     result((|| {
-        let (file, range) = (number(file)?, (place(at)?, place(count)?));
+        let (file, at, count) = (number(file)?, place(at)?, place(count)?);
         match how {
-            0 => attached()?.allocate(file, range, false),
-            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, range, true),
-            PUNCH => attached()?.punch(file, range),
+            0 => attached()?.allocate(file, at, count, false),
+            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, at, count, true),
+            PUNCH => attached()?.punch(file, at, count),
             _ => Err(Errno::OPNOTSUPP),
         }
     })())
@@ -244,8 +244,10 @@ pub unsafe extern "C" fn dfs_copy_file_range(
             return Err(Errno::INVAL);
         }
         let offset = |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| place(**at)).transpose();
-        let (from, to) = ((number(from)?, offset(&from_at)?), (number(to)?, offset(&to_at)?));
-        let copied = attached()?.copy_range(from, to, count.min(LENGTH_MOST))?;
+        let (from, from_offset) = (number(from)?, offset(&from_at)?);
+        let (to, to_offset) = (number(to)?, offset(&to_at)?);
+        let count = count.min(LENGTH_MOST);
+        let copied = attached()?.copy_range(from, from_offset, to, to_offset, count)?;
         for at in [&mut from_at, &mut to_at].into_iter().flatten() {
             **at = at.saturating_add_unsigned(copied as u64);
         }

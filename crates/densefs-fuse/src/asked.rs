@@ -58,7 +58,8 @@ impl Served {
     /// Creates something with the closure, and replies with it.
     pub(crate) fn make(
         &self,
-        (parent, name): (INodeNo, &OsStr),
+        parent: INodeNo,
+        name: &OsStr,
         reply: ReplyEntry,
         make: impl Fn(&Core, Node) -> Result<(), Errno>,
     ) {
@@ -72,7 +73,8 @@ impl Served {
         &self,
         request: &Request,
         number: INodeNo,
-        (name, value): (&OsStr, &[u8]),
+        name: &OsStr,
+        value: &[u8],
         how: i32,
     ) -> Result<(), Errno> {
         let how = match how {
@@ -82,7 +84,7 @@ impl Served {
             _ => return Err(Errno::INVAL),
         };
         self.with(number, |core, node| {
-            core.set_attribute(&caller(request), node, (name.as_bytes(), value), how)
+            core.set_attribute(&caller(request), node, name.as_bytes(), value, how)
         })
     }
 
@@ -90,7 +92,8 @@ impl Served {
     /// no room for any.
     pub(crate) fn answer_attributes(
         &self,
-        (number, size): (INodeNo, u32),
+        number: INodeNo,
+        size: u32,
         reply: ReplyXattr,
         copy: impl Fn(&Core, Node, &mut [u8]) -> Result<usize, Errno>,
     ) {
@@ -106,14 +109,15 @@ impl Served {
     pub(crate) fn change_space(
         &self,
         number: INodeNo,
-        range: (u64, u64),
+        offset: u64,
+        length: u64,
         how: i32,
     ) -> Result<(), Errno> {
         const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         self.with(number, |core, node| match how {
-            0 => core.allocate(node, range, false),
-            libc::FALLOC_FL_KEEP_SIZE => core.allocate(node, range, true),
-            PUNCH => core.punch(node, range),
+            0 => core.allocate(node, offset, length, false),
+            libc::FALLOC_FL_KEEP_SIZE => core.allocate(node, offset, length, true),
+            PUNCH => core.punch(node, offset, length),
             _ => Err(Errno::OPNOTSUPP),
         })
     }

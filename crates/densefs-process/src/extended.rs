@@ -54,7 +54,7 @@ impl DenseFs {
         how: SetAttribute,
     ) -> Result<(), Errno> {
         self.with_bearer(of, |member, caller, node| {
-            member.set_attribute(caller, node, (name, value), how)
+            member.set_attribute(caller, node, name, value, how)
         })
     }
 
@@ -72,7 +72,7 @@ impl DenseFs {
         act: impl Fn(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         match of {
-            Bearer::Named(path, follow) => self.with_node((Base::Working, path), follow, act),
+            Bearer::Named(path, follow) => self.with_node(Base::Working, path, follow, act),
             Bearer::Open(descriptor) => self.with(|member, caller| {
                 member.again(|| {
                     if member.flags(descriptor)? & densefs::flags::PATH != 0 {

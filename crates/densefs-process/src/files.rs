@@ -134,26 +134,27 @@ impl DenseFs {
         self.with(|member, _| member.truncate_open(descriptor, size))
     }
 
-    /// Makes sure that writes to this range of bytes (offset and length) will find space. If it
-    /// extends past the end, the file grows, unless `keeps_size` is set.
+    /// Makes sure that writes to this range of bytes will find space. If it extends past the end,
+    /// the file grows, unless `keeps_size` is set.
     ///
     /// # Errors
     /// As fallocate(2).
     pub fn allocate(
         &self,
         descriptor: u32,
-        (offset, length): (u64, u64),
+        offset: u64,
+        length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
-        self.with(|member, _| member.allocate_open(descriptor, (offset, length), keeps_size))
+        self.with(|member, _| member.allocate_open(descriptor, offset, length, keeps_size))
     }
 
-    /// Punches a hole, given by offset and length.
+    /// Punches a hole.
     ///
     /// # Errors
     /// As fallocate(2) with `FALLOC_FL_PUNCH_HOLE`.
-    pub fn punch(&self, descriptor: u32, (offset, length): (u64, u64)) -> Result<(), Errno> {
-        self.with(|member, _| member.punch_open(descriptor, (offset, length)))
+    pub fn punch(&self, descriptor: u32, offset: u64, length: u64) -> Result<(), Errno> {
+        self.with(|member, _| member.punch_open(descriptor, offset, length))
     }
 
     /// Copies bytes from one open file to another, each at a given offset or at its own; returns
@@ -163,8 +164,10 @@ impl DenseFs {
     /// As `copy_file_range(2)`.
     pub fn copy_range(
         &self,
-        (from, from_offset): (u32, Option<u64>),
-        (to, to_offset): (u32, Option<u64>),
+        from: u32,
+        from_offset: Option<u64>,
+        to: u32,
+        to_offset: Option<u64>,
         length: usize,
     ) -> Result<usize, Errno> {
         const PIECE: usize = 16 << 10;
@@ -216,7 +219,7 @@ impl DenseFs {
     /// # Errors
     /// As linkat(2) with `AT_EMPTY_PATH`.
     pub fn link_open(&self, descriptor: u32, base: Base, path: &Path) -> Result<(), Errno> {
-        self.with_last((base, path), |member, caller, last| {
+        self.with_last(base, path, |member, caller, last| {
             if last.name.is_empty() {
                 return Err(Errno::EXIST);
             }

@@ -28,8 +28,8 @@ pub use attachment::ProcessSeams;
 pub use dense_fs::{Base, DenseFs, Entry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{
-    Errno, FileLock, Follow, Listed, LockOwner, NewTime, NewTimes, Rename, SetAttribute, Stat,
-    Taker, Whence, check, flags,
+    Errno, FileLock, Follow, Listed, LockOwner, NewTime, NewTimes, Owner, Rename, SetAttribute,
+    Stat, Taker, Whence, check, flags,
 };
 pub use extended::Bearer;
 pub use file::{ArenaError, Request, make};

@@ -48,11 +48,14 @@ impl DenseFs {
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
-        let (bytes, pid) = ((range.start, range.end), range.pid());
-        let take = || self.with(|member, _| member.lock_range(descriptor, bytes, exclusive, pid));
+        let (bytes, pid) = (range.start..range.end, range.pid());
+        let take =
+            || self.with(|member, _| member.lock_range(descriptor, bytes.clone(), exclusive, pid));
         let wait = || {
-            let (range, exclusive) = (Some((bytes, pid)), exclusive.unwrap_or(false));
-            self.with(|member, _| member.await_unlocked(descriptor, range, exclusive))
+            let exclusive = exclusive.unwrap_or(false);
+            self.with(|member, _| {
+                member.await_unlocked(descriptor, Some((bytes.clone(), pid)), exclusive)
+            })
         };
         self.take_lock(waits, take, wait)
     }
@@ -68,8 +71,10 @@ impl DenseFs {
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;
-        let (bytes, pid) = ((range.start, range.end), range.pid());
-        self.with(|member, _| member.range_in_the_way(descriptor, bytes, is_exclusive, pid))
+        self.with(|member, _| {
+            let bytes = range.start..range.end;
+            member.range_in_the_way(descriptor, bytes, is_exclusive, range.pid())
+        })
     }
 
     fn take_lock(

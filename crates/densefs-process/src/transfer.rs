@@ -9,7 +9,7 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 
 use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE, is_device};
-use densefs::{Errno, Follow, Stat, flags};
+use densefs::{Errno, Follow, Owner, Stat, flags};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 use crate::dense_fs::{Base, DenseFs};
@@ -178,7 +178,7 @@ impl Import<'_> {
     /// A fifo, a socket or a device.
     fn node(&self, target: &Path, metadata: &fs::Metadata) -> Result<(), Errno> {
         let device = u32::try_from(metadata.rdev()).map_err(|_| Errno::PERM)?;
-        self.files.make_node(Base::Working, target, (metadata.mode(), device))
+        self.files.make_node(Base::Working, target, metadata.mode(), device)
     }
 
     fn attributes(
@@ -188,7 +188,7 @@ impl Import<'_> {
         metadata: &fs::Metadata,
     ) -> Result<(), CopyError> {
         if rustix::process::geteuid().is_root() {
-            let owner = (Some(metadata.uid()), Some(metadata.gid()));
+            let owner = Owner { uid: Some(metadata.uid()), gid: Some(metadata.gid()) };
             let owned = self.files.set_owner(Base::Working, target, Follow::No, owner);
             owned.map_err(inside(path))?;
         }

@@ -187,7 +187,7 @@ impl<'f> Exercised<'f> {
         let (offset, length) = self.random.range();
         let keeps_size = self.random.below(2) == 0;
         self.said = format!("allocate {length} from {offset}, size kept: {keeps_size}");
-        let done = hand.files.allocate(hand.descriptor, (offset, length), keeps_size);
+        let done = hand.files.allocate(hand.descriptor, offset, length, keeps_size);
         if length == 0 {
             assert_eq!(done, Err(Errno::INVAL), "{}", self.said);
             return;
@@ -201,7 +201,7 @@ impl<'f> Exercised<'f> {
     fn punch(&mut self, hand: Hand<'_>) {
         let (offset, length) = self.random.range();
         self.said = format!("punch {length} from {offset}");
-        let done = hand.files.punch(hand.descriptor, (offset, length));
+        let done = hand.files.punch(hand.descriptor, offset, length);
         let wanted = if length == 0 { Err(Errno::INVAL) } else { Ok(()) };
         assert_eq!(done, wanted, "{}", self.said);
         let (from, to) = (offset.min(self.size()), (offset + length).min(self.size()));
@@ -224,8 +224,8 @@ impl<'f> Exercised<'f> {
         let goes_to = target.unwrap_or(own);
         let moved = self.expected(begins_at, length).to_vec();
         self.said = format!("copy {length} from {begin:?} ({begins_at}) to {target:?} ({goes_to})");
-        let (source, place) = ((from.descriptor, begin), (to.descriptor, target));
-        let copied = from.files.copy_range(source, place, index(length));
+        let copied =
+            from.files.copy_range(from.descriptor, begin, to.descriptor, target, index(length));
         // As on Linux, bytes past the end of the file do not count for an overlap.
         if begins_at.abs_diff(goes_to) < moved.len() as u64 {
             assert_eq!(copied, Err(Errno::INVAL), "{}", self.said);

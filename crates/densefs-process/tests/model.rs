@@ -233,9 +233,9 @@ impl Both {
                     (Rename::NoReplace, RenameFlags::NOREPLACE),
                     (Rename::Exchange, RenameFlags::EXCHANGE),
                 ]);
-                let (from, to) = ((Base::Working, one), (Base::Working, two));
+                let working = Base::Working;
                 (
-                    ours(self.files.rename_from(from, to, how.0)),
+                    ours(self.files.rename_from(working, one, working, two, how.0)),
                     theirs(renameat_with(&self.system, one, &self.system, two, how.1)),
                 )
             }
@@ -264,8 +264,8 @@ impl Both {
             access,
             |files, file| {
                 match how {
-                    PUNCH => files.punch(file, (offset, length)),
-                    how => files.allocate(file, (offset, length), !how.is_empty()),
+                    PUNCH => files.punch(file, offset, length),
+                    how => files.allocate(file, offset, length, !how.is_empty()),
                 }?;
                 Ok(Gives::Nothing)
             },

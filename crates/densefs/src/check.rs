@@ -6,7 +6,7 @@
 
 use crate::annex::runs_of;
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
-use crate::descriptors::Held;
+use crate::descriptors::DescriptorTable;
 use crate::directory::Table;
 use crate::errno::Errno;
 use crate::layout::{WORD, cell, content, description, lock, mode_entry, slot, superblock, zone};
@@ -161,10 +161,9 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             if lock::is_held(record.load(WORD)) {
                 return problem("somebody holds the lock of a process", at);
             }
-            let held = Held::by(record);
-            let (start, lines) = held.run();
-            self.claim(start, lines, USED)?;
-            for (line, field) in held.places() {
+            let table = DescriptorTable::of_record(record);
+            self.claim(table.start, table.lines(), USED)?;
+            for (line, field) in table.positions() {
                 let entry = self.line(line)?.load(field);
                 if entry != 0 {
                     self.descriptor(Ref(u32::of_bits(entry)))?;

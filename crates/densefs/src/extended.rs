@@ -90,6 +90,13 @@ fn has_users(mode: Mode) -> bool {
     matches!(mode.mode & TYPE, FILE | DIRECTORY)
 }
 
+/// The run with the attributes of an inode, and their total length.
+#[derive(Clone, Copy, Debug)]
+struct AttributeRun {
+    at: Ref,
+    bytes: u32,
+}
+
 /// An attribute: its position in the run, and the lengths of its name and value.
 #[derive(Clone, Copy, Debug)]
 struct Found {
@@ -131,7 +138,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Ok(found.value);
             }
             let into = into.get_mut(..found.value).ok_or(Errno::RANGE)?;
-            self.arena().copy_out(run.0, found.value_at(), into)?;
+            self.arena().copy_out(run.at, found.value_at(), into)?;
             Ok(found.value)
         })
     }
@@ -179,13 +186,14 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         node: Node,
-        (name, value): (&[u8], &[u8]),
+        name: &[u8],
+        value: &[u8],
         how: SetAttribute,
     ) -> Result<(), Errno> {
         if value.len() > VALUE_MOST {
             return Err(Errno::TOOBIG);
         }
-        self.change_attribute(caller, node, (name, Some(value)), how)
+        self.change_attribute(caller, node, name, Some(value), how)
     }
 
     /// Removes an attribute.
@@ -198,7 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
         node: Node,
         name: &[u8],
     ) -> Result<(), Errno> {
-        self.change_attribute(caller, node, (name, None), SetAttribute::Present)
+        self.change_attribute(caller, node, name, None, SetAttribute::Present)
     }
 
     #[cold]
@@ -206,7 +214,8 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         node: Node,
-        (name, value): (&[u8], Option<&[u8]>),
+        name: &[u8],
+        value: Option<&[u8]>,
         how: SetAttribute,
     ) -> Result<(), Errno> {
         let class = Class::of(name)?;
@@ -214,7 +223,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             class.allow_change(caller, mode)?;
             let inode = self.inode(node.at, line)?;
-            self.write_attributes(inode, (name, value), how)
+            self.write_attributes(inode, name, value, how)
         });
         self.forget();
         self.unlock();
@@ -226,7 +235,8 @@ impl<'a, S: Seams> Member<'a, S> {
     fn write_attributes(
         &self,
         inode: Inode<'a>,
-        (name, value): (&[u8], Option<&[u8]>),
+        name: &[u8],
+        value: Option<&[u8]>,
         how: SetAttribute,
     ) -> Result<(), Errno> {
         let old = self.attributes_of(inode.line)?;
@@ -237,7 +247,7 @@ impl<'a, S: Seams> Member<'a, S> {
             SetAttribute::Any | SetAttribute::New | SetAttribute::Present => {}
         }
         let added = value.map_or(0, |value| HEAD + name.len() + value.len());
-        let kept = old.1 as usize - found.map_or(0, Found::bytes);
+        let kept = old.bytes as usize - found.map_or(0, Found::bytes);
         let bytes = u32::try_from(kept + added).map_err(|_| Errno::NOSPC)?;
         if bytes > BYTES_MOST {
             return Err(Errno::NOSPC);
@@ -249,7 +259,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let mut end = 0;
             self.each_attribute(old, |one, its_name| {
                 if its_name != name {
-                    self.copy_bytes((old.0, one.at), (new, end), one.bytes())?;
+                    self.copy_bytes(old.at, one.at, new, end, one.bytes())?;
                     end += one.bytes();
                 }
                 Ok(true)
@@ -266,8 +276,8 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
             }
         }
-        let fields = [annex::ATTRIBUTES, annex::ATTRIBUTE_BYTES];
-        self.replace_run(&inode, fields, (old.1, new), bytes)?;
+        self.replace_run(&inode, annex::ATTRIBUTES, old.bytes, new)?;
+        self.put(inode.body_at, annex::ATTRIBUTE_BYTES, bytes);
         self.put_changed(inode.at, inode.line, self.seams().now_ns());
         self.commit();
         Ok(())
@@ -276,8 +286,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Copies bytes of one run to another that nobody else can reach.
     fn copy_bytes(
         &self,
-        (from, from_byte): (Ref, usize),
-        (into, into_byte): (Ref, usize),
+        from: Ref,
+        from_byte: usize,
+        into: Ref,
+        into_byte: usize,
         length: usize,
     ) -> Result<(), Errno> {
         let mut buffer = [0; 256];
@@ -292,20 +304,20 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// The run with an inode's attributes, and their total length.
-    fn attributes_of(&self, line: Line<'a>) -> Result<(Ref, u32), Errno> {
+    /// The run with an inode's attributes.
+    fn attributes_of(&self, line: Line<'a>) -> Result<AttributeRun, Errno> {
         if line.load(cell::FORM) != cell::ANNEX {
-            return Ok((Ref::NONE, 0));
+            return Ok(AttributeRun { at: Ref::NONE, bytes: 0 });
         }
         let body = self.body(line)?;
         let bytes = body.load(annex::ATTRIBUTE_BYTES);
         if bytes > BYTES_MOST {
             return Err(Errno::CORRUPT);
         }
-        Ok((Ref(body.load(annex::ATTRIBUTES)), bytes))
+        Ok(AttributeRun { at: Ref(body.load(annex::ATTRIBUTES)), bytes })
     }
 
-    fn find_attribute(&self, run: (Ref, u32), name: &[u8]) -> Result<Option<Found>, Errno> {
+    fn find_attribute(&self, run: AttributeRun, name: &[u8]) -> Result<Option<Found>, Errno> {
         let mut wanted = None;
         self.each_attribute(run, |found, its_name| {
             if its_name == name {
@@ -319,20 +331,20 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Calls `visit` with each attribute and its name, until it returns false.
     fn each_attribute(
         &self,
-        (run, bytes): (Ref, u32),
+        run: AttributeRun,
         mut visit: impl FnMut(Found, &[u8]) -> Result<bool, Errno>,
     ) -> Result<(), Errno> {
-        let bytes = bytes as usize;
+        let bytes = run.bytes as usize;
         let mut at = 0;
         while at < bytes {
             let (mut head, mut name) = ([0; HEAD], [0; NAME_MOST]);
-            self.arena().copy_out(run, at, &mut head)?;
+            self.arena().copy_out(run.at, at, &mut head)?;
             let [name_length, value_length @ ..] = head;
             let value = u32::from_le_bytes(value_length) as usize;
             let found = Found { at, name: name_length.into(), value };
             let end = at.checked_add(found.bytes()).filter(|&end| end <= bytes);
             let name = name.get_mut(..found.name).ok_or(Errno::CORRUPT)?;
-            self.arena().copy_out(run, at + HEAD, name)?;
+            self.arena().copy_out(run.at, at + HEAD, name)?;
             at = end.ok_or(Errno::CORRUPT)?;
             if !visit(found, name)? {
                 return Ok(());

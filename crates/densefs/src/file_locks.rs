@@ -4,7 +4,9 @@
 //! its annex refers to; any change rewrites them all. A thread that waits for one sleeps on a word
 //! of the annex that is incremented whenever one is released.
 
-use crate::annex::{Inode, lines_for};
+use core::ops::Range;
+
+use crate::annex::{Inode, InodeCell, lines_for};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell, file_lock};
@@ -121,7 +123,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::AGAIN`] if another owner's lock conflicts; [`Errno::NOLCK`] if the file has too
     /// many.
     pub fn lock_file(&self, node: Node, lock: FileLock) -> Result<(), Errno> {
-        self.change_locks(node, lock.owner, (lock.start, lock.end), Some(lock))
+        self.change_locks(node, lock.owner, lock.start..lock.end, Some(lock))
     }
 
     /// Releases what an owner has locked in a range.
@@ -132,9 +134,9 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         node: Node,
         owner: LockOwner,
-        (start, end): (u64, u64),
+        range: Range<u64>,
     ) -> Result<(), Errno> {
-        self.change_locks(node, owner, (start, end), None)
+        self.change_locks(node, owner, range, None)
     }
 
     /// A lock that conflicts with this one.
@@ -182,7 +184,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         node: Node,
         owner: LockOwner,
-        range: (u64, u64),
+        range: Range<u64>,
         new: Option<FileLock>,
     ) -> Result<(), Errno> {
         let line = self.lock_node(&node)?;
@@ -197,11 +199,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Releases all locks that some owners have on a file, which must be locked.
     pub(crate) fn drop_locks(
         &self,
-        at: Ref,
-        line: Line<'a>,
+        inode: InodeCell<'a>,
         is_theirs: &dyn Fn(LockOwner) -> bool,
     ) -> Result<(), Errno> {
-        self.replace_locks(self.inode(at, line)?, is_theirs, (0, u64::MAX), None)
+        self.replace_locks(self.inode(inode.at, inode.line)?, is_theirs, 0..u64::MAX, None)
     }
 
     /// Rewrites all locks: those of other owners, what these owners have outside of the range, and
@@ -212,7 +213,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         inode: Inode<'a>,
         is_theirs: &dyn Fn(LockOwner) -> bool,
-        (start, end): (u64, u64),
+        range: Range<u64>,
         new: Option<FileLock>,
     ) -> Result<(), Errno> {
         let mut locks = Locks::new();
@@ -233,15 +234,15 @@ impl<'a, S: Seams> Member<'a, S> {
                 (new.start, new.end) = (new.start.min(one.start), new.end.max(one.end));
                 return Ok(());
             }
-            if one.start >= end || one.end <= start {
+            if one.start >= range.end || one.end <= range.start {
                 return locks.add(one);
             }
             has_released = true;
-            if one.start < start {
-                locks.add(FileLock { end: start, ..one })?;
+            if one.start < range.start {
+                locks.add(FileLock { end: range.start, ..one })?;
             }
-            if one.end > end {
-                locks.add(FileLock { start: end, ..one })?;
+            if one.end > range.end {
+                locks.add(FileLock { start: range.end, ..one })?;
             }
             Ok(())
         })?;
@@ -258,8 +259,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.write_locks(run, locks.as_slice())?;
         }
         let old_bytes = old_count * file_lock::BYTES;
-        let fields = [annex::LOCKS, annex::LOCK_COUNT];
-        self.replace_run(&inode, fields, (old_bytes, run), bytes / file_lock::BYTES)?;
+        self.replace_run(&inode, annex::LOCKS, old_bytes, run)?;
+        self.put(inode.body_at, annex::LOCK_COUNT, bytes / file_lock::BYTES);
         let releases = inode.body.atomic(annex::RELEASES);
         if has_released {
             let next = inode.body.load(annex::RELEASES).wrapping_add(1);

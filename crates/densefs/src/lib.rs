@@ -68,5 +68,6 @@ pub use member::{Member, Node};
 pub use name::NAME_MOST;
 pub use seams::{Life, Seams};
 pub use tree::{
-    Follow, Last, NewTime, NewTimes, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
+    EntryName, Follow, Last, NewTime, NewTimes, Owner, PATH_MOST, Remove, Rename, Start, Stat,
+    Unclear,
 };

@@ -130,7 +130,8 @@ impl DenseFs {
     #[inline]
     pub(crate) fn with_node<T>(
         &self,
-        (base, path): (Base, &Path),
+        base: Base,
+        path: &Path,
         follow: Follow,
         mut act: impl FnMut(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
@@ -147,7 +148,8 @@ impl DenseFs {
     #[inline]
     pub(crate) fn with_last<T>(
         &self,
-        (base, path): (Base, &Path),
+        base: Base,
+        path: &Path,
         mut act: impl FnMut(Core<'_>, &Caller<'_>, &Last<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();

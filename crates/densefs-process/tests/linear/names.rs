@@ -179,8 +179,8 @@ fn act(files: &DenseFs, act: &Act) -> Gives {
         Act::RemoveDirectory(name) => files.remove_directory(path(name)).map(nothing),
         Act::Rename(from, to, how) => {
             let (from, to) = (path(from), path(to));
-            let ends = ((Base::Working, Path::new(&from)), (Base::Working, Path::new(&to)));
-            files.rename_from(ends.0, ends.1, how).map(nothing)
+            let (from, to) = (Path::new(&from), Path::new(&to));
+            files.rename_from(Base::Working, from, Base::Working, to, how).map(nothing)
         }
         Act::Stat(name) => {
             files.stat_from(Base::Working, Path::new(&path(name)), Follow::No).map(|stat| {

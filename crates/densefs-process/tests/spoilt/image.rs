@@ -102,7 +102,6 @@ fn plant(files: &DenseFs) -> Result<(), Errno> {
 
 /// Makes calls that may fail, but must return.
 fn use_all(files: &DenseFs) {
-    let from = |path| (Base::Working, Path::new(path));
     for path in ["", "3", "small", "large", "link/small", "sub/below/..", "sub/further", "none"] {
         files.stat(path).ok();
         files.stat_from(Base::Working, Path::new(path), Follow::No).ok();
@@ -114,7 +113,8 @@ fn use_all(files: &DenseFs) {
     files.make_directory("sub/new", 0o700).ok();
     files.rename("5", "sub/5").ok();
     files.rename("sub/below", "below").ok();
-    files.rename_from(from("6"), from("sub/new"), Rename::Exchange).ok();
+    let (old, new) = (Path::new("6"), Path::new("sub/new"));
+    files.rename_from(Base::Working, old, Base::Working, new, Rename::Exchange).ok();
     files.link("7", "sub/7").ok();
     files.remove("8").ok();
     files.remove(format!("sub/{}", "long".repeat(40))).ok();
@@ -145,7 +145,7 @@ fn use_file(files: &DenseFs, path: &str) {
     files.lock(open, Some(true), false).ok();
     files.lock(open, None, false).ok();
     files.truncate_descriptor(open, 40_000).ok();
-    files.punch(open, (5_000, 20_000)).ok();
-    files.allocate(open, (0, 10_000), false).ok();
+    files.punch(open, 5_000, 20_000).ok();
+    files.allocate(open, 0, 10_000, false).ok();
     files.truncate_descriptor(open, 100).ok();
 }

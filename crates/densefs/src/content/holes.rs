@@ -29,10 +29,11 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn allocate(
         &self,
         node: Node,
-        (offset, length): (u64, u64),
+        offset: u64,
+        length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
-        self.change_space(node, (offset, length), |inode, end| {
+        self.change_space(node, offset, length, |inode, end| {
             if !keeps_size {
                 self.zero_gap(inode, end)?;
             }
@@ -49,16 +50,15 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// As [`Self::allocate`].
-    pub fn punch(&self, node: Node, (offset, length): (u64, u64)) -> Result<(), Errno> {
-        self.change_space(node, (offset, length), |inode, end| {
-            self.punch_locked(inode, offset, end)
-        })
+    pub fn punch(&self, node: Node, offset: u64, length: u64) -> Result<(), Errno> {
+        self.change_space(node, offset, length, |inode, end| self.punch_locked(inode, offset, end))
     }
 
     fn change_space(
         &self,
         node: Node,
-        (offset, length): (u64, u64),
+        offset: u64,
+        length: u64,
         change: impl FnOnce(&Inode<'a>, u64) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         if length == 0 {

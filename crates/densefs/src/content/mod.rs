@@ -131,7 +131,7 @@ impl<'a, S: Seams> Member<'a, S> {
         end.ok_or(Errno::FBIG)?;
         let inode = self.lock_node(&node)?;
         let done =
-            self.check_file(inode).and_then(|()| self.write_locked((node.at, inode), offset, from));
+            self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
         self.forget();
         self.unlock();
         self.settle_if_possible();
@@ -148,7 +148,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let offset = inode.load(cell::SIZE);
             let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
             end.ok_or(Errno::FBIG)?;
-            Ok((self.write_locked((node.at, inode), offset, from)?, offset))
+            Ok((self.write_locked(node.at, inode, offset, from)?, offset))
         });
         self.forget();
         self.unlock();
@@ -158,7 +158,8 @@ impl<'a, S: Seams> Member<'a, S> {
 
     fn write_locked(
         &self,
-        (at, line): (Ref, Line<'a>),
+        at: Ref,
+        line: Line<'a>,
         offset: u64,
         from: &[u8],
     ) -> Result<usize, Errno> {
@@ -214,13 +215,13 @@ impl<'a, S: Seams> Member<'a, S> {
         let place = self.place(&map, page)?;
         if place.at.is_some() && !map.is_tail(page) {
             let from = first(from, place.bytes - within as u64);
-            return self.write_over(inode, offset, (place.at, within), from);
+            return self.write_over(inode, offset, place.at, within, from);
         }
         let page_end = within.saturating_add(from.len()).min(PAGE_LENGTH);
         if place.at.is_some() {
             if page_end as u64 <= place.bytes {
                 let from = first(from, (page_end - within) as u64);
-                return self.write_over(inode, offset, (place.at, within), from);
+                return self.write_over(inode, offset, place.at, within, from);
             }
             self.lengthen_tail(&map, page_end)?;
             return Ok(0);
@@ -229,7 +230,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.lengthen_tail(&map, PAGE_LENGTH)?;
             return Ok(0);
         }
-        self.write_new(inode, &map, (page, within, place.pages), from)
+        self.write_new(inode, &map, offset, place.pages, from)
     }
 
     /// Overwrites bytes that the file already has.
@@ -237,7 +238,8 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         inode: &Inode<'a>,
         offset: u64,
-        (at, within): (Ref, usize),
+        at: Ref,
+        within: usize,
         from: &[u8],
     ) -> Result<usize, Errno> {
         self.copy_in(at, within, from)?;
@@ -246,17 +248,19 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(from.len())
     }
 
-    /// Writes to pages of a hole, as many contiguous ones as can be had. At the end of the file,
+    /// Writes to pages of a hole, at most `max_pages` and as many contiguous ones as can be had. At the end of the file,
     /// the last page gets only the lines it needs.
     fn write_new(
         &self,
         inode: &Inode<'a>,
         map: &Map,
-        (page, within, most): (u32, usize, u32),
+        offset: u64,
+        max_pages: u32,
         from: &[u8],
     ) -> Result<usize, Errno> {
+        let (page, within) = split(offset)?;
         let end = within.saturating_add(from.len());
-        let pages = u32::try_from(end.div_ceil(PAGE_LENGTH)).unwrap_or(u32::MAX).min(most);
+        let pages = u32::try_from(end.div_ceil(PAGE_LENGTH)).unwrap_or(u32::MAX).min(max_pages);
         let lines_of_last = u32::of_bits((end % PAGE_LENGTH).div_ceil(LINE_BYTES) as u64);
         let has_tail = page.saturating_add(pages) > map.end && (1..PAGE).contains(&lines_of_last);
         let change = if has_tail && pages == 1 {
@@ -271,7 +275,6 @@ impl<'a, S: Seams> Member<'a, S> {
         let from = first(from, u64::from(lines) * LINE_BYTES as u64 - within as u64);
         self.fill_run(change.run, lines, within, from)?;
         self.put_extent(inode, map, change)?;
-        let offset = u64::from(page) * PAGE_BYTES + within as u64;
         self.grown(inode, offset + from.len() as u64);
         self.commit();
         Ok(from.len())

@@ -1,5 +1,7 @@
 //! File locks, by descriptor.
 
+use core::ops::Range;
+
 use super::{Open, flags};
 use crate::errno::Errno;
 use crate::file_locks::{FileLock, LockOwner};
@@ -18,7 +20,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let lock = open.whole_lock(exclusive.unwrap_or(false));
             match exclusive {
                 Some(_) => self.lock_file(open.node, lock),
-                None => self.unlock_file(open.node, lock.owner, (lock.start, lock.end)),
+                None => self.unlock_file(open.node, lock.owner, lock.start..lock.end),
             }
         })
     }
@@ -32,7 +34,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn lock_range(
         &self,
         descriptor: u32,
-        range: (u64, u64),
+        range: Range<u64>,
         exclusive: Option<bool>,
         pid: Option<u32>,
     ) -> Result<(), Errno> {
@@ -43,10 +45,10 @@ impl<'a, S: Seams> Member<'a, S> {
                 Some(false) => open.check_readable()?,
                 None => {}
             }
-            let lock = self.range_lock(&open, range, exclusive.unwrap_or(false), pid);
+            let lock = self.range_lock(&open, &range, exclusive.unwrap_or(false), pid);
             match exclusive {
                 Some(_) => self.lock_file(open.node, lock),
-                None => self.unlock_file(open.node, lock.owner, range),
+                None => self.unlock_file(open.node, lock.owner, range.clone()),
             }
         })
     }
@@ -58,13 +60,13 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn range_in_the_way(
         &self,
         descriptor: u32,
-        range: (u64, u64),
+        range: Range<u64>,
         exclusive: bool,
         pid: Option<u32>,
     ) -> Result<Option<FileLock>, Errno> {
         self.with(descriptor, |open| {
             open.check_not_path()?;
-            self.lock_in_the_way(open.node, &self.range_lock(&open, range, exclusive, pid))
+            self.lock_in_the_way(open.node, &self.range_lock(&open, &range, exclusive, pid))
         })
     }
 
@@ -76,12 +78,12 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn await_unlocked(
         &self,
         descriptor: u32,
-        range: Option<((u64, u64), Option<u32>)>,
+        range: Option<(Range<u64>, Option<u32>)>,
         exclusive: bool,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            let lock = match range {
-                Some((range, pid)) => self.range_lock(&open, range, exclusive, pid),
+            let lock = match &range {
+                Some((range, pid)) => self.range_lock(&open, range, exclusive, *pid),
                 None => open.whole_lock(exclusive),
             };
             self.await_lock(open.node, &lock)
@@ -91,7 +93,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn range_lock(
         &self,
         open: &Open<'a>,
-        (start, end): (u64, u64),
+        range: &Range<u64>,
         is_exclusive: bool,
         pid: Option<u32>,
     ) -> FileLock {
@@ -100,7 +102,13 @@ impl<'a, S: Seams> Member<'a, S> {
         } else {
             LockOwner::Description { description: open.entry.description().0 }
         };
-        FileLock { owner, is_exclusive, start, end, pid: pid.unwrap_or(u32::MAX) }
+        FileLock {
+            owner,
+            is_exclusive,
+            start: range.start,
+            end: range.end,
+            pid: pid.unwrap_or(u32::MAX),
+        }
     }
 }
 

@@ -22,9 +22,10 @@ use crate::listing::Taker;
 use crate::member::{Known, Member, Node, Opening};
 use crate::modes::Caller;
 use crate::seams::Seams;
+use crate::tree::EntryName;
 pub use open::flags;
-pub(crate) use table::Held;
-use table::{Entry, Place};
+pub(crate) use table::DescriptorTable;
+use table::{TableEntry, TableIndex};
 
 /// What an offset is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,8 @@ pub enum Whence {
 #[derive(Clone, Copy, Debug)]
 struct Open<'a> {
     node: Node,
-    /// Its place in the process' table.
-    entry: Entry,
+    /// Its entry in the process' table.
+    entry: TableEntry,
     /// The description.
     line: Line<'a>,
     flags: u32,
@@ -84,17 +85,17 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline]
     fn open_file(&self, descriptor: u32) -> Result<Open<'a>, Errno> {
-        self.open_at_place(Place::of(descriptor)?)
+        self.open_at(TableIndex::from_descriptor(descriptor)?)
     }
 
     #[inline]
-    fn open_at_place(&self, place: Place) -> Result<Open<'a>, Errno> {
-        let entry = self.entry(self.process(), place)?;
+    fn open_at(&self, index: TableIndex) -> Result<Open<'a>, Errno> {
+        let entry = self.entry(self.process(), index)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
         let (of, value) = (self.process(), entry.value);
-        let known = Known::Open(Opening { of, place: place.0, entry: value, flags });
-        let node = Node { at: self.inode_of_entry(place, &entry)?, known };
+        let known = Known::Open(Opening { of, index: index.0, entry: value, flags });
+        let node = Node { at: self.inode_of_entry(&entry)?, known };
         Ok(Open { node, entry, line, flags })
     }
 
@@ -230,15 +231,16 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn allocate_open(
         &self,
         descriptor: u32,
-        range: (u64, u64),
+        offset: u64,
+        length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            if range.1 == 0 {
+            if length == 0 {
                 return Err(Errno::INVAL);
             }
             open.check_writable()?;
-            self.allocate(open.node, range, keeps_size)
+            self.allocate(open.node, offset, length, keeps_size)
         })
     }
 
@@ -246,13 +248,13 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::BADF`] if it is not open for writing; otherwise as [`Member::punch`].
-    pub fn punch_open(&self, descriptor: u32, range: (u64, u64)) -> Result<(), Errno> {
+    pub fn punch_open(&self, descriptor: u32, offset: u64, length: u64) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            if range.1 == 0 {
+            if length == 0 {
                 return Err(Errno::INVAL);
             }
             open.check_writable()?;
-            self.punch(open.node, range)
+            self.punch(open.node, offset, length)
         })
     }
 
@@ -270,7 +272,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.with(descriptor, |open| {
             const NEVER: u32 = flags::EXCLUSIVE;
             let may_be_first = open.flags & (flags::TEMPORARY | NEVER) == flags::TEMPORARY;
-            self.link(caller, open.node, (directory, name), may_be_first)
+            self.link(caller, open.node, EntryName { directory: &directory, name }, may_be_first)
         })
     }
 

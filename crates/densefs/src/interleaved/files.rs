@@ -98,7 +98,7 @@ const CUT_SHORT: Act = |one| cut(one, 10);
 const CUT_EMPTY: Act = |one| cut(one, 0);
 const LENGTHEN: Act = |one| cut(one, 12_000);
 const PUNCH: Act = |one| {
-    one.again(|| one.punch(file(one)?, (0, 4_096)))?;
+    one.again(|| one.punch(file(one)?, 0, 4_096))?;
     Ok(String::new())
 };
 const REMOVE: Act = |one| {

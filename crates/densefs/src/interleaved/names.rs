@@ -9,7 +9,7 @@ use crate::descriptors::flags;
 use crate::errno::Errno;
 use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE};
-use crate::tree::{Follow, Remove, Rename};
+use crate::tree::{EntryName, Follow, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of names have in common.
@@ -70,8 +70,10 @@ fn remove(member: &Player<'_>, path: &str, what: Remove) -> Result<String, Errno
 
 fn rename(member: &Player<'_>, from: &str, to: &str, how: Rename) -> Result<String, Errno> {
     member.again(|| {
-        let (from, to) = (last(member, from)?, last(member, to)?);
-        member.rename_at(ROOT, from, to, how)?;
+        let root = member.root()?;
+        let from = member.walk_to_last(ROOT, root, from.as_bytes())?;
+        let to = member.walk_to_last(ROOT, root, to.as_bytes())?;
+        member.rename_at(ROOT, from.entry(), to.entry(), how)?;
         Ok(String::new())
     })
 }
@@ -233,8 +235,10 @@ fn nobody_waits_for_what_has_become_something_else() {
                 |one| make_directory(one, "c"),
                 |one| rename(one, "d", "c/d", Rename::Replace),
                 |one| {
-                    let (from, into) = (last(one, "c/g")?, (one.node(0)?, &b"g"[..]));
-                    one.rename_at(ROOT, from, into, Rename::Replace)?;
+                    let ((from, name), into) = (last(one, "c/g")?, one.node(0)?);
+                    let old = EntryName { directory: &from, name };
+                    let new = EntryName { directory: &into, name: b"g" };
+                    one.rename_at(ROOT, old, new, Rename::Replace)?;
                     Ok(String::new())
                 },
             ],

@@ -107,7 +107,7 @@ impl<'a, S: Seams> Member<'a, S> {
         loop {
             let part = self.read_node(directory, |line| {
                 taker.take_back();
-                self.list_part(self.body(line)?, *next, (&mut gathered, &mut last_type), taker)
+                self.list_part(self.body(line)?, *next, &mut gathered, &mut last_type, taker)
             });
             let part = part.inspect_err(|_| taker.take_back())?;
             taker.keep();
@@ -124,7 +124,8 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         body: Line<'a>,
         from: u64,
-        (gathered, last_type): (&mut Gathered, &mut LastType),
+        gathered: &mut Gathered,
+        last_type: &mut LastType,
         taker: &mut impl Taker,
     ) -> Result<Part, Errno> {
         gathered.clear();
@@ -189,10 +190,10 @@ impl<'a, S: Seams> Member<'a, S> {
             last += 1;
         }
         gathered.fetch(self.arena());
-        if reach > 0 && !self.gather_strangers(table, (first, last, reach), gathered)? {
+        if reach > 0 && !self.gather_strangers(table, first, last, reach, gathered)? {
             return Ok(None);
         }
-        self.locate(table, (first, from), gathered)?;
+        self.locate(table, first, from, gathered)?;
         Ok(Some(table.behind(last)))
     }
 
@@ -203,7 +204,9 @@ impl<'a, S: Seams> Member<'a, S> {
     fn gather_strangers(
         &self,
         table: Table,
-        (first, last, reach): (u32, u32, u32),
+        first: u32,
+        last: u32,
+        reach: u32,
         gathered: &mut Gathered,
     ) -> Result<bool, Errno> {
         for bucket in first..=reach.min(first + table.buckets() - 1) {
@@ -226,7 +229,8 @@ impl<'a, S: Seams> Member<'a, S> {
     fn locate(
         &self,
         table: Table,
-        (first, from): (u32, u64),
+        first: u32,
+        from: u64,
         gathered: &mut Gathered,
     ) -> Result<(), Errno> {
         let shift = table.position_bits() - TAG_BITS;
@@ -237,7 +241,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if all_differ && !is_between {
             return Ok(());
         }
-        self.locate_alike((before, shift), from, gathered)
+        self.locate_alike(before, shift, from, gathered)
     }
 
     /// Computes the exact positions of entries with equal tags, and of those with the tag within
@@ -246,7 +250,8 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(never)]
     fn locate_alike(
         &self,
-        (before, shift): (u64, u32),
+        before: u64,
+        shift: u32,
         from: u64,
         gathered: &mut Gathered,
     ) -> Result<(), Errno> {
@@ -327,7 +332,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Some(name) => {
                 Ok(taker.take(Listed { name, short: Some(&short), ino, type_bits, position }))
             }
-            None => self.tell_long(line, (ino, type_bits, position), taker),
+            None => self.tell_long(line, ino, type_bits, position, taker),
         }
     }
 
@@ -336,7 +341,9 @@ impl<'a, S: Seams> Member<'a, S> {
     fn tell_long(
         &self,
         line: Line<'a>,
-        (ino, type_bits, position): (u64, u32, u64),
+        ino: u64,
+        type_bits: u32,
+        position: u64,
         taker: &mut impl Taker,
     ) -> Result<bool, Errno> {
         let mut bytes = [0; NAME_MOST];

@@ -28,7 +28,7 @@ pub(crate) enum Known {
     Stays,
     /// It had this stamp when the directory `by` had `by_stamp` and an entry for it.
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
-    /// It is open: the evidence holds as long as the place in the descriptor table refers to a
+    /// It is open: the evidence holds as long as the entry in the descriptor table refers to a
     /// description of this inode with these flags. The table may move meanwhile.
     Open(Opening),
     /// It is the working directory that the member has cached, and the process has not changed that
@@ -36,12 +36,12 @@ pub(crate) enum Known {
     Working,
 }
 
-/// The descriptor by which a node is open: a process' record, a place in its table, and the content
-/// of that place.
+/// The descriptor by which a node is open: a process' record, an index into its table, and the entry
+/// there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub(crate) of: Ref,
-    pub(crate) place: u32,
+    pub(crate) index: u32,
     pub(crate) entry: u64,
     /// The flags of the description.
     pub(crate) flags: u32,
@@ -153,9 +153,9 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline(always)]
     fn is_open(&self, at: Ref, by: Opening) -> Result<bool, Errno> {
-        // The place may have the same content again, with a new description in the same cell.
+        // The entry may have the same content again, with a new description in the same cell.
         let description = self.line(Ref(u32::of_bits(by.entry)))?;
-        Ok(self.is_in_place(by.of, by.place, by.entry)?
+        Ok(self.is_still_entry(by.of, by.index, by.entry)?
             && description.load(description::INODE) == at.0
             && description.load(description::FLAGS) == by.flags)
     }

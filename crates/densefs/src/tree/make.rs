@@ -1,6 +1,6 @@
 //! New names, of new inodes and of existing ones.
 
-use super::{LINKS_MOST, Parent, Stat};
+use super::{EntryName, LINKS_MOST, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::Search;
 use crate::errno::Errno;
@@ -28,7 +28,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
     ) -> Result<Stat, Errno> {
         let new = New { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
-        self.make_with(caller, (&directory, name), &new)
+        self.make_with(caller, EntryName { directory: &directory, name }, &new)
     }
 
     /// Creates a device, which cannot be opened in DenseFS. Its number is in Linux's 32-bit
@@ -42,7 +42,8 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         directory: Node,
         name: &[u8],
-        (mode, device): (u32, u32),
+        mode: u32,
+        device: u32,
     ) -> Result<Stat, Errno> {
         if !is_device(mode) {
             return Err(Errno::INVAL);
@@ -51,7 +52,7 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::PERM);
         }
         let new = New { mode: mode & !caller.umask, content: &[], device, opens: 0 };
-        self.make_with(caller, (&directory, name), &new)
+        self.make_with(caller, EntryName { directory: &directory, name }, &new)
     }
 
     /// Creates a symbolic link.
@@ -69,7 +70,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let new = New { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
         match target.len() {
             0 => Err(Errno::NOENT),
-            1..=TARGET_MOST => self.make_with(caller, (&directory, name), &new),
+            1..=TARGET_MOST => {
+                self.make_with(caller, EntryName { directory: &directory, name }, &new)
+            }
             _ => Err(Errno::NAMETOOLONG),
         }
     }
@@ -78,11 +81,11 @@ impl<'a, S: Seams> Member<'a, S> {
     fn make_with(
         &self,
         caller: &Caller<'_>,
-        (directory, name): (&Node, &[u8]),
+        entry: EntryName<'_>,
         new: &New<'_>,
     ) -> Result<Stat, Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
-        self.change(caller, directory, 1, |parent| {
+        let name = self.new_name(entry.name, Errno::EXIST)?;
+        self.change(caller, entry.directory, 1, |parent| {
             let at = self.make_entry(caller, parent, &name, new)?;
             self.stat_of(at, self.line(at)?)
         })
@@ -93,12 +96,12 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn make_open<T>(
         &self,
         caller: &Caller<'_>,
-        (directory, name): (&Node, &[u8]),
+        entry: EntryName<'_>,
         mode: u32,
         describe: impl FnOnce(Ref) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
-        self.change(caller, directory, 2, |parent| {
+        let name = self.new_name(entry.name, Errno::EXIST)?;
+        self.change(caller, entry.directory, 2, |parent| {
             let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             describe(self.make_entry(caller, parent, &name, &new)?)
         })
@@ -116,7 +119,7 @@ impl<'a, S: Seams> Member<'a, S> {
             parent.mode.allow(caller, WRITE)?;
             let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
-            let at = self.make_inode(parent, index, &new, (Ref::NONE, self.seams().now_ns()))?;
+            let at = self.make_inode(parent, index, &new, Ref::NONE, self.seams().now_ns())?;
             let line = self.line(at)?;
             self.fill(line, cell::LINKS, 0);
             self.fill(line, cell::NAME_LENGTH, 0);
@@ -152,7 +155,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let name_run = self.obtain_name(name)?;
         let run = self.obtain_content(new.content, name_run)?;
         let now = self.seams().now_ns();
-        let at = self.make_inode(parent, index, new, (run, now))?;
+        let at = self.make_inode(parent, index, new, run, now)?;
         self.fill_name(self.line(at)?, name, name_run)?;
         self.place_entry(&vacancy, at);
         self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
@@ -170,7 +173,8 @@ impl<'a, S: Seams> Member<'a, S> {
         parent: &Parent<'a>,
         index: u16,
         new: &New<'_>,
-        (run, now): (Ref, u64),
+        run: Ref,
+        now: u64,
     ) -> Result<Ref, Errno> {
         let at = self.take_cell()?;
         let line = self.line(at)?;
@@ -202,7 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Node,
         name: &[u8],
     ) -> Result<(), Errno> {
-        self.link(caller, inode, (directory, name), false)
+        self.link(caller, inode, EntryName { directory: &directory, name }, false)
     }
 
     /// Like [`Self::link_at`], but with `may_be_first`, the file may have no name yet.
@@ -210,14 +214,14 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         inode: Node,
-        (directory, name): (Node, &[u8]),
+        entry: EntryName<'_>,
         may_be_first: bool,
     ) -> Result<(), Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
+        let name = self.new_name(entry.name, Errno::EXIST)?;
         // Read before the lock is taken: an inode that is a directory itself must not be locked
-        // after `directory`, as it may be above it.
+        // after the directory, as it may be above it.
         let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
-        self.change(caller, &directory, 1, |parent| {
+        self.change(caller, entry.directory, 1, |parent| {
             // If the inode has been freed, that is the error, whatever has the new name by now.
             self.check_unchanged(&inode)?;
             let vacancy = loop {

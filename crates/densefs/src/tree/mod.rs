@@ -26,7 +26,7 @@ use crate::seams::Seams;
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
 pub use rename::Rename;
-pub(crate) use walk::{FOLLOWED_MOST, Missing};
+pub(crate) use walk::{FOLLOWED_MOST, Missing, Reached};
 pub use walk::{Follow, Last, PATH_MOST};
 
 /// Most names of an inode; for a directory, most subdirectories plus two.
@@ -54,6 +54,15 @@ pub struct Stat {
     pub mtime_ns: u64,
     /// The time of the last change of content or attributes, in nanoseconds since 1970.
     pub ctime_ns: u64,
+}
+
+/// The name of an entry, which need not exist, and its directory.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryName<'n> {
+    /// The directory.
+    pub directory: &'n Node,
+    /// The name in it.
+    pub name: &'n [u8],
 }
 
 /// A directory that an operation changes, locked.

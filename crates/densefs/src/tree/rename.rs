@@ -1,8 +1,6 @@
 //! Renaming an entry, within a directory or across directories, in one step.
 
-use core::borrow::Borrow;
-
-use super::{LINKS_MOST, Parent, may_remove};
+use super::{EntryName, LINKS_MOST, Parent, may_remove};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
@@ -51,7 +49,7 @@ impl Move<'_, '_> {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Moves the entry `old` of directory `from` to the name `new` in directory `to`.
+    /// Moves an entry to another name, in the same directory or another.
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::EXIST`], [`Errno::ISDIR`], [`Errno::NOTDIR`],
@@ -61,14 +59,15 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn rename_at(
         &self,
         caller: &Caller<'_>,
-        (from, old): (impl Borrow<Node>, &[u8]),
-        (to, new): (impl Borrow<Node>, &[u8]),
+        old: EntryName<'_>,
+        new: EntryName<'_>,
         how: Rename,
     ) -> Result<(), Errno> {
         let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
-        let (old, new) = (self.new_name(old, Errno::BUSY)?, self.new_name(new, taken)?);
+        let (from, to) = (old.directory, new.directory);
+        let (old, new) = (self.new_name(old.name, Errno::BUSY)?, self.new_name(new.name, taken)?);
         self.ready(0)?;
-        let done = self.lock_both(caller, from.borrow(), to.borrow()).and_then(|(from, to)| {
+        let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
             let one = Move { from, to, old, new };
             match how {
                 Rename::Exchange => self.exchange(caller, &one),
@@ -171,7 +170,7 @@ impl<'a, S: Seams> Member<'a, S> {
                     let run = self.obtain_name(&one.new)?;
                     self.check_ends(one, &source, None)?;
                     let source = self.side(source)?;
-                    return self.move_to_new(caller, one, &source, (&vacancy, run));
+                    return self.move_to_new(caller, one, &source, &vacancy, run);
                 }
                 // Growing the table moves both entries.
                 Search::Full => self.grow(one.to.at, one.to.line)?,
@@ -187,7 +186,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let is_short = one.new.is_short();
         let run = if is_short { Ref::NONE } else { self.obtain_run(one.new.lines())? };
         let (source, target) = self.sides(source, target)?;
-        self.move_over(caller, one, (&source, &target), run)
+        self.move_over(caller, one, &source, &target, run)
     }
 
     /// Checks that no directory would move into itself, and that no directory above the source
@@ -218,7 +217,8 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         one: &Move<'a, '_>,
         source: &Side<'a>,
-        (vacancy, run): (&Vacancy, Ref),
+        vacancy: &Vacancy,
+        run: Ref,
     ) -> Result<(), Errno> {
         self.check_source(caller, one, source)?;
         let is_directory = source.mode.is_directory();
@@ -250,7 +250,8 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         one: &Move<'a, '_>,
-        (source, target): (&Side<'a>, &Side<'a>),
+        source: &Side<'a>,
+        target: &Side<'a>,
         run: Ref,
     ) -> Result<(), Errno> {
         self.check_source(caller, one, source)?;

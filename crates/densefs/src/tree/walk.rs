@@ -4,6 +4,7 @@
 //! evidence for the next step ([`Node`]). If anything on the way has become something else
 //! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::again`] starts over.
 
+use super::EntryName;
 use super::glance::Start;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
@@ -39,6 +40,22 @@ pub struct Last<'p> {
     pub name: &'p [u8],
     /// Whether slashes follow, so that it must be a directory.
     pub is_directory: bool,
+}
+
+impl Last<'_> {
+    /// The entry that has the name, or would have it.
+    #[inline(always)]
+    #[must_use]
+    pub fn entry(&self) -> EntryName<'_> {
+        EntryName { directory: &self.directory, name: self.name }
+    }
+}
+
+/// How far a walk got: an inode, and the directory in which it was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reached {
+    pub(crate) directory: Node,
+    pub(crate) node: Node,
 }
 
 /// A name at the end of a symbolic link's target that does not exist, so that a file can be created
@@ -209,7 +226,8 @@ impl<'a, S: Seams> Member<'a, S> {
         while !name.is_empty() {
             let found = match self.step_to(caller, here, name) {
                 Err(Errno::NOTDIR) => {
-                    return self.walk_on(caller, (before, here), (name, rest), follow);
+                    let reached = Reached { directory: before, node: here };
+                    return self.walk_on(caller, reached, name, rest, follow);
                 }
                 found => found?,
             };
@@ -218,7 +236,8 @@ impl<'a, S: Seams> Member<'a, S> {
             (name, rest) = split_first(rest);
             if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
                 let mut links = FOLLOWED_MOST;
-                return self.end(caller, (before, here), must_be_directory, &mut links);
+                let reached = Reached { directory: before, node: here };
+                return self.end(caller, reached, must_be_directory, &mut links);
             }
         }
         Ok(here)
@@ -231,28 +250,29 @@ impl<'a, S: Seams> Member<'a, S> {
     fn walk_on(
         &self,
         caller: &Caller<'_>,
-        (before, here): (Node, Node),
-        (name, rest): (&[u8], &[u8]),
+        reached: Reached,
+        name: &[u8],
+        rest: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
-        let (mut before, mut here, mut name, mut rest) = (before, here, name, rest);
+        let (mut reached, mut name, mut rest) = (reached, name, rest);
         let mut links = FOLLOWED_MOST;
         while !name.is_empty() {
-            let found = match self.step(caller, here, name) {
+            let node = match self.step(caller, reached.node, name) {
                 Err(Errno::NOTDIR) => {
-                    here = self.through(caller, (before, here), &mut links, None)?;
-                    self.step(caller, here, name)?
+                    reached.node = self.through(caller, reached, &mut links, None)?;
+                    self.step(caller, reached.node, name)?
                 }
                 found => found?,
             };
-            (before, here) = (here, found);
+            reached = Reached { directory: reached.node, node };
             let must_be_directory = !rest.is_empty();
             (name, rest) = split_first(rest);
             if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
-                return self.end(caller, (before, here), must_be_directory, &mut links);
+                return self.end(caller, reached, must_be_directory, &mut links);
             }
         }
-        Ok(here)
+        Ok(reached.node)
     }
 
     /// Checks what a path's last name refers to, and follows it if it is a symbolic link.
@@ -261,18 +281,18 @@ impl<'a, S: Seams> Member<'a, S> {
     fn end(
         &self,
         caller: &Caller<'_>,
-        (before, here): (Node, Node),
+        reached: Reached,
         must_be_directory: bool,
         links: &mut u32,
     ) -> Result<Node, Errno> {
-        let mut here = here;
-        let mut mode = self.mode_of(here)?;
+        let mut node = reached.node;
+        let mut mode = self.mode_of(node)?;
         if mode & TYPE == SYMLINK {
-            here = self.through(caller, (before, here), links, None)?;
-            mode = self.mode_of(here)?;
+            node = self.through(caller, reached, links, None)?;
+            mode = self.mode_of(node)?;
         }
         let is_directory = mode & TYPE == crate::modes::DIRECTORY;
-        if must_be_directory && !is_directory { Err(Errno::NOTDIR) } else { Ok(here) }
+        if must_be_directory && !is_directory { Err(Errno::NOTDIR) } else { Ok(node) }
     }
 
     fn mode_of(&self, node: Node) -> Result<u32, Errno> {
@@ -371,11 +391,11 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn through(
         &self,
         caller: &Caller<'_>,
-        (directory, link): (Node, Node),
+        link: Reached,
         links: &mut u32,
         mut missing: Option<&mut Missing>,
     ) -> Result<Node, Errno> {
-        let (mut directory, mut link) = (directory, link);
+        let Reached { mut directory, node: mut link } = link;
         // The rest of the path still to walk, at the end of the buffer.
         let mut buffer = [0; 2 * (PATH_MOST + 1)];
         let mut at = buffer.len();

@@ -131,14 +131,14 @@ fn a_time_of_access_that_is_set_stays() {
 fn a_device_keeps_its_number() {
     with_member(|member, all| {
         for (kind, device) in [(CHARACTERS, 0x0103), (BLOCKS, u32::MAX)] {
-            let (name, wanted) = (b"device", (kind | 0o640, device));
-            assert_eq!(member.make_device_at(&ALICE, all, name, wanted), Err(Errno::PERM));
-            let no = member.make_device_at(&Caller::ROOT, all, name, (FILE | 0o640, device));
+            let (name, mode) = (b"device", kind | 0o640);
+            assert_eq!(member.make_device_at(&ALICE, all, name, mode, device), Err(Errno::PERM));
+            let no = member.make_device_at(&Caller::ROOT, all, name, FILE | 0o640, device);
             assert_eq!(no, Err(Errno::INVAL));
-            let made = member.make_device_at(&Caller::ROOT, all, name, wanted);
+            let made = member.make_device_at(&Caller::ROOT, all, name, mode, device);
             let made = made.expect("root may");
             assert_eq!((made.device, made.size, made.blocks), (device, 0, 0));
-            assert_eq!(made.mode.mode, kind | 0o640);
+            assert_eq!(made.mode.mode, mode);
             let open = hold(member, all, name).expect("it is there");
             assert_eq!(member.open_node(&Caller::ROOT, open.node, 0), Err(Errno::NXIO));
             assert_eq!(member.truncate(open.node, 0), Err(Errno::INVAL));

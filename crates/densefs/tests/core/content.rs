@@ -49,9 +49,9 @@ fn apply(member: &Member<'_, &World>, file: Node, step: Step) -> Result<(), Errn
         }
         Step::Truncate { size } => member.truncate(file, size as u64),
         Step::Allocate { offset, length, keeps_size } => {
-            member.allocate(file, (offset as u64, length as u64), keeps_size)
+            member.allocate(file, offset as u64, length as u64, keeps_size)
         }
-        Step::Punch { offset, length } => member.punch(file, (offset as u64, length as u64)),
+        Step::Punch { offset, length } => member.punch(file, offset as u64, length as u64),
     }
 }
 

@@ -66,13 +66,13 @@ const LOCK: FileLock = FileLock {
 const ACTS: [(&str, Act); 7] = [
     ("an attribute", |member, file| {
         let long = [3; 5_000];
-        member.set_attribute(&Caller::ROOT, file, (b"user.a", &long), SetAttribute::Any)
+        member.set_attribute(&Caller::ROOT, file, b"user.a", &long, SetAttribute::Any)
     }),
     ("a lock", |member, file| member.lock_file(file, LOCK)),
     ("a first line", |member, file| member.write_at(file, 0, &[1; 64]).map(drop)),
     ("a page", |member, file| member.write_at(file, 0, &[2; 4_096]).map(drop)),
     ("a map", |member, file| member.write_at(file, 5_000, &[3; 10]).map(drop)),
-    ("a hole in the middle", |member, file| member.punch(file, (0, 4_096))),
+    ("a hole in the middle", |member, file| member.punch(file, 0, 4_096)),
     ("an open file", |member, file| {
         let opened = member.open_node(&Caller::ROOT, file, flags::READ_WRITE)?;
         member.duplicate(opened, 200, 0).map(drop)

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 
 use densefs::format::{FormatRequest, make};
 use densefs::modes::{Caller, Mode};
-use densefs::{Errno, Life, Member, Node, Seams, check, flags};
+use densefs::{EntryName, Errno, Life, Member, Node, Seams, check, flags};
 
 pub(crate) use crate::memory::Memory;
 
@@ -137,4 +137,8 @@ pub(crate) fn hold<S: Seams>(
         member.open_node(&Caller::ROOT, found, flags::PATH | flags::NO_FOLLOW)
     })?;
     Ok(Hold { descriptor, node: member.node(descriptor)? })
+}
+
+pub(crate) fn entry<'n>(directory: &'n Node, name: &'n [u8]) -> EntryName<'n> {
+    EntryName { directory, name }
 }
