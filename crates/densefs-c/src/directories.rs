@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_long};
 use std::path::Path;
 use std::ptr;
 
-use densefs_process::{Base, Errno, Follow, Listed, Taker, Whence, flags};
+use densefs_process::{Base, EntrySink, Errno, Follow, ListedEntry, Whence, flags};
 
 use crate::answer::{fail, result};
 use crate::arguments::{number, path};
@@ -30,11 +30,11 @@ pub struct Directory {
     descriptor: u32,
     /// The position of the next entry.
     position: u64,
-    fetched: Fetched,
+    fetched: FetchedEntries,
 }
 
 /// Entries in the form of C, one after another, and how many have been returned.
-struct Fetched {
+struct FetchedEntries {
     /// Each entry is 8-byte aligned.
     words: Vec<u64>,
     bytes: usize,
@@ -44,11 +44,11 @@ struct Fetched {
 }
 
 /// The `d_type` of an inode.
-fn kind(type_bits: u32) -> u8 {
+fn d_type(type_bits: u32) -> u8 {
     u8::try_from((type_bits & libc::S_IFMT) >> 12).unwrap_or(libc::DT_UNKNOWN)
 }
 
-impl Fetched {
+impl FetchedEntries {
     fn new() -> Self {
         Self { words: vec![0; (BATCH + ANSWER_BYTES) / 8], bytes: 0, kept: 0, next: 0 }
     }
@@ -71,9 +71,9 @@ impl Fetched {
     }
 }
 
-impl Taker for Fetched {
+impl EntrySink for FetchedEntries {
     #[inline]
-    fn take(&mut self, one: Listed<'_>) -> bool {
+    fn take(&mut self, one: ListedEntry<'_>) -> bool {
         if self.bytes > BATCH {
             return false;
         }
@@ -85,7 +85,7 @@ impl Taker for Fetched {
             (*at).d_ino = one.ino;
             (*at).d_off = (one.position + 1).cast_signed();
             (*at).d_reclen = u16::try_from(length).unwrap_or(0);
-            (*at).d_type = kind(one.type_bits);
+            (*at).d_type = d_type(one.type_bits);
             let to = (&raw mut (*at).d_name).cast::<u8>();
             // The padding of a short name stays within `ANSWER_BYTES`.
             match one.short {
@@ -108,9 +108,9 @@ impl Taker for Fetched {
 }
 
 impl Directory {
-    fn of(descriptor: u32) -> Result<Self, Errno> {
+    fn new(descriptor: u32) -> Result<Self, Errno> {
         let position = attached()?.seek(descriptor, 0, Whence::Current)?;
-        Ok(Self { descriptor, position, fetched: Fetched::new() })
+        Ok(Self { descriptor, position, fetched: FetchedEntries::new() })
     }
 
     fn seek(&mut self, position: u64) -> Result<(), Errno> {
@@ -125,7 +125,7 @@ impl Directory {
         let base = Base::Descriptor(self.descriptor);
         let stat = attached()?.stat_from(base, Path::new(name), Follow::No)?;
         let (name, ino, type_bits) = (name.as_bytes(), stat.ino, libc::S_IFDIR);
-        self.fetched.take(Listed { name, short: None, ino, type_bits, position });
+        self.fetched.take(ListedEntry { name, short: None, ino, type_bits, position });
         Ok(())
     }
 
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
     let opened = name.and_then(|name| {
         let files = attached()?;
         let descriptor = files.open_descriptor(Base::Working, name, flags::DIRECTORY, 0)?;
-        Directory::of(descriptor)
+        Directory::new(descriptor)
     });
     boxed(opened)
 }
@@ -178,7 +178,7 @@ pub extern "C" fn dfs_fdopendir(file: c_int) -> *mut Directory {
         if !attached()?.stat_descriptor(descriptor)?.mode.is_directory() {
             return Err(Errno::NOTDIR);
         }
-        Directory::of(descriptor)
+        Directory::new(descriptor)
     }))
 }
 

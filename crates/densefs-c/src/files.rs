@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use densefs_process::{Base, Errno, Whence, flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
-use crate::arguments::{LENGTH_MOST, base, bytes, bytes_mut, number, path, place};
+use crate::arguments::{LENGTH_MAX, base, bytes, bytes_mut, number, path, place};
 use crate::attached::attached;
 use crate::locks;
 
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn dfs_copy_file_range(
         let offset = |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| place(**at)).transpose();
         let (from, from_offset) = (number(from)?, offset(&from_at)?);
         let (to, to_offset) = (number(to)?, offset(&to_at)?);
-        let count = count.min(LENGTH_MOST);
+        let count = count.min(LENGTH_MAX);
         let copied = attached()?.copy_range(from, from_offset, to, to_offset, count)?;
         for at in [&mut from_at, &mut to_at].into_iter().flatten() {
             **at = at.saturating_add_unsigned(copied as u64);

@@ -82,7 +82,7 @@ pub(crate) struct Attachment {
     /// The open file description that the locks of records belong to.
     file: File,
     /// Identifies that file.
-    identity: Option<file::Identity>,
+    identity: Option<file::FileIdentity>,
     mapping: Mapping,
     shape: Shape,
     /// For each record, whether a thread of ours is reclaiming what a dead process left.
@@ -91,11 +91,11 @@ pub(crate) struct Attachment {
 
 impl Attachment {
     /// Attaches an arena.
-    pub(crate) fn of(path: &Path) -> Result<Arc<Self>, ArenaError> {
+    pub(crate) fn attach(path: &Path) -> Result<Arc<Self>, ArenaError> {
         let (file, mapping, shape) = file::open(path)?;
         let this = Arc::new(Self {
             path: path.to_owned(),
-            identity: file::Identity::of(file.as_fd()),
+            identity: file::FileIdentity::from_file(file.as_fd()),
             file,
             mapping,
             shape,
@@ -129,7 +129,7 @@ impl Attachment {
 
     /// Whether this is the arena's file.
     pub(crate) fn is_its(&self, file: BorrowedFd<'_>) -> bool {
-        self.identity.is_some() && self.identity == file::Identity::of(file)
+        self.identity.is_some() && self.identity == file::FileIdentity::from_file(file)
     }
 
     pub(crate) fn set_record(&self, record: Option<u32>) {

@@ -3,9 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::{Batch, Errno, Listed, Start, Stat, Taker, Whence, flags};
+use densefs::{Batch, EntrySink, Errno, ListedEntry, Start, Stat, Whence, flags};
 
-use crate::dense_fs::{Base, DenseFs, Entry};
+use crate::dense_fs::{Base, DenseFs, DirectoryEntry};
 
 impl DenseFs {
     /// Opens a file or a directory; it is closed when the value is dropped.
@@ -267,20 +267,20 @@ impl DenseFs {
     ///
     /// # Errors
     /// As getdents(2).
-    pub fn list(&self, descriptor: u32, most: usize) -> Result<Vec<Entry>, Errno> {
+    pub fn list(&self, descriptor: u32, most: usize) -> Result<Vec<DirectoryEntry>, Errno> {
         let mut entries = Entries { all: Vec::new(), kept: 0, most };
         self.list_into(descriptor, &mut entries)?;
         Ok(entries.all)
     }
 
-    /// Passes the entries of an open directory to a taker, from its offset on, as long as it takes
-    /// them. The taker must not use the file system.
+    /// Passes the entries of an open directory to a sink, from its offset on, as long as it takes
+    /// them. The sink must not use the file system.
     ///
     /// # Errors
     /// As getdents(2).
     #[inline]
-    pub fn list_into(&self, descriptor: u32, taker: &mut impl Taker) -> Result<(), Errno> {
-        self.with(|member, caller| member.list_on(caller, descriptor, taker))
+    pub fn list_into(&self, descriptor: u32, sink: &mut impl EntrySink) -> Result<(), Errno> {
+        self.with(|member, caller| member.list_on(caller, descriptor, sink))
     }
 
     /// Calls `visit` with the entries of an open directory from its offset on, until it returns
@@ -291,7 +291,7 @@ impl DenseFs {
     pub fn visit(
         &self,
         descriptor: u32,
-        mut visit: impl FnMut(Listed<'_>) -> bool,
+        mut visit: impl FnMut(ListedEntry<'_>) -> bool,
     ) -> Result<(), Errno> {
         let mut batch = Batch::default();
         let mut next = self.seek(descriptor, 0, Whence::Current)?;
@@ -315,7 +315,7 @@ impl DenseFs {
     ///
     /// # Errors
     /// As open(2) and getdents(2).
-    pub fn read_directory(&self, path: impl AsRef<Path>) -> Result<Vec<Entry>, Errno> {
+    pub fn read_directory(&self, path: impl AsRef<Path>) -> Result<Vec<DirectoryEntry>, Errno> {
         let directory = self.open(path, flags::DIRECTORY, 0)?;
         self.list(directory.descriptor, usize::MAX)
     }
@@ -323,18 +323,18 @@ impl DenseFs {
 
 /// Collects up to `most` entries of a listing.
 struct Entries {
-    all: Vec<Entry>,
+    all: Vec<DirectoryEntry>,
     kept: usize,
     most: usize,
 }
 
-impl Taker for Entries {
-    fn take(&mut self, one: Listed<'_>) -> bool {
+impl EntrySink for Entries {
+    fn take(&mut self, one: ListedEntry<'_>) -> bool {
         if self.all.len() >= self.most {
             return false;
         }
         let (name, next) = (one.name.to_vec(), one.position + 1);
-        self.all.push(Entry { name, ino: one.ino, type_bits: one.type_bits, next });
+        self.all.push(DirectoryEntry { name, ino: one.ino, type_bits: one.type_bits, next });
         true
     }
 

@@ -6,7 +6,7 @@ use crate::dense_fs::DenseFs;
 
 /// A range of bytes to lock, and on whose behalf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct LockRange {
     /// The first byte.
     pub start: u64,
     /// The byte after the last one; `u64::MAX` for everything up to the end, wherever that will be.
@@ -16,7 +16,7 @@ pub struct Range {
     pub is_of_process: bool,
 }
 
-impl Range {
+impl LockRange {
     fn pid(self) -> Option<u32> {
         self.is_of_process.then(std::process::id)
     }
@@ -44,7 +44,7 @@ impl DenseFs {
     pub fn lock_range(
         &self,
         descriptor: u32,
-        range: Range,
+        range: LockRange,
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
@@ -53,9 +53,7 @@ impl DenseFs {
             || self.with(|member, _| member.lock_range(descriptor, bytes.clone(), exclusive, pid));
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
-            self.with(|member, _| {
-                member.await_unlocked(descriptor, Some((bytes.clone(), pid)), exclusive)
-            })
+            self.with(|member, _| member.await_unlocked(descriptor, Some((&bytes, pid)), exclusive))
         };
         self.take_lock(waits, take, wait)
     }
@@ -67,7 +65,7 @@ impl DenseFs {
     pub fn range_in_the_way(
         &self,
         descriptor: u32,
-        range: Range,
+        range: LockRange,
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;

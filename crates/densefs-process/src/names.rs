@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
-use densefs::{Errno, Follow, Last, Remove, Rename};
+use densefs::{Errno, Follow, LastName, Remove, Rename};
 
 use crate::dense_fs::{Base, Core, DenseFs};
 
@@ -201,7 +201,7 @@ impl DenseFs {
     /// As readlinkat(2).
     pub fn read_link_from(&self, base: Base, path: &Path) -> Result<PathBuf, Errno> {
         self.with_node(base, path, Follow::No, |member, _, node| {
-            let mut target = [0; densefs::PATH_MOST];
+            let mut target = [0; densefs::PATH_MAX];
             let length = member.read_link(node, &mut target)?;
             Ok(PathBuf::from(OsStr::from_bytes(&target[..length])))
         })
@@ -229,7 +229,7 @@ impl DenseFs {
     pub fn directory(&self) -> Result<PathBuf, Errno> {
         self.with(|member, _| {
             member.again(|| {
-                let mut bytes = [0; densefs::PATH_MOST];
+                let mut bytes = [0; densefs::PATH_MAX];
                 let path = member.path_of(member.working_directory()?, &mut bytes)?;
                 Ok(PathBuf::from(OsStr::from_bytes(path)))
             })
@@ -239,7 +239,7 @@ impl DenseFs {
 
 /// The error for a name with trailing slashes that is to be given to something other than a
 /// directory.
-fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
+fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
     match member.stat_at(caller, last.directory, last.name) {
         Ok(_) => Errno::EXIST,
         Err(why) => why,
@@ -251,8 +251,8 @@ fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
 fn rename_slowly(
     member: Core<'_>,
     caller: &Caller<'_>,
-    from: &Last<'_>,
-    to: &Last<'_>,
+    from: &LastName<'_>,
+    to: &LastName<'_>,
     how: Rename,
 ) -> Result<(), Errno> {
     if from.name.is_empty() || to.name.is_empty() {
@@ -268,8 +268,8 @@ fn rename_slowly(
 fn check_slashes(
     member: Core<'_>,
     caller: &Caller<'_>,
-    from: &Last<'_>,
-    to: &Last<'_>,
+    from: &LastName<'_>,
+    to: &LastName<'_>,
     how: Rename,
 ) -> Result<(), Errno> {
     let old = member.stat_at(caller, from.directory, from.name)?.mode;

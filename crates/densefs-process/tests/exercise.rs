@@ -73,7 +73,7 @@ struct Exercised<'f> {
 }
 
 impl<'f> Exercised<'f> {
-    fn of([one, other]: [&'f DenseFs; 2], name: &str, seed: u64) -> Self {
+    fn new([one, other]: [&'f DenseFs; 2], name: &str, seed: u64) -> Self {
         let open = |files: &'f DenseFs, how, offset| {
             let opened = files.open_descriptor(Base::Working, Path::new(name), how, 0o600);
             Hand { files, descriptor: opened.expect("there is room"), offset }
@@ -321,7 +321,7 @@ fn files_hold_what_was_written_by_calls() {
     let used = |files: &DenseFs| files.usage().expect("it is whole");
     for file in 0..operations.div_ceil(OPERATIONS_OF_FILE) {
         let name = format!("file-{file}");
-        let mut exercised = Exercised::of([&one, &other], &name, 0x9e37_79b9_7f4a_7c15 + file);
+        let mut exercised = Exercised::new([&one, &other], &name, 0x9e37_79b9_7f4a_7c15 + file);
         for operation in 0..OPERATIONS_OF_FILE.min(operations - file * OPERATIONS_OF_FILE) {
             exercised.step();
             let hand = exercised.hands[if operation % 2 == 0 { 0 } else { 2 }];

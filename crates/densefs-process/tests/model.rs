@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use densefs_process::{
-    Base, Bearer, DenseFs, Errno, Follow, Rename, Request, SetAttribute, flags, make,
+    Base, DenseFs, Errno, Follow, Rename, Request, SetAttribute, XattrTarget, flags, make,
 };
 use rustix::fs::{
     AtFlags, Dir, FallocateFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags, linkat, mkdirat,
@@ -25,7 +25,7 @@ use rustix::io::Errno as SystemErrno;
 use random::Random;
 
 impl Random {
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         let bound = u64::try_from(choices.len()).expect("it is small");
         choices[usize::try_from(self.below(bound)).expect("it is small")]
     }
@@ -36,12 +36,12 @@ impl Random {
         let mut path = String::new();
         for _ in 0..=self.below(3) {
             if !path.is_empty() {
-                path.push_str(self.of(&["/", "/", "/", "//", "/./"]));
+                path.push_str(self.choose(&["/", "/", "/", "//", "/./"]));
             }
-            path.push_str(self.of(&["a", "b", "c", "d", "e", LONG]));
+            path.push_str(self.choose(&["a", "b", "c", "d", "e", LONG]));
             if self.below(12) == 0 {
                 path.push_str("/../");
-                path.push_str(self.of(&["a", "b", "c"]));
+                path.push_str(self.choose(&["a", "b", "c"]));
             }
         }
         if self.below(10) == 0 {
@@ -124,15 +124,15 @@ impl Both {
 
     fn write(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
         let path = random.path();
-        let how = random.of(&[flags::WRITE, flags::READ_WRITE])
-            | random.of(&[0, flags::CREATE, flags::CREATE])
-            | random.of(&[0, 0, flags::EXCLUSIVE])
-            | random.of(&[0, 0, flags::TRUNCATE])
-            | random.of(&[0, 0, flags::APPEND])
-            | random.of(&[0, 0, 0, flags::NO_FOLLOW]);
-        let offset = random.of(&[0, 1, 63, 64, 4_000, 4_096, 20_000, 100_000]);
+        let how = random.choose(&[flags::WRITE, flags::READ_WRITE])
+            | random.choose(&[0, flags::CREATE, flags::CREATE])
+            | random.choose(&[0, 0, flags::EXCLUSIVE])
+            | random.choose(&[0, 0, flags::TRUNCATE])
+            | random.choose(&[0, 0, flags::APPEND])
+            | random.choose(&[0, 0, 0, flags::NO_FOLLOW]);
+        let offset = random.choose(&[0, 1, 63, 64, 4_000, 4_096, 20_000, 100_000]);
         let length = usize::try_from(random.below(9_000)).expect("it is small");
-        let bytes = vec![random.of(b"abcdefgh"); random.of(&[length, 10, 0])];
+        let bytes = vec![random.choose(b"abcdefgh"); random.choose(&[length, 10, 0])];
         self.open(
             &path,
             how,
@@ -143,8 +143,8 @@ impl Both {
 
     fn read(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
         let path = random.path();
-        let how = random.of(&[0, 0, flags::WRITE, flags::DIRECTORY, flags::NO_FOLLOW]);
-        let offset = random.of(&[0, 0, 0, 63, 4_095, 20_000]);
+        let how = random.choose(&[0, 0, flags::WRITE, flags::DIRECTORY, flags::NO_FOLLOW]);
+        let offset = random.choose(&[0, 0, 0, 63, 4_095, 20_000]);
         self.open(
             &path,
             how,
@@ -217,7 +217,7 @@ impl Both {
                 )
             }
             8 => {
-                let size = random.of(&[0, 1, 64, 4_096, 5_000, 90_000]);
+                let size = random.choose(&[0, 1, 64, 4_096, 5_000, 90_000]);
                 let cut = self.open(
                     &path,
                     flags::WRITE,
@@ -227,7 +227,7 @@ impl Both {
                 return cut;
             }
             _ => {
-                let how = random.of(&[
+                let how = random.choose(&[
                     (Rename::Replace, RenameFlags::empty()),
                     (Rename::Replace, RenameFlags::empty()),
                     (Rename::NoReplace, RenameFlags::NOREPLACE),
@@ -255,10 +255,11 @@ impl Both {
     /// Allocates space, or punches a hole.
     fn space(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
         let path = random.path();
-        let how = random.of(&[FallocateFlags::empty(), FallocateFlags::KEEP_SIZE, PUNCH, PUNCH]);
-        let offset = random.of(&[0, 1, 64, 4_000, 4_096, 8_192, 20_000]);
-        let length = random.of(&[0, 1, 100, 4_096, 5_000, 30_000]);
-        let access = random.of(&[flags::READ_WRITE, flags::READ_WRITE, flags::DIRECTORY]);
+        let how =
+            random.choose(&[FallocateFlags::empty(), FallocateFlags::KEEP_SIZE, PUNCH, PUNCH]);
+        let offset = random.choose(&[0, 1, 64, 4_000, 4_096, 8_192, 20_000]);
+        let length = random.choose(&[0, 1, 100, 4_096, 5_000, 30_000]);
+        let access = random.choose(&[flags::READ_WRITE, flags::READ_WRITE, flags::DIRECTORY]);
         let gives = self.open(
             &path,
             access,
@@ -278,14 +279,16 @@ impl Both {
     fn attributes(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
         let path = random.path();
         let kind = random.below(5);
-        let name = random.of(&["trusted.a", "trusted.a", "trusted.long-name", "odd", "trusted."]);
-        let value = vec![random.of(b"abc"); random.of(&[0, 1, 100, 5_000])];
+        let name =
+            random.choose(&["trusted.a", "trusted.a", "trusted.long-name", "odd", "trusted."]);
+        let value = vec![random.choose(b"abc"); random.choose(&[0, 1, 100, 5_000])];
         self.say(format!("attribute {name} of {path}, {kind}"));
-        let (ours_of, theirs_at) = (Bearer::Named(Path::new(&path), Follow::Yes), self.at(&path));
+        let (ours_of, theirs_at) =
+            (XattrTarget::Named(Path::new(&path), Follow::Yes), self.at(&path));
         let (mut one, mut two) = (vec![0; 10_000], vec![0; 10_000]);
         match kind {
             0 | 1 => {
-                let how = random.of(&[
+                let how = random.choose(&[
                     (SetAttribute::Any, XattrFlags::empty()),
                     (SetAttribute::New, XattrFlags::CREATE),
                     (SetAttribute::Present, XattrFlags::REPLACE),

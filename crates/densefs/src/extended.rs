@@ -9,14 +9,14 @@ use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, READ, STICKY, TYPE, WRITE};
-use crate::name::NAME_MOST;
+use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
 /// The largest value, as on Linux.
-const VALUE_MOST: usize = 65_536;
+const VALUE_MAX: usize = 65_536;
 /// Most bytes of all attributes of an inode together.
-const BYTES_MOST: u32 = 131_072;
-const _: () = assert!(BYTES_MOST as usize == 2 * VALUE_MOST);
+const BYTES_MAX: u32 = 131_072;
+const _: () = assert!(BYTES_MAX as usize == 2 * VALUE_MAX);
 /// Bytes before the name.
 const HEAD: usize = 5;
 
@@ -33,7 +33,7 @@ pub enum SetAttribute {
 
 /// The class of an attribute, by the prefix of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum AttributeClass {
     /// `user.`: for anybody who may read or write the file.
     User,
     /// `trusted.`: for root only.
@@ -42,9 +42,9 @@ enum Class {
     Security,
 }
 
-impl Class {
-    fn of(name: &[u8]) -> Result<Self, Errno> {
-        if name.is_empty() || name.len() > NAME_MOST {
+impl AttributeClass {
+    fn from_name(name: &[u8]) -> Result<Self, Errno> {
+        if name.is_empty() || name.len() > NAME_MAX {
             return Err(Errno::RANGE);
         }
         let classes = [
@@ -99,13 +99,13 @@ struct AttributeRun {
 
 /// An attribute: its position in the run, and the lengths of its name and value.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct Attribute {
     at: usize,
     name: usize,
     value: usize,
 }
 
-impl Found {
+impl Attribute {
     fn value_at(self) -> usize {
         self.at + HEAD + self.name
     }
@@ -129,7 +129,7 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         into: &mut [u8],
     ) -> Result<usize, Errno> {
-        let class = Class::of(name)?;
+        let class = AttributeClass::from_name(name)?;
         self.read_node(node, |line| {
             class.allow_reading(caller, self.mode(line.load(cell::MODE))?)?;
             let run = self.attributes_of(line)?;
@@ -158,7 +158,9 @@ impl<'a, S: Seams> Member<'a, S> {
             let run = self.attributes_of(line)?;
             let mut length = 0;
             self.each_attribute(run, |found, name| {
-                if Class::of(name) == Ok(Class::Trusted) && !caller.may_all() {
+                if AttributeClass::from_name(name) == Ok(AttributeClass::Trusted)
+                    && !caller.may_all()
+                {
                     return Ok(true);
                 }
                 let end = length + found.name + 1;
@@ -190,7 +192,7 @@ impl<'a, S: Seams> Member<'a, S> {
         value: &[u8],
         how: SetAttribute,
     ) -> Result<(), Errno> {
-        if value.len() > VALUE_MOST {
+        if value.len() > VALUE_MAX {
             return Err(Errno::TOOBIG);
         }
         self.change_attribute(caller, node, name, Some(value), how)
@@ -218,7 +220,7 @@ impl<'a, S: Seams> Member<'a, S> {
         value: Option<&[u8]>,
         how: SetAttribute,
     ) -> Result<(), Errno> {
-        let class = Class::of(name)?;
+        let class = AttributeClass::from_name(name)?;
         let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             class.allow_change(caller, mode)?;
@@ -247,9 +249,9 @@ impl<'a, S: Seams> Member<'a, S> {
             SetAttribute::Any | SetAttribute::New | SetAttribute::Present => {}
         }
         let added = value.map_or(0, |value| HEAD + name.len() + value.len());
-        let kept = old.bytes as usize - found.map_or(0, Found::bytes);
+        let kept = old.bytes as usize - found.map_or(0, Attribute::bytes);
         let bytes = u32::try_from(kept + added).map_err(|_| Errno::NOSPC)?;
-        if bytes > BYTES_MOST {
+        if bytes > BYTES_MAX {
             return Err(Errno::NOSPC);
         }
         let inode = self.with_annex(inode)?;
@@ -311,13 +313,13 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let body = self.body(line)?;
         let bytes = body.load(annex::ATTRIBUTE_BYTES);
-        if bytes > BYTES_MOST {
+        if bytes > BYTES_MAX {
             return Err(Errno::CORRUPT);
         }
         Ok(AttributeRun { at: Ref(body.load(annex::ATTRIBUTES)), bytes })
     }
 
-    fn find_attribute(&self, run: AttributeRun, name: &[u8]) -> Result<Option<Found>, Errno> {
+    fn find_attribute(&self, run: AttributeRun, name: &[u8]) -> Result<Option<Attribute>, Errno> {
         let mut wanted = None;
         self.each_attribute(run, |found, its_name| {
             if its_name == name {
@@ -332,16 +334,16 @@ impl<'a, S: Seams> Member<'a, S> {
     fn each_attribute(
         &self,
         run: AttributeRun,
-        mut visit: impl FnMut(Found, &[u8]) -> Result<bool, Errno>,
+        mut visit: impl FnMut(Attribute, &[u8]) -> Result<bool, Errno>,
     ) -> Result<(), Errno> {
         let bytes = run.bytes as usize;
         let mut at = 0;
         while at < bytes {
-            let (mut head, mut name) = ([0; HEAD], [0; NAME_MOST]);
+            let (mut head, mut name) = ([0; HEAD], [0; NAME_MAX]);
             self.arena().copy_out(run.at, at, &mut head)?;
             let [name_length, value_length @ ..] = head;
             let value = u32::from_le_bytes(value_length) as usize;
-            let found = Found { at, name: name_length.into(), value };
+            let found = Attribute { at, name: name_length.into(), value };
             let end = at.checked_add(found.bytes()).filter(|&end| end <= bytes);
             let name = name.get_mut(..found.name).ok_or(Errno::CORRUPT)?;
             self.arena().copy_out(run.at, at + HEAD, name)?;

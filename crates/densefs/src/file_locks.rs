@@ -14,7 +14,7 @@ use crate::member::{Member, Node};
 use crate::seams::Seams;
 
 /// Most locks of a file, of all owners together.
-const LOCKS_MOST: usize = 512;
+const LOCKS_MAX: usize = 512;
 
 /// The owner of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl LockOwner {
         }
     }
 
-    fn of_words(class: u32, number: u32) -> Self {
+    fn from_words(class: u32, number: u32) -> Self {
         match class {
             0 => Self::Whole { description: number },
             1 => Self::Process { record: number },
@@ -88,7 +88,7 @@ impl FileLock {
 
 /// The locks of a file, in no particular order.
 struct Locks {
-    all: [FileLock; LOCKS_MOST],
+    all: [FileLock; LOCKS_MAX],
     count: usize,
 }
 
@@ -102,7 +102,7 @@ impl Locks {
     };
 
     fn new() -> Self {
-        Self { all: [Self::NONE; LOCKS_MOST], count: 0 }
+        Self { all: [Self::NONE; LOCKS_MAX], count: 0 }
     }
 
     fn add(&mut self, lock: FileLock) -> Result<(), Errno> {
@@ -299,7 +299,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let body = self.body(line)?;
         let (run, count) = (Ref(body.load(annex::LOCKS)), body.load(annex::LOCK_COUNT));
-        if count as usize > LOCKS_MOST {
+        if count as usize > LOCKS_MAX {
             return Err(Errno::CORRUPT);
         }
         for number in 0..count {
@@ -308,7 +308,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let how = line.load(file_lock::HOW.element(8 * place));
             let owner = line.load(file_lock::OWNER.element(8 * place));
             visit(FileLock {
-                owner: LockOwner::of_words(how >> 1, owner),
+                owner: LockOwner::from_words(how >> 1, owner),
                 is_exclusive: how & 1 != 0,
                 start: line.load(file_lock::START.element(4 * place)),
                 end: line.load(file_lock::END.element(4 * place)),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, Mode};
-use densefs::{Errno, Follow, Last, Member, Node};
+use densefs::{Errno, Follow, LastName, Member, Node};
 
 use crate::attachment::{Attachment, Credentials, ProcessSeams};
 use crate::file::ArenaError;
-use crate::{fork, seat};
+use crate::{fork, thread_slot};
 
 /// The core, as used by this thread.
 pub(crate) type Core<'m> = &'m Member<'static, ProcessSeams>;
@@ -44,14 +44,14 @@ impl Base {
         member: Core<'_>,
         caller: &Caller<'_>,
         path: &'p [u8],
-    ) -> Result<Last<'p>, Errno> {
+    ) -> Result<LastName<'p>, Errno> {
         member.walk_to_last(caller, self.node(member, path)?, path)
     }
 }
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Its name, never `.` or `..`.
     pub name: Vec<u8>,
     /// Its inode number.
@@ -86,7 +86,7 @@ impl DenseFs {
     /// # Errors
     /// [`ArenaError`].
     pub fn attach(path: impl AsRef<Path>) -> Result<Self, ArenaError> {
-        let attachment = Attachment::of(path.as_ref())?;
+        let attachment = Attachment::attach(path.as_ref())?;
         fork::note(&attachment);
         Ok(Self { attachment })
     }
@@ -103,7 +103,7 @@ impl DenseFs {
         mut act: impl FnMut(Core<'_>, &Caller<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let caller = self.attachment.credentials.caller();
-        seat::with(&self.attachment, |member| act(member, &caller))
+        thread_slot::with(&self.attachment, |member| act(member, &caller))
     }
 
     /// Does something on the fast path; none if that is not possible.
@@ -112,7 +112,7 @@ impl DenseFs {
         &self,
         act: impl FnOnce(Core<'_>, &Credentials) -> Option<T>,
     ) -> Option<T> {
-        seat::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
+        thread_slot::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
     }
 
     /// Calls the core from this thread. The closure chooses on whose behalf.
@@ -123,7 +123,7 @@ impl DenseFs {
         &self,
         act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        seat::with(&self.attachment, act)
+        thread_slot::with(&self.attachment, act)
     }
 
     /// Does something with the inode at a path.
@@ -150,7 +150,7 @@ impl DenseFs {
         &self,
         base: Base,
         path: &Path,
-        mut act: impl FnMut(Core<'_>, &Caller<'_>, &Last<'_>) -> Result<T, Errno>,
+        mut act: impl FnMut(Core<'_>, &Caller<'_>, &LastName<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
@@ -193,7 +193,7 @@ impl DenseFs {
     /// Releases the slot that this thread has in the arena. The arena itself is detached once all
     /// threads have left and all clones are gone. The thread's next call takes a slot again.
     pub fn leave(&self) {
-        seat::leave(&self.attachment);
+        thread_slot::leave(&self.attachment);
     }
 
     /// Closes all that this process has open, and makes the root its working directory.

@@ -118,7 +118,10 @@ fn act(files: &DenseFs, opened: &Opened, act: &Act) -> Gives {
             let cut = files.truncate_descriptor(file, range(units, 0).0);
             cut.expect("there is room");
         }
-        Act::Punch(at, units) => files.punch(file, range(at, units)).expect("there is room"),
+        Act::Punch(at, units) => {
+            let (offset, length) = range(at, units);
+            files.punch(file, offset, length).expect("there is room");
+        }
     }
     Gives::Nothing
 }
@@ -143,7 +146,7 @@ fn a_file_changes_at_once() {
         // Each file has its own history.
         let file = usize::try_from(number).expect("it is small") % FILES;
         let script = |thread: usize| {
-            let mut random = Random::of(number, thread);
+            let mut random = Random::new(number, thread);
             let what = |call: usize| u16::try_from(1 + thread * CALLS + call).expect("it fits");
             (0..CALLS).map(|call| draw(&mut random, what(call))).collect()
         };

@@ -233,7 +233,7 @@ fn explain(draw: impl Fn(&mut Random) -> Act, act: impl Fn(&Act) -> Gives + Sync
     let (mut before, mut met, mut did) = (Names::default(), 0, 0);
     for number in 0..rounds() {
         let script = |thread| {
-            let mut random = Random::of(number, thread);
+            let mut random = Random::new(number, thread);
             (0..CALLS).map(|_| draw(&mut random)).collect()
         };
         let mut calls = round::<Names>((0..THREADS).map(script).collect(), |_, one| act(one));

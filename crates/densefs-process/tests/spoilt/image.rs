@@ -9,7 +9,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use densefs_process::{
-    Base, Bearer, DenseFs, Errno, Follow, Rename, Request, SetAttribute, flags, make,
+    Base, DenseFs, Errno, Follow, Rename, Request, SetAttribute, XattrTarget, flags, make,
 };
 
 /// The size of an arena: the smallest possible.
@@ -96,8 +96,8 @@ fn plant(files: &DenseFs) -> Result<(), Errno> {
     for offset in [0, 30_000, 90_000] {
         files.write_to(large.descriptor(), offset, &[7; 10_000])?;
     }
-    let bearer = Bearer::Named(Path::new("large"), Follow::Yes);
-    files.set_attribute(bearer, b"user.one", &[1; 200], SetAttribute::Any)
+    let target = XattrTarget::Named(Path::new("large"), Follow::Yes);
+    files.set_attribute(target, b"user.one", &[1; 200], SetAttribute::Any)
 }
 
 /// Makes calls that may fail, but must return.
@@ -122,10 +122,10 @@ fn use_all(files: &DenseFs) {
     files.change_directory("sub").ok();
     files.directory().ok();
     files.change_directory("/").ok();
-    let bearer = || Bearer::Named(Path::new("large"), Follow::Yes);
-    files.attribute(bearer(), b"user.one", &mut [0; 300]).ok();
-    files.set_attribute(bearer(), b"user.two", &[2; 100], SetAttribute::Any).ok();
-    files.attribute_names(bearer(), &mut [0; 300]).ok();
+    let target = || XattrTarget::Named(Path::new("large"), Follow::Yes);
+    files.attribute(target(), b"user.one", &mut [0; 300]).ok();
+    files.set_attribute(target(), b"user.two", &[2; 100], SetAttribute::Any).ok();
+    files.attribute_names(target(), &mut [0; 300]).ok();
     for path in ["small", "large", "9", "new"] {
         use_file(files, path);
     }

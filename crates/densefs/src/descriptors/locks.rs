@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Open, flags};
+use super::{OpenFile, flags};
 use crate::errno::Errno;
 use crate::file_locks::{FileLock, LockOwner};
 use crate::member::Member;
@@ -78,12 +78,12 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn await_unlocked(
         &self,
         descriptor: u32,
-        range: Option<(Range<u64>, Option<u32>)>,
+        range: Option<(&Range<u64>, Option<u32>)>,
         exclusive: bool,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            let lock = match &range {
-                Some((range, pid)) => self.range_lock(&open, range, exclusive, *pid),
+            let lock = match range {
+                Some((range, pid)) => self.range_lock(&open, range, exclusive, pid),
                 None => open.whole_lock(exclusive),
             };
             self.await_lock(open.node, &lock)
@@ -92,7 +92,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     fn range_lock(
         &self,
-        open: &Open<'a>,
+        open: &OpenFile<'a>,
         range: &Range<u64>,
         is_exclusive: bool,
         pid: Option<u32>,
@@ -112,7 +112,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 }
 
-impl Open<'_> {
+impl OpenFile<'_> {
     fn check_not_path(&self) -> Result<(), Errno> {
         if self.flags & flags::PATH != 0 { Err(Errno::BADF) } else { Ok(()) }
     }

@@ -15,11 +15,11 @@ mod table;
 mod working;
 
 use crate::arena::Line;
-use crate::content::Sought;
+use crate::content::SeekTarget;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
-use crate::listing::Taker;
-use crate::member::{Known, Member, Node, Opening};
+use crate::listing::EntrySink;
+use crate::member::{Evidence, Member, Node, OpenEvidence};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::tree::EntryName;
@@ -44,7 +44,7 @@ pub enum Whence {
 
 /// What a descriptor refers to.
 #[derive(Clone, Copy, Debug)]
-struct Open<'a> {
+struct OpenFile<'a> {
     node: Node,
     /// Its entry in the process' table.
     entry: TableEntry,
@@ -53,7 +53,7 @@ struct Open<'a> {
     flags: u32,
 }
 
-impl Open<'_> {
+impl OpenFile<'_> {
     fn check_readable(&self) -> Result<(), Errno> {
         let may = self.flags & flags::ACCESS != flags::WRITE && self.flags & flags::PATH == 0;
         if may { Ok(()) } else { Err(Errno::BADF) }
@@ -84,19 +84,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     #[inline]
-    fn open_file(&self, descriptor: u32) -> Result<Open<'a>, Errno> {
+    fn open_file(&self, descriptor: u32) -> Result<OpenFile<'a>, Errno> {
         self.open_at(TableIndex::from_descriptor(descriptor)?)
     }
 
     #[inline]
-    fn open_at(&self, index: TableIndex) -> Result<Open<'a>, Errno> {
+    fn open_at(&self, index: TableIndex) -> Result<OpenFile<'a>, Errno> {
         let entry = self.entry(self.process(), index)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
         let (of, value) = (self.process(), entry.value);
-        let known = Known::Open(Opening { of, index: index.0, entry: value, flags });
-        let node = Node { at: self.inode_of_entry(&entry)?, known };
-        Ok(Open { node, entry, line, flags })
+        let evidence = Evidence::Open(OpenEvidence { of, index: index.0, entry: value, flags });
+        let node = Node { at: self.inode_of_entry(&entry)?, evidence };
+        Ok(OpenFile { node, entry, line, flags })
     }
 
     /// Does something with a descriptor's inode, again if the descriptor was closed meanwhile.
@@ -104,7 +104,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn with<T>(
         &self,
         descriptor: u32,
-        mut act: impl FnMut(Open<'a>) -> Result<T, Errno>,
+        mut act: impl FnMut(OpenFile<'a>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         self.again(|| act(self.open_file(descriptor)?))
     }
@@ -145,7 +145,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    fn write_there(&self, open: &Open<'_>, from: &[u8]) -> Result<(usize, u64), Errno> {
+    fn write_there(&self, open: &OpenFile<'_>, from: &[u8]) -> Result<(usize, u64), Errno> {
         if open.flags & flags::APPEND != 0 {
             return self.append(open.node, from);
         }
@@ -196,8 +196,8 @@ impl<'a, S: Seams> Member<'a, S> {
                 Ok(self.look_for(open.node, offset, what)?.wrapping_sub(offset))
             };
             let start = match from {
-                Whence::Data => sought(Sought::Data),
-                Whence::Hole => sought(Sought::Hole),
+                Whence::Data => sought(SeekTarget::Data),
+                Whence::Hole => sought(SeekTarget::Hole),
                 Whence::Start => Ok(0),
                 Whence::Current => Ok(open.line.load(description::OFFSET)),
                 Whence::End => self.read_node(open.node, |line| Ok(line.load(cell::SIZE))),
@@ -276,7 +276,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Lists a directory from the descriptor's offset, and advances that past what the taker kept.
+    /// Lists a directory from the descriptor's offset, and advances that past what the sink kept.
     /// Positions 0 to 3 are reserved for the caller's `.` and `..`.
     ///
     /// # Errors
@@ -285,13 +285,13 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         descriptor: u32,
-        taker: &mut impl Taker,
+        sink: &mut impl EntrySink,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_readable()?;
             self.lock_description(open.entry)?;
             let mut next = open.line.load(description::OFFSET);
-            let listed = self.list(caller, open.node, &mut next, taker);
+            let listed = self.list(caller, open.node, &mut next, sink);
             self.fill(open.line, description::OFFSET, next);
             self.unlock();
             listed

@@ -7,7 +7,7 @@ use crate::layout::{cell, description};
 use crate::member::{Member, Node};
 use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
 use crate::seams::Seams;
-use crate::tree::{EntryName, FOLLOWED_MOST, Follow, Last, Missing, Reached, Start};
+use crate::tree::{EntryName, FOLLOWED_MAX, Follow, LastName, MissingName, Reached, Start};
 
 /// The flags of open(2), with their values on Linux for x86-64.
 pub mod flags {
@@ -206,7 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn open_last(
         &self,
         caller: &Caller<'_>,
-        last: &Last<'_>,
+        last: &LastName<'_>,
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
@@ -221,8 +221,8 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let found = match self.open_new(caller, &last.directory, last.name, how, mode)? {
             Opened::New(descriptor) => return Ok(descriptor),
-            Opened::There if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
-            Opened::There => self.step(caller, last.directory, last.name)?,
+            Opened::NameTaken if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
+            Opened::NameTaken => self.step(caller, last.directory, last.name)?,
         };
         match self.open_node(caller, found, how) {
             Err(Errno::LOOP) if how & flags::NO_FOLLOW == 0 => {
@@ -243,15 +243,15 @@ impl<'a, S: Seams> Member<'a, S> {
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
-        let mut missing = Missing::new();
-        let mut links = FOLLOWED_MOST;
+        let mut missing = MissingName::new();
+        let mut links = FOLLOWED_MAX;
         let found = match self.through(caller, link, &mut links, Some(&mut missing)) {
             Ok(found) => found,
             Err(Errno::NOENT) => {
                 let directory = missing.directory.ok_or(Errno::NOENT)?;
                 return match self.open_new(caller, &directory, missing.name(), how, mode)? {
                     Opened::New(descriptor) => Ok(descriptor),
-                    Opened::There => Err(Errno::STALE),
+                    Opened::NameTaken => Err(Errno::STALE),
                 };
             }
             Err(why) => return Err(why),
@@ -276,7 +276,7 @@ impl<'a, S: Seams> Member<'a, S> {
             match made {
                 Ok(index) => return Ok(Opened::New(index.descriptor())),
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
-                Err(Errno::EXIST) => return Ok(Opened::There),
+                Err(Errno::EXIST) => return Ok(Opened::NameTaken),
                 Err(why) => return Err(why),
             }
         }
@@ -309,7 +309,7 @@ impl<'a, S: Seams> Member<'a, S> {
 enum Opened {
     New(u32),
     /// Nothing: the name is taken.
-    There,
+    NameTaken,
 }
 
 /// The permissions needed to open a file with these flags.

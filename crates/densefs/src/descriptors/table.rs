@@ -47,13 +47,16 @@ pub(crate) struct DescriptorTable {
 impl DescriptorTable {
     /// The table of the process with this record.
     #[inline(always)]
-    pub(crate) fn of_record(record: Line<'_>) -> Self {
+    pub(crate) fn from_record(record: Line<'_>) -> Self {
         Self::from_word(record.load(process::TABLE))
     }
 
     pub(super) fn from_word(word: u64) -> Self {
-        let bits = u32::of_bits(word >> 32).checked_sub(1);
-        Self { start: Ref(u32::of_bits(word)), bits: bits.map(|bits| bits.min(process::BITS_MOST)) }
+        let bits = u32::from_bits(word >> 32).checked_sub(1);
+        Self {
+            start: Ref(u32::from_bits(word)),
+            bits: bits.map(|bits| bits.min(process::BITS_MAX)),
+        }
     }
 
     fn word(self) -> u64 {
@@ -102,7 +105,7 @@ pub(super) struct TableEntry {
 
 impl TableEntry {
     pub(super) fn description(self) -> Ref {
-        Ref(u32::of_bits(self.value))
+        Ref(u32::from_bits(self.value))
     }
 }
 
@@ -214,7 +217,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let lines = needed.div_ceil(process::ENTRIES_PER_LINE).max(1);
         let bits = lines.checked_next_power_of_two().map_or(u32::MAX, u32::ilog2);
         // A run has fewer lines than a page, or whole pages; a power of two is always one of these.
-        if bits > process::BITS_MOST {
+        if bits > process::BITS_MAX {
             return Err(Errno::MFILE);
         }
         let lines = 1 << bits;
@@ -380,7 +383,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::NOSPC`], [`Errno::CORRUPT`].
     pub fn copy_descriptors(&self, to: u32) -> Result<(), Errno> {
         let (of, to) = (self.process(), self.geometry().process(to)?);
-        for index in DescriptorTable::of_record(self.line(of)?).indices() {
+        for index in DescriptorTable::from_record(self.line(of)?).indices() {
             let Ok(entry) = self.entry(of, index) else { continue };
             let flags = if entry.value >> 32 == 0 { 0 } else { flags::CLOSE_ON_EXEC };
             loop {

@@ -11,7 +11,7 @@ use crate::annex::InodeCell;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description, process};
-use crate::member::{Known, Member, Node, Working};
+use crate::member::{Evidence, Member, Node, WorkingDirectory};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
@@ -31,7 +31,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         // If it changes right after this, the code that uses it notices, and starts over.
         let working = self.working.get().ok_or(Errno::STALE)?;
-        Ok(Node { at: working.at, known: Known::Working })
+        Ok(Node { at: working.at, evidence: Evidence::Working })
     }
 
     /// Caches the working directory as it is now.
@@ -44,7 +44,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Err(Errno::BADF) => self.root()?,
             open => open?.node,
         };
-        self.working.set(Some(Working { at: node.at, changes }));
+        self.working.set(Some(WorkingDirectory { at: node.at, changes }));
         Ok(())
     }
 

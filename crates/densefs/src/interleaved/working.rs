@@ -7,7 +7,7 @@ use super::{Act, Player, Scene, explore, explore_any};
 use crate::errno::Errno;
 use crate::member::Member;
 use crate::modes::{Caller, DIRECTORY};
-use crate::tree::{Follow, PATH_MOST, Remove};
+use crate::tree::{Follow, PATH_MAX, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What all scenes have in common.
@@ -30,7 +30,7 @@ fn change(member: &Player<'_>, path: &[u8]) -> Result<String, Errno> {
 }
 
 fn here(member: &Player<'_>) -> Result<String, Errno> {
-    let mut bytes = [0; PATH_MOST];
+    let mut bytes = [0; PATH_MAX];
     let path = member.again(|| {
         let here = member.working_directory()?;
         member.path_of(here, &mut bytes).map(|path| String::from_utf8_lossy(path).into_owned())

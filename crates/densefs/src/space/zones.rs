@@ -122,7 +122,7 @@ impl<S: Seams> Member<'_, S> {
 
     /// The first of this many contiguous free pages; supplies more pages if needed.
     pub(super) fn pages_in_a_row(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
-        if pages == 0 || pages > zone::RUN_PAGES_MOST {
+        if pages == 0 || pages > zone::RUN_PAGES_MAX {
             return Err(Errno::INVAL);
         }
         for _ in 0..=zone::PAGES / zone::BATCH_PAGES {

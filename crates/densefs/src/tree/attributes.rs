@@ -5,7 +5,7 @@ use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
-use crate::name::NAME_MOST;
+use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
 /// New values for owner and group.
@@ -161,7 +161,7 @@ impl<'a, S: Seams> Member<'a, S> {
         while here != root {
             let (parent, begin) = self.read_node(here, |line| {
                 self.directory_mode(line)?;
-                let mut bytes = [0; NAME_MOST];
+                let mut bytes = [0; NAME_MAX];
                 let name = self.name_of(line, &mut bytes)?;
                 let begin = at.checked_sub(name.len() + 1).ok_or(Errno::RANGE)?;
                 let place = into.get_mut(begin..at).ok_or(Errno::CORRUPT)?;

@@ -8,11 +8,11 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::{Follow, PATH_MOST, Stat};
+use super::{Follow, PATH_MAX, Stat};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::{Known, Member, Node};
+use crate::member::{Evidence, Member, Node};
 use crate::modes::{AsCaller, Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::Name;
 use crate::seams::Seams;
@@ -64,8 +64,9 @@ impl Seen<'_> {
     /// The inode as a node.
     #[inline(always)]
     fn node(&self) -> Node {
-        let known = Known::Seen { stamp: self.stamp, by: self.directory, by_stamp: self.before };
-        Node { at: self.at, known }
+        let evidence =
+            Evidence::Seen { stamp: self.stamp, by: self.directory, by_stamp: self.before };
+        Node { at: self.at, evidence }
     }
 }
 
@@ -158,7 +159,7 @@ impl<'a, S: Seams> Member<'a, S> {
         path: &[u8],
         mut look: impl FnMut(Ref, Line<'a>) -> Result<(), Unclear>,
     ) -> Result<Seen<'a>, Unclear> {
-        if path.len() > PATH_MOST {
+        if path.len() > PATH_MAX {
             return Err(Unclear);
         }
         let (mut here, rest) = match path {
@@ -186,7 +187,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if let Some(inode) = seen.inode {
             look(seen.at, inode)?;
             compiler_fence(Ordering::SeqCst);
-            if Stamp::of(inode) != seen.stamp {
+            if Stamp::current(inode) != seen.stamp {
                 return Err(Unclear);
             }
         }
@@ -227,7 +228,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     fn is_as_before(&self, here: Here<'_>, directory: Line<'a>, before: Stamp) -> bool {
         compiler_fence(Ordering::SeqCst);
-        Stamp::of(directory) == before
+        Stamp::current(directory) == before
             && match here {
                 Here::Root => true,
                 Here::Working => self.is_still_working(),
@@ -262,7 +263,7 @@ impl<'a, S: Seams> Member<'a, S> {
         seen: &mut Seen<'a>,
     ) -> Option<()> {
         let (name, length) = Name::first_of(path, self.secret())?;
-        (seen.before, seen.length) = (Stamp::of_free(directory)?, length);
+        (seen.before, seen.length) = (Stamp::current_if_free(directory)?, length);
         compiler_fence(Ordering::SeqCst);
         self.directory_mode(directory).ok()?.allow(caller, EXECUTE).ok()?;
         let Some((mut at, mut line)) = self.find_short(directory, &name).ok()? else {
@@ -273,7 +274,7 @@ impl<'a, S: Seams> Member<'a, S> {
             at = Ref(line.load(cell::TARGET));
             line = self.line(at).ok()?;
         }
-        (seen.at, seen.inode, seen.stamp) = (at, Some(line), Stamp::of_free(line)?);
+        (seen.at, seen.inode, seen.stamp) = (at, Some(line), Stamp::current_if_free(line)?);
         compiler_fence(Ordering::SeqCst);
         Some(())
     }

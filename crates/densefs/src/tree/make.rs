@@ -1,6 +1,6 @@
 //! New names, of new inodes and of existing ones.
 
-use super::{EntryName, LINKS_MOST, Parent, Stat};
+use super::{EntryName, LINKS_MAX, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::Search;
 use crate::errno::Errno;
@@ -12,7 +12,7 @@ use crate::seams::Seams;
 use crate::stamp::later;
 
 /// The longest target of a symbolic link: as long as a path.
-const TARGET_MOST: usize = 4_095;
+const TARGET_MAX: usize = 4_095;
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Creates an inode with a name: a directory, or an empty file of any other type.
@@ -27,7 +27,7 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         mode: u32,
     ) -> Result<Stat, Errno> {
-        let new = New { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
+        let new = NewInode { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
         self.make_with(caller, EntryName { directory: &directory, name }, &new)
     }
 
@@ -51,7 +51,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if !caller.may_all() {
             return Err(Errno::PERM);
         }
-        let new = New { mode: mode & !caller.umask, content: &[], device, opens: 0 };
+        let new = NewInode { mode: mode & !caller.umask, content: &[], device, opens: 0 };
         self.make_with(caller, EntryName { directory: &directory, name }, &new)
     }
 
@@ -67,10 +67,10 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         target: &[u8],
     ) -> Result<Stat, Errno> {
-        let new = New { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
+        let new = NewInode { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
         match target.len() {
             0 => Err(Errno::NOENT),
-            1..=TARGET_MOST => {
+            1..=TARGET_MAX => {
                 self.make_with(caller, EntryName { directory: &directory, name }, &new)
             }
             _ => Err(Errno::NAMETOOLONG),
@@ -82,7 +82,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         entry: EntryName<'_>,
-        new: &New<'_>,
+        new: &NewInode<'_>,
     ) -> Result<Stat, Errno> {
         let name = self.new_name(entry.name, Errno::EXIST)?;
         self.change(caller, entry.directory, 1, |parent| {
@@ -102,7 +102,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<T, Errno> {
         let name = self.new_name(entry.name, Errno::EXIST)?;
         self.change(caller, entry.directory, 2, |parent| {
-            let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
+            let new = NewInode { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             describe(self.make_entry(caller, parent, &name, &new)?)
         })
     }
@@ -117,7 +117,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<T, Errno> {
         self.change(caller, &directory, 2, |parent| {
             parent.mode.allow(caller, WRITE)?;
-            let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
+            let new = NewInode { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
             let at = self.make_inode(parent, index, &new, Ref::NONE, self.seams().now_ns())?;
             let line = self.line(at)?;
@@ -134,7 +134,7 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         parent: &Parent<'a>,
         name: &Name<'_>,
-        new: &New<'_>,
+        new: &NewInode<'_>,
     ) -> Result<Ref, Errno> {
         let links = parent.line.load(cell::LINKS);
         let (vacancy, index) = loop {
@@ -143,7 +143,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Err(Errno::EXIST);
             }
             parent.mode.allow(caller, WRITE)?;
-            if new.is_directory() && links >= LINKS_MOST {
+            if new.is_directory() && links >= LINKS_MAX {
                 return Err(Errno::MLINK);
             }
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
@@ -172,7 +172,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         parent: &Parent<'a>,
         index: u16,
-        new: &New<'_>,
+        new: &NewInode<'_>,
         run: Ref,
         now: u64,
     ) -> Result<Ref, Errno> {
@@ -244,7 +244,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if links == 0 && !may_be_first {
                 return Err(Errno::NOENT);
             }
-            if links >= LINKS_MOST {
+            if links >= LINKS_MAX {
                 return Err(Errno::MLINK);
             }
             let now = self.seams().now_ns();
@@ -274,7 +274,7 @@ impl<'a, S: Seams> Member<'a, S> {
         for (index, word) in name.words().into_iter().enumerate() {
             self.fill(line, cell::NAME.element(index), word);
         }
-        self.fill(line, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
+        self.fill(line, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
         if name.is_short() { Ok(()) } else { self.fill_long_name(line, name, run) }
     }
 
@@ -289,14 +289,14 @@ impl<'a, S: Seams> Member<'a, S> {
 }
 
 /// A new inode: its type and permissions, its content or device number, and how often it is open.
-struct New<'c> {
+struct NewInode<'c> {
     mode: u32,
     content: &'c [u8],
     device: u32,
     opens: u16,
 }
 
-impl New<'_> {
+impl NewInode<'_> {
     fn is_directory(&self) -> bool {
         self.mode & TYPE == DIRECTORY
     }

@@ -26,11 +26,11 @@ use crate::seams::Seams;
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
 pub use rename::Rename;
-pub(crate) use walk::{FOLLOWED_MOST, Missing, Reached};
-pub use walk::{Follow, Last, PATH_MOST};
+pub(crate) use walk::{FOLLOWED_MAX, MissingName, Reached};
+pub use walk::{Follow, LastName, PATH_MAX};
 
 /// Most names of an inode; for a directory, most subdirectories plus two.
-const LINKS_MOST: u16 = 65_000;
+const LINKS_MAX: u16 = 65_000;
 
 /// The attributes of an inode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Prepares a name for this arena.
     #[inline(always)]
     fn name<'n>(&self, bytes: &'n [u8]) -> Result<Name<'n>, Errno> {
-        Name::of(bytes, self.secret())
+        Name::new(bytes, self.secret())
     }
 
     /// The attributes of an inode.
@@ -114,7 +114,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let mode = self.mode(line.load(cell::MODE))?;
         let body = self.body(line)?;
         let (size, lines) = if mode.is_directory() {
-            (line.load(cell::ENTRIES).into(), Table::of(body).map_or(0, Table::buckets))
+            (line.load(cell::ENTRIES).into(), Table::from_body(body).map_or(0, Table::buckets))
         } else {
             (line.load(cell::SIZE), self.content_lines(body)?)
         };
@@ -274,7 +274,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Logs that the run of a long name is freed.
     fn drop_long_name(&self, entry: &Entry<'_>) -> Result<(), Errno> {
         let length = usize::from(entry.line.load(cell::NAME_LENGTH));
-        if length <= cell::NAME_MOST {
+        if length <= cell::NAME_MAX {
             return Ok(());
         }
         self.give_run(Ref(entry.line.load(cell::LONG_NAME)), lines_of_name(length))

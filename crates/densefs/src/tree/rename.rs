@@ -1,6 +1,6 @@
 //! Renaming an entry, within a directory or across directories, in one step.
 
-use super::{EntryName, LINKS_MOST, Parent, may_remove};
+use super::{EntryName, LINKS_MAX, Parent, may_remove};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::seams::Seams;
 
 /// How deep a directory may be before the arena is considered corrupt.
-const DEPTH_MOST: u32 = 1 << 20;
+const DEPTH_MAX: u32 = 1 << 20;
 
 /// What happens to an entry that already has the new name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Rename {
 
 /// An entry and its inode, which is locked.
 #[derive(Clone, Copy, Debug)]
-struct Side<'a> {
+struct LockedEntry<'a> {
     entry: Entry<'a>,
     at: Ref,
     inode: Line<'a>,
@@ -68,10 +68,10 @@ impl<'a, S: Seams> Member<'a, S> {
         let (old, new) = (self.new_name(old.name, Errno::BUSY)?, self.new_name(new.name, taken)?);
         self.ready(0)?;
         let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
-            let one = Move { from, to, old, new };
+            let renaming = Move { from, to, old, new };
             match how {
-                Rename::Exchange => self.exchange(caller, &one),
-                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &one, how),
+                Rename::Exchange => self.exchange(caller, &renaming),
+                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &renaming, how),
             }
         });
         if done.is_ok() {
@@ -120,7 +120,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Whether a directory is `other`, or below it. The caller holds the rename lock.
     fn is_below(&self, directory: Ref, other: Ref) -> Result<bool, Errno> {
         let mut at = directory;
-        for _ in 0..DEPTH_MOST {
+        for _ in 0..DEPTH_MAX {
             if at == other {
                 return Ok(true);
             }
@@ -137,15 +137,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Locks the inode of an entry. The caller has called [`Self::check_ends`].
-    fn side(&self, entry: Entry<'a>) -> Result<Side<'a>, Errno> {
+    fn side(&self, entry: Entry<'a>) -> Result<LockedEntry<'a>, Errno> {
         let (at, _) = self.inode_of(&entry)?;
         let inode = self.lock(at)?;
         let mode = self.mode(inode.load(cell::MODE))?;
-        Ok(Side { entry, at, inode, mode })
+        Ok(LockedEntry { entry, at, inode, mode })
     }
 
     /// Locks both inodes, in the order of their numbers.
-    fn sides(&self, source: Entry<'a>, target: Entry<'a>) -> Result<(Side<'a>, Side<'a>), Errno> {
+    fn sides(
+        &self,
+        source: Entry<'a>,
+        target: Entry<'a>,
+    ) -> Result<(LockedEntry<'a>, LockedEntry<'a>), Errno> {
         let source_first = self.inode_of(&source)?.0 < self.inode_of(&target)?.0;
         if source_first {
             let source = self.side(source)?;
@@ -159,52 +163,52 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_entry(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
+        renaming: &Move<'a, '_>,
         how: Rename,
     ) -> Result<(), Errno> {
         let (source, target) = loop {
-            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-            match self.search(one.to.at, one.to.line, &one.new)? {
+            let source = self.find(renaming.from.line, &renaming.old)?.ok_or(Errno::NOENT)?;
+            match self.search(renaming.to.at, renaming.to.line, &renaming.new)? {
                 Search::Found(target) => break (source, target),
                 Search::Vacant(vacancy) => {
-                    let run = self.obtain_name(&one.new)?;
-                    self.check_ends(one, &source, None)?;
+                    let run = self.obtain_name(&renaming.new)?;
+                    self.check_ends(renaming, &source, None)?;
                     let source = self.side(source)?;
-                    return self.move_to_new(caller, one, &source, &vacancy, run);
+                    return self.move_to_new(caller, renaming, &source, &vacancy, run);
                 }
                 // Growing the table moves both entries.
-                Search::Full => self.grow(one.to.at, one.to.line)?,
+                Search::Full => self.grow(renaming.to.at, renaming.to.line)?,
             }
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
         }
-        self.check_ends(one, &source, Some(&target))?;
+        self.check_ends(renaming, &source, Some(&target))?;
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
-        let is_short = one.new.is_short();
-        let run = if is_short { Ref::NONE } else { self.obtain_run(one.new.lines())? };
+        let is_short = renaming.new.is_short();
+        let run = if is_short { Ref::NONE } else { self.obtain_run(renaming.new.lines())? };
         let (source, target) = self.sides(source, target)?;
-        self.move_over(caller, one, &source, &target, run)
+        self.move_over(caller, renaming, &source, &target, run)
     }
 
     /// Checks that no directory would move into itself, and that no directory above the source
     /// would be replaced.
     fn check_ends(
         &self,
-        one: &Move<'a, '_>,
+        renaming: &Move<'a, '_>,
         source: &Entry<'a>,
         target: Option<&Entry<'a>>,
     ) -> Result<(), Errno> {
-        if !one.is_across() {
+        if !renaming.is_across() {
             return Ok(());
         }
-        if self.is_below(one.to.at, self.inode_of(source)?.0)? {
+        if self.is_below(renaming.to.at, self.inode_of(source)?.0)? {
             return Err(Errno::INVAL);
         }
         match target {
-            Some(target) if self.is_below(one.from.at, self.inode_of(target)?.0)? => {
+            Some(target) if self.is_below(renaming.from.at, self.inode_of(target)?.0)? => {
                 Err(Errno::NOTEMPTY)
             }
             _ => Ok(()),
@@ -215,33 +219,33 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_to_new(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
-        source: &Side<'a>,
+        renaming: &Move<'a, '_>,
+        source: &LockedEntry<'a>,
         vacancy: &Vacancy,
         run: Ref,
     ) -> Result<(), Errno> {
-        self.check_source(caller, one, source)?;
+        self.check_source(caller, renaming, source)?;
         let is_directory = source.mode.is_directory();
-        let to_links = one.to.line.load(cell::LINKS);
-        if is_directory && one.is_across() && to_links >= LINKS_MOST {
+        let to_links = renaming.to.line.load(cell::LINKS);
+        if is_directory && renaming.is_across() && to_links >= LINKS_MAX {
             return Err(Errno::MLINK);
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &one.new, run)?;
+        self.put_name(source, &renaming.new, run)?;
         self.place_entry(vacancy, source.entry.cell);
-        let entries = one.from.entries();
-        if one.is_across() {
+        let entries = renaming.from.entries();
+        if renaming.is_across() {
             let left = entries.wrapping_sub(1);
-            self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
-            self.put(one.from.at, cell::ENTRIES, left);
-            self.put(one.to.at, cell::ENTRIES, one.to.entries().wrapping_add(1));
+            self.clear_entry(renaming.from.at, renaming.from.line, &source.entry, left)?;
+            self.put(renaming.from.at, cell::ENTRIES, left);
+            self.put(renaming.to.at, cell::ENTRIES, renaming.to.entries().wrapping_add(1));
             if is_directory {
-                self.put(one.to.at, cell::LINKS, to_links.wrapping_add(1));
+                self.put(renaming.to.at, cell::LINKS, to_links.wrapping_add(1));
             }
         } else {
-            self.clear_entry(one.from.at, one.from.line, &source.entry, entries)?;
+            self.clear_entry(renaming.from.at, renaming.from.line, &source.entry, entries)?;
         }
-        self.arrive(one, source, now);
+        self.arrive(renaming, source, now);
         Ok(())
     }
 
@@ -249,13 +253,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_over(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
-        source: &Side<'a>,
-        target: &Side<'a>,
+        renaming: &Move<'a, '_>,
+        source: &LockedEntry<'a>,
+        target: &LockedEntry<'a>,
         run: Ref,
     ) -> Result<(), Errno> {
-        self.check_source(caller, one, source)?;
-        may_remove(one.to.mode, target.mode, caller)?;
+        self.check_source(caller, renaming, source)?;
+        may_remove(renaming.to.mode, target.mode, caller)?;
         match (source.mode.is_directory(), target.mode.is_directory()) {
             (true, false) => return Err(Errno::NOTDIR),
             (false, true) => return Err(Errno::ISDIR),
@@ -263,18 +267,18 @@ impl<'a, S: Seams> Member<'a, S> {
             (true, true) | (false, false) => {}
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &one.new, run)?;
-        self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;
-        let left = one.from.entries().wrapping_sub(1);
-        self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
-        self.put(one.from.at, cell::ENTRIES, left);
+        self.put_name(source, &renaming.new, run)?;
+        self.replace_entry(renaming.to.at, renaming.to.line, &target.entry, source.entry.cell)?;
+        let left = renaming.from.entries().wrapping_sub(1);
+        self.clear_entry(renaming.from.at, renaming.from.line, &source.entry, left)?;
+        self.put(renaming.from.at, cell::ENTRIES, left);
         self.drop_name(&target.entry, target.at)?;
         self.lose_link(target.at, target.inode, target.mode, now)?;
-        if !one.is_across() && target.mode.is_directory() {
-            let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
-            self.put(one.from.at, cell::LINKS, links);
+        if !renaming.is_across() && target.mode.is_directory() {
+            let links = renaming.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(renaming.from.at, cell::LINKS, links);
         }
-        self.arrive(one, source, now);
+        self.arrive(renaming, source, now);
         Ok(())
     }
 
@@ -282,13 +286,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn check_source(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
-        source: &Side<'a>,
+        renaming: &Move<'a, '_>,
+        source: &LockedEntry<'a>,
     ) -> Result<(), Errno> {
-        one.from.mode.allow(caller, WRITE)?;
-        one.to.mode.allow(caller, WRITE)?;
-        may_remove(one.from.mode, source.mode, caller)?;
-        if one.is_across() && source.mode.is_directory() {
+        renaming.from.mode.allow(caller, WRITE)?;
+        renaming.to.mode.allow(caller, WRITE)?;
+        may_remove(renaming.from.mode, source.mode, caller)?;
+        if renaming.is_across() && source.mode.is_directory() {
             // Its `..` changes.
             source.mode.allow(caller, WRITE)?;
         }
@@ -297,21 +301,21 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Logs the new parent of a moved directory and the old parent's link count, and all new times.
     /// The caller updates the new parent's counts.
-    fn arrive(&self, one: &Move<'a, '_>, source: &Side<'a>, now: u64) {
-        if one.is_across() && source.mode.is_directory() {
-            self.put(source.at, cell::PARENT, one.to.at.0);
-            let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
-            self.put(one.from.at, cell::LINKS, links);
+    fn arrive(&self, renaming: &Move<'a, '_>, source: &LockedEntry<'a>, now: u64) {
+        if renaming.is_across() && source.mode.is_directory() {
+            self.put(source.at, cell::PARENT, renaming.to.at.0);
+            let links = renaming.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(renaming.from.at, cell::LINKS, links);
         }
         self.put_changed(source.at, source.inode, now);
-        self.touch(&one.from, now);
-        if one.is_across() {
-            self.touch(&one.to, now);
+        self.touch(&renaming.from, now);
+        if renaming.is_across() {
+            self.touch(&renaming.to, now);
         }
     }
 
     /// Logs the new name of an entry.
-    fn put_name(&self, side: &Side<'a>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
+    fn put_name(&self, side: &LockedEntry<'a>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
         let cell = side.entry.cell;
         let [first, second, mut third] = name.words();
         if !name.is_short() {
@@ -323,24 +327,28 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put(cell, cell::NAME, first);
         self.put(cell, cell::NAME.element(1), second);
         self.put(cell, cell::NAME.element(2), third);
-        self.put(cell, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
+        self.put(cell, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
         Ok(())
     }
 
     /// Swaps the names of two entries.
-    fn exchange(&self, caller: &Caller<'_>, one: &Move<'a, '_>) -> Result<(), Errno> {
-        let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-        let target = self.find(one.to.line, &one.new)?.ok_or(Errno::NOENT)?;
-        self.check_ends(one, &source, None)?;
-        if one.is_across() && self.is_below(one.from.at, self.inode_of(&target)?.0)? {
+    fn exchange(&self, caller: &Caller<'_>, renaming: &Move<'a, '_>) -> Result<(), Errno> {
+        let source = self.find(renaming.from.line, &renaming.old)?.ok_or(Errno::NOENT)?;
+        let target = self.find(renaming.to.line, &renaming.new)?.ok_or(Errno::NOENT)?;
+        self.check_ends(renaming, &source, None)?;
+        if renaming.is_across() && self.is_below(renaming.from.at, self.inode_of(&target)?.0)? {
             return Err(Errno::INVAL);
         }
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
         let (source, target) = self.sides(source, target)?;
-        self.check_source(caller, one, &source)?;
-        self.check_source(caller, &Move { from: one.to, to: one.from, ..*one }, &target)?;
+        self.check_source(caller, renaming, &source)?;
+        self.check_source(
+            caller,
+            &Move { from: renaming.to, to: renaming.from, ..*renaming },
+            &target,
+        )?;
         let now = self.seams().now_ns();
         for (gets, of) in [(&source, &target), (&target, &source)] {
             for word in 0..cell::NAME_WORDS {
@@ -351,34 +359,39 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(gets.entry.cell, cell::NAME_LENGTH, length);
             self.put_changed(gets.at, gets.inode, now);
         }
-        self.replace_entry(one.from.at, one.from.line, &source.entry, target.entry.cell)?;
-        self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;
-        self.exchange_parents(one, &source, &target);
-        self.touch(&one.from, now);
-        self.touch(&one.to, now);
+        self.replace_entry(renaming.from.at, renaming.from.line, &source.entry, target.entry.cell)?;
+        self.replace_entry(renaming.to.at, renaming.to.line, &target.entry, source.entry.cell)?;
+        self.exchange_parents(renaming, &source, &target);
+        self.touch(&renaming.from, now);
+        self.touch(&renaming.to, now);
         Ok(())
     }
 
-    fn exchange_parents(&self, one: &Move<'a, '_>, source: &Side<'a>, target: &Side<'a>) {
+    fn exchange_parents(
+        &self,
+        renaming: &Move<'a, '_>,
+        source: &LockedEntry<'a>,
+        target: &LockedEntry<'a>,
+    ) {
         let is_directory = (source.mode.is_directory(), target.mode.is_directory());
-        if !one.is_across() {
+        if !renaming.is_across() {
             return;
         }
         if is_directory.0 {
-            self.put(source.at, cell::PARENT, one.to.at.0);
+            self.put(source.at, cell::PARENT, renaming.to.at.0);
         }
         if is_directory.1 {
-            self.put(target.at, cell::PARENT, one.from.at.0);
+            self.put(target.at, cell::PARENT, renaming.from.at.0);
         }
-        let (from, to) = (one.from.line.load(cell::LINKS), one.to.line.load(cell::LINKS));
+        let (from, to) = (renaming.from.line.load(cell::LINKS), renaming.to.line.load(cell::LINKS));
         match is_directory {
             (true, false) => {
-                self.put(one.from.at, cell::LINKS, from.wrapping_sub(1));
-                self.put(one.to.at, cell::LINKS, to.wrapping_add(1));
+                self.put(renaming.from.at, cell::LINKS, from.wrapping_sub(1));
+                self.put(renaming.to.at, cell::LINKS, to.wrapping_add(1));
             }
             (false, true) => {
-                self.put(one.from.at, cell::LINKS, from.wrapping_add(1));
-                self.put(one.to.at, cell::LINKS, to.wrapping_sub(1));
+                self.put(renaming.from.at, cell::LINKS, from.wrapping_add(1));
+                self.put(renaming.to.at, cell::LINKS, to.wrapping_sub(1));
             }
             (true, true) | (false, false) => {}
         }

@@ -9,18 +9,18 @@ use super::glance::Start;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::{Known, Member, Node};
+use crate::member::{Evidence, Member, Node};
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
-use crate::name::{self, NAME_MOST, word_of};
+use crate::name::{self, NAME_MAX, word_of};
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
 /// The longest path, in bytes.
-pub const PATH_MOST: usize = 4_095;
+pub const PATH_MAX: usize = 4_095;
 /// Most symbolic links followed in one path.
-pub(crate) const FOLLOWED_MOST: u32 = 40;
+pub(crate) const FOLLOWED_MAX: u32 = 40;
 /// How often an operation is retried before it fails. Only malice could invalidate it that often.
-const TRIES_MOST: u32 = 1 << 20;
+const TRIES_MAX: u32 = 1 << 20;
 
 /// What a symbolic link at the end of a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Follow {
 
 /// The last name of a path, and its directory, whether or not the name exists.
 #[derive(Clone, Copy, Debug)]
-pub struct Last<'p> {
+pub struct LastName<'p> {
     /// The directory.
     pub directory: Node,
     /// The name; empty if the path is that of the root, or of the directory from which it starts.
@@ -42,7 +42,7 @@ pub struct Last<'p> {
     pub is_directory: bool,
 }
 
-impl Last<'_> {
+impl LastName<'_> {
     /// The entry that has the name, or would have it.
     #[inline(always)]
     #[must_use]
@@ -61,15 +61,15 @@ pub(crate) struct Reached {
 /// A name at the end of a symbolic link's target that does not exist, so that a file can be created
 /// there.
 #[derive(Debug)]
-pub(crate) struct Missing {
+pub(crate) struct MissingName {
     pub(crate) directory: Option<Node>,
-    name: [u8; NAME_MOST],
+    name: [u8; NAME_MAX],
     length: usize,
 }
 
-impl Missing {
+impl MissingName {
     pub(crate) fn new() -> Self {
-        Self { directory: None, name: [0; NAME_MOST], length: 0 }
+        Self { directory: None, name: [0; NAME_MAX], length: 0 }
     }
 
     pub(crate) fn name(&self) -> &[u8] {
@@ -125,7 +125,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// What it returns; [`Errno::BUSY`] if it is invalidated again and again.
     #[inline(always)]
     pub fn again<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-        for _ in 0..TRIES_MOST {
+        for _ in 0..TRIES_MAX {
             match act() {
                 Err(Errno::STALE) => self.working.set(None),
                 done => return done,
@@ -139,7 +139,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn start(&self, from: Node, path: &[u8]) -> Result<Node, Errno> {
         match path {
             [] => Err(Errno::NOENT),
-            _ if path.len() > PATH_MOST => Err(Errno::NAMETOOLONG),
+            _ if path.len() > PATH_MAX => Err(Errno::NAMETOOLONG),
             [b'/', ..] => self.root(),
             _ => Ok(from),
         }
@@ -158,9 +158,9 @@ impl<'a, S: Seams> Member<'a, S> {
         path: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
-        let start = match from.known {
-            Known::Working => Start::Working,
-            Known::Stays | Known::Seen { .. } | Known::Open(_) => Start::At(&from),
+        let start = match from.evidence {
+            Evidence::Working => Start::Working,
+            Evidence::Stays | Evidence::Seen { .. } | Evidence::Open(_) => Start::At(&from),
         };
         match self.glance_at(caller, start, path, follow) {
             Ok(Some(node)) => Ok(node),
@@ -192,11 +192,11 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         from: Node,
         path: &'p [u8],
-    ) -> Result<Last<'p>, Errno> {
+    ) -> Result<LastName<'p>, Errno> {
         let start = self.start(from, path)?;
         let (before, name, is_directory) = split_last(path);
         let directory = self.walk_from(caller, start, before, Follow::Yes)?;
-        Ok(Last { directory, name, is_directory })
+        Ok(LastName { directory, name, is_directory })
     }
 
     /// Like [`Self::walk_to_last`], for a path that is a single name in the working directory; none
@@ -205,12 +205,12 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// As [`Self::working_directory`].
     #[inline(always)]
-    pub fn only_name<'p>(&self, path: &'p [u8]) -> Result<Option<Last<'p>>, Errno> {
-        if path.is_empty() || first_slash(path) < path.len() || path.len() > PATH_MOST {
+    pub fn only_name<'p>(&self, path: &'p [u8]) -> Result<Option<LastName<'p>>, Errno> {
+        if path.is_empty() || first_slash(path) < path.len() || path.len() > PATH_MAX {
             return Ok(None);
         }
         let directory = self.working_directory()?;
-        Ok(Some(Last { directory, name: path, is_directory: false }))
+        Ok(Some(LastName { directory, name: path, is_directory: false }))
     }
 
     #[inline(always)]
@@ -235,7 +235,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let must_be_directory = !rest.is_empty();
             (name, rest) = split_first(rest);
             if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
-                let mut links = FOLLOWED_MOST;
+                let mut links = FOLLOWED_MAX;
                 let reached = Reached { directory: before, node: here };
                 return self.end(caller, reached, must_be_directory, &mut links);
             }
@@ -256,7 +256,7 @@ impl<'a, S: Seams> Member<'a, S> {
         follow: Follow,
     ) -> Result<Node, Errno> {
         let (mut reached, mut name, mut rest) = (reached, name, rest);
-        let mut links = FOLLOWED_MOST;
+        let mut links = FOLLOWED_MAX;
         while !name.is_empty() {
             let node = match self.step(caller, reached.node, name) {
                 Err(Errno::NOTDIR) => {
@@ -356,13 +356,13 @@ impl<'a, S: Seams> Member<'a, S> {
         let found = self.read_node_at(directory, |line| {
             let at = look(line)?;
             let inode = self.line(at)?;
-            if let Some(stamp) = Stamp::of_free(inode) {
+            if let Some(stamp) = Stamp::current_if_free(inode) {
                 return Ok((at, stamp));
             }
             self.held_meanwhile(at, inode)
         });
         let ((at, stamp), by_stamp) = found?;
-        Ok(Node { at, known: Known::Seen { stamp, by: directory.at, by_stamp } })
+        Ok(Node { at, evidence: Evidence::Seen { stamp, by: directory.at, by_stamp } })
     }
 
     /// Handles an inode whose lock is held. A thread only waits for it without holding locks, as
@@ -393,11 +393,11 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         link: Reached,
         links: &mut u32,
-        mut missing: Option<&mut Missing>,
+        mut missing: Option<&mut MissingName>,
     ) -> Result<Node, Errno> {
         let Reached { mut directory, node: mut link } = link;
         // The rest of the path still to walk, at the end of the buffer.
-        let mut buffer = [0; 2 * (PATH_MOST + 1)];
+        let mut buffer = [0; 2 * (PATH_MAX + 1)];
         let mut at = buffer.len();
         'link: loop {
             *links = links.checked_sub(1).ok_or(Errno::LOOP)?;

@@ -1,7 +1,7 @@
 //! The content of files, compared with a vector of bytes.
 
 use densefs::modes::{Caller, FILE};
-use densefs::{Errno, Member, Node, Remove, Sought};
+use densefs::{Errno, Member, Node, Remove, SeekTarget};
 use proptest::prelude::*;
 
 use crate::world::{Hold, Memory, World, assert_whole, format, hold};
@@ -87,7 +87,7 @@ fn content(member: &Member<'_, &World>, file: Node) -> Vec<u8> {
 fn assert_holes_are_empty(member: &Member<'_, &World>, file: Node, model: &[u8]) {
     let mut at = 0;
     while at < model.len() {
-        let data = match member.look_for(file, at as u64, Sought::Data) {
+        let data = match member.look_for(file, at as u64, SeekTarget::Data) {
             Ok(data) => usize::try_from(data).expect("it is small"),
             Err(why) => {
                 assert_eq!(why, Errno::NXIO);
@@ -98,7 +98,7 @@ fn assert_holes_are_empty(member: &Member<'_, &World>, file: Node, model: &[u8])
         if data == model.len() {
             return;
         }
-        let hole = member.look_for(file, data as u64, Sought::Hole).expect("there is an end");
+        let hole = member.look_for(file, data as u64, SeekTarget::Hole).expect("there is an end");
         let hole = usize::try_from(hole).expect("it is small");
         assert!(data < hole && hole <= model.len(), "{data} to {hole}");
         at = hole;

@@ -25,7 +25,7 @@ fn a_list_names_everything_once_in_order() {
         let root = member.root().expect("it is there");
         (0..entries).for_each(|number| make(&member, root, number));
         let (mut names, mut last) = (BTreeMap::new(), 0);
-        let visit = |one: densefs::Listed<'_>| {
+        let visit = |one: densefs::ListedEntry<'_>| {
             assert!(one.position > last && one.position >= POSITION_FIRST);
             last = one.position;
             assert_eq!(one.type_bits, FILE);
@@ -53,7 +53,7 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
     let (mut from, mut seen, mut other) = (0, BTreeSet::new(), 1_000);
     loop {
         let mut part = Vec::new();
-        let visit = |one: densefs::Listed<'_>| {
+        let visit = |one: densefs::ListedEntry<'_>| {
             part.push((one.name.to_vec(), one.position));
             part.len() < 7
         };
@@ -89,14 +89,14 @@ fn a_list_goes_on_behind_each_entry() {
         (made..entries).for_each(|number| make(&member, root, number));
         made = entries;
         let mut all = Vec::new();
-        let visit = |one: densefs::Listed<'_>| {
+        let visit = |one: densefs::ListedEntry<'_>| {
             all.push((one.position, one.name.to_vec()));
             true
         };
         member.list_each(&Caller::ROOT, root, 0, visit).expect("it is a directory");
         for pair in all.windows(2) {
             let mut next = None;
-            let visit = |one: densefs::Listed<'_>| {
+            let visit = |one: densefs::ListedEntry<'_>| {
                 next = Some(one.name.to_vec());
                 false
             };
@@ -116,7 +116,7 @@ fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     (0..13_000).for_each(|number| make(&member, root, number));
     let mut alike = Vec::new();
-    let visit = |one: densefs::Listed<'_>| {
+    let visit = |one: densefs::ListedEntry<'_>| {
         alike.push(one.name.to_vec());
         one.position < 1 << 57
     };
@@ -131,7 +131,7 @@ fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
         let (mut listed, mut from) = (Vec::new(), 0);
         while listed.len() < alike.len() {
             let mut part = Vec::new();
-            let visit = |one: densefs::Listed<'_>| {
+            let visit = |one: densefs::ListedEntry<'_>| {
                 part.push((one.position, one.name.to_vec()));
                 part.len() < most
             };
@@ -155,7 +155,7 @@ fn a_further_name_is_listed_with_what_it_stands_for() {
     let file = hold(&member, root, &name(1)).expect("it is there").node;
     member.link_at(&caller, file, root, b"further").expect("there is room");
     let mut found = BTreeMap::new();
-    let visit = |one: densefs::Listed<'_>| {
+    let visit = |one: densefs::ListedEntry<'_>| {
         found.insert(one.name.to_vec(), (one.ino, one.type_bits));
         true
     };

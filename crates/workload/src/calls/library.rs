@@ -244,7 +244,7 @@ impl Calls for Library {
         _buffer: &mut [MaybeUninit<u8>],
         mut act: impl FnMut(&[u8]),
     ) -> Result<(), Errno> {
-        let visit = |one: densefs_process::Listed<'_>| {
+        let visit = |one: densefs_process::ListedEntry<'_>| {
             act(black_box(one.name));
             true
         };

@@ -127,7 +127,8 @@ fn bytes(file_set: &FileSet, role: Role, number: usize) -> Vec<u8> {
 fn listing(file_set: &FileSet, number: usize) -> Vec<String> {
     if let ReachedBy::ByLibrary(files) = file_set.reached() {
         let entries = files.read_directory(inside(files, &file_set.directory(number)));
-        let name = |one: densefs_process::Entry| String::from_utf8(one.name).expect("letters");
+        let name =
+            |one: densefs_process::DirectoryEntry| String::from_utf8(one.name).expect("letters");
         let mut names: Vec<String> = entries.expect("it is there").into_iter().map(name).collect();
         names.sort();
         return names;

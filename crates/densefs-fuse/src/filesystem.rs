@@ -20,18 +20,18 @@ use crate::answer::{
     AT_ONCE, BLOCK, answer_empty, answer_entry, attributes, caller, descriptor, errno, new_time,
     opened_for, type_of,
 };
-use crate::asked::Served;
+use crate::server::FuseServer;
 
 /// The largest write.
-const WRITE_MOST: u32 = 1 << 20;
+const WRITE_MAX: u32 = 1 << 20;
 
-impl Filesystem for Served {
+impl Filesystem for FuseServer {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // Optional: kernels that lack these work without them.
         for wanted in [InitFlags::FUSE_AUTO_INVAL_DATA, InitFlags::FUSE_PARALLEL_DIROPS] {
             config.add_capabilities(wanted).ok();
         }
-        config.set_max_write(WRITE_MOST).ok();
+        config.set_max_write(WRITE_MAX).ok();
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Filesystem for Served {
 
     fn readlink(&self, _request: &Request, number: INodeNo, reply: ReplyData) {
         let read = self.with(number, |core, node| {
-            let mut target = vec![0; densefs::PATH_MOST];
+            let mut target = vec![0; densefs::PATH_MAX];
             let length = core.read_link(node, &mut target)?;
             target.truncate(length);
             Ok(target)

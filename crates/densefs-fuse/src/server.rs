@@ -5,25 +5,25 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use densefs::modes::Caller;
-use densefs::{Errno, Member, Node, SetAttribute, Sought, Stat};
+use densefs::{Errno, Member, Node, SeekTarget, SetAttribute, Stat};
 use densefs_process::{DenseFs, ProcessSeams};
 use fuser::{INodeNo, ReplyEntry, ReplyXattr, Request};
 
 use crate::answer::{answer_entry, caller, errno};
-use crate::known::Known;
+use crate::known_inodes::KnownInodes;
 
 pub(crate) type Core = Member<'static, ProcessSeams>;
 
 /// A DenseFS, and the inodes that the kernel knows.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct FuseServer {
     pub(crate) files: DenseFs,
-    pub(crate) known: Known,
+    pub(crate) known: KnownInodes,
 }
 
-impl Served {
-    pub(crate) fn of(files: DenseFs) -> Result<Self, Errno> {
-        let known = Known::root_of(&files)?;
+impl FuseServer {
+    pub(crate) fn new(files: DenseFs) -> Result<Self, Errno> {
+        let known = KnownInodes::root_of(&files)?;
         Ok(Self { files, known })
     }
 
@@ -125,8 +125,8 @@ impl Served {
     /// Looks for data or a hole; the kernel asks for nothing else.
     pub(crate) fn look_for(&self, number: INodeNo, offset: i64, whence: i32) -> Result<i64, Errno> {
         let what = match whence {
-            libc::SEEK_DATA => Sought::Data,
-            libc::SEEK_HOLE => Sought::Hole,
+            libc::SEEK_DATA => SeekTarget::Data,
+            libc::SEEK_HOLE => SeekTarget::Hole,
             _ => return Err(Errno::INVAL),
         };
         let offset = u64::try_from(offset).map_err(|_| Errno::NXIO)?;
