@@ -24,7 +24,7 @@ pub(crate) struct KnownInodes {
     held: RwLock<HashMap<u64, KnownInode>>,
 }
 
-type Core = Member<'static, ProcessSeams>;
+pub(crate) type Core = Member<'static, ProcessSeams>;
 
 impl KnownInodes {
     /// Only the root, which the kernel never forgets.

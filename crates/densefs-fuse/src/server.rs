@@ -5,14 +5,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use densefs::modes::Caller;
-use densefs::{Errno, Member, Node, SeekTarget, SetAttribute, Stat};
-use densefs_process::{DenseFs, ProcessSeams};
+use densefs::{Errno, Node, SeekTarget, SetAttribute, Stat};
+use densefs_process::DenseFs;
 use fuser::{INodeNo, ReplyEntry, ReplyXattr, Request};
 
 use crate::answer::{answer_entry, caller, errno};
-use crate::known_inodes::KnownInodes;
-
-pub(crate) type Core = Member<'static, ProcessSeams>;
+use crate::known_inodes::{Core, KnownInodes};
 
 /// A DenseFS, and the inodes that the kernel knows.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ pub enum SetAttribute {
 
 /// The class of an attribute, by the prefix of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AttributeClass {
+enum Class {
     /// `user.`: for anybody who may read or write the file.
     User,
     /// `trusted.`: for root only.
@@ -42,7 +42,7 @@ enum AttributeClass {
     Security,
 }
 
-impl AttributeClass {
+impl Class {
     fn from_name(name: &[u8]) -> Result<Self, Errno> {
         if name.is_empty() || name.len() > NAME_MAX {
             return Err(Errno::RANGE);
@@ -129,7 +129,7 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         into: &mut [u8],
     ) -> Result<usize, Errno> {
-        let class = AttributeClass::from_name(name)?;
+        let class = Class::from_name(name)?;
         self.read_node(node, |line| {
             class.allow_reading(caller, self.mode(line.load(cell::MODE))?)?;
             let run = self.attributes_of(line)?;
@@ -158,9 +158,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let run = self.attributes_of(line)?;
             let mut length = 0;
             self.each_attribute(run, |found, name| {
-                if AttributeClass::from_name(name) == Ok(AttributeClass::Trusted)
-                    && !caller.may_all()
-                {
+                if Class::from_name(name) == Ok(Class::Trusted) && !caller.may_all() {
                     return Ok(true);
                 }
                 let end = length + found.name + 1;
@@ -220,17 +218,14 @@ impl<'a, S: Seams> Member<'a, S> {
         value: Option<&[u8]>,
         how: SetAttribute,
     ) -> Result<(), Errno> {
-        let class = AttributeClass::from_name(name)?;
+        let class = Class::from_name(name)?;
         let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             class.allow_change(caller, mode)?;
             let inode = self.inode(node.at, line)?;
             self.write_attributes(inode, name, value, how)
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     /// Rewrites all attributes, with a new value for this one, or without it.

@@ -249,20 +249,23 @@ mod tests {
     use crate::file::{Request, make};
     use densefs::flags;
 
+    fn attached(path: &Path) -> DenseFs {
+        let root = DenseFs::new_root(0o700);
+        make(path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
+        DenseFs::attach(path).expect("it was just made")
+    }
+
     #[test]
     fn an_arena_that_all_threads_have_left_is_not_mapped_any_more() {
         let place = tempfile::tempdir().expect("a directory");
         let maps = || std::fs::read_to_string("/proc/self/maps").expect("/proc is mounted");
         let count_mapped = || maps().matches("left-behind").count();
-        let attached = |name: &str| {
-            let path = place.path().join(name);
-            let root = DenseFs::new_root(0o700);
-            make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
-            let files = DenseFs::attach(&path).expect("it was just made");
+        let with_notes = |name: &str| {
+            let files = attached(&place.path().join(name));
             files.make_directory("notes", 0o700).expect("there is room");
             files
         };
-        let (first, second) = (attached("left-behind-1"), attached("left-behind-2"));
+        let (first, second) = (with_notes("left-behind-1"), with_notes("left-behind-2"));
         first.make_directory("more", 0o700).expect("there is room");
         assert_eq!(count_mapped(), 2);
         for files in [second, first] {
@@ -282,10 +285,7 @@ mod tests {
     #[test]
     fn what_is_opened_to_be_truncated_is_empty() {
         let place = tempfile::tempdir().expect("a directory");
-        let path = place.path().join("arena");
-        let root = DenseFs::new_root(0o700);
-        make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
-        let files = DenseFs::attach(&path).expect("it was just made");
+        let files = attached(&place.path().join("arena"));
         let file = files.open("/notes", flags::WRITE | flags::CREATE, 0o600).expect("room");
         file.write(b"it rains").expect("there is room");
         files.open("/notes", flags::WRITE, 0).expect("it is there");
@@ -298,10 +298,7 @@ mod tests {
     #[test]
     fn all_threads_of_a_process_have_one_working_directory() {
         let place = tempfile::tempdir().expect("a directory");
-        let path = place.path().join("arena");
-        let root = DenseFs::new_root(0o700);
-        make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
-        let files = DenseFs::attach(&path).expect("it was just made");
+        let files = attached(&place.path().join("arena"));
         for (directory, file) in [("/one", "/one/first"), ("/two", "/two/second")] {
             files.make_directory(directory, 0o700).expect("there is room");
             files.open(file, flags::WRITE | flags::CREATE, 0o600).expect("there is room");

@@ -69,7 +69,7 @@ impl Drop for Leaver {
 
 thread_local! {
     static LEAVER: Leaver = const { Leaver };
-    /// The thread's seats in arenas other than the one it used last.
+    /// The thread's slots in arenas other than the one it used last.
     static OTHERS: RefCell<Vec<ThreadSlot>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -137,7 +137,7 @@ fn another(
 ) -> Result<Box<ThreadSlot>, Errno> {
     let kept = OTHERS.try_with(|others| {
         let mut others = others.try_borrow_mut().ok()?;
-        // Seats that a fork has made invalid are dropped.
+        // Slots that a fork has made invalid are dropped.
         others.extend(last.map(|slot| *slot));
         others.retain(|slot| slot.record == slot.attachment().record());
         let found = others.iter().position(|slot| slot.is_in(attachment))?;
@@ -174,7 +174,7 @@ pub(crate) fn leave(attachment: &Arc<Attachment>) {
     });
 }
 
-/// Forgets the seats of this thread that were its parent's.
+/// Forgets the slots of this thread that were its parent's.
 pub(crate) fn forget_parents() {
     drop(last::take());
     OTHERS.with(|others| {

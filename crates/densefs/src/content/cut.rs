@@ -33,10 +33,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             Ok(())
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     /// Frees what a file, which is locked, has past `size`, a little at a time. The file shrinks

@@ -77,10 +77,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             Ok(())
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     fn allocate_locked(&self, inode: &Inode<'a>, offset: u64, end: u64) -> Result<(), Errno> {

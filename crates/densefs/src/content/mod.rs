@@ -133,10 +133,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let inode = self.lock_node(&node)?;
         let done =
             self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     /// Appends to a file; returns the number of bytes written, and their offset.
@@ -151,10 +148,7 @@ impl<'a, S: Seams> Member<'a, S> {
             end.ok_or(Errno::FBIG)?;
             Ok((self.write_locked(node.at, inode, offset, from)?, offset))
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     fn write_locked(
@@ -249,8 +243,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(from.len())
     }
 
-    /// Writes to pages of a hole, at most `max_pages` and as many contiguous ones as can be had. At the end of the file,
-    /// the last page gets only the lines it needs.
+    /// Writes to pages of a hole: at most `max_pages`, as many contiguous ones as can be had. At
+    /// the end of the file, the last page gets only the lines it needs.
     fn write_new(
         &self,
         inode: &Inode<'a>,

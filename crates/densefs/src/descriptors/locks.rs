@@ -102,13 +102,8 @@ impl<'a, S: Seams> Member<'a, S> {
         } else {
             LockOwner::Description { description: open.entry.description().0 }
         };
-        FileLock {
-            owner,
-            is_exclusive,
-            start: range.start,
-            end: range.end,
-            pid: pid.unwrap_or(u32::MAX),
-        }
+        let &Range { start, end } = range;
+        FileLock { owner, is_exclusive, start, end, pid: pid.unwrap_or(u32::MAX) }
     }
 }
 

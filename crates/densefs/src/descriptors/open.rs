@@ -134,11 +134,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put(node.at, cell::OPENS, opens);
                 self.describe(node.at, how)
             });
-            if opened.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(opened.is_ok());
             match opened {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
                 opened => return opened,

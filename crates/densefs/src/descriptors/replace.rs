@@ -48,11 +48,7 @@ impl<'a, S: Seams> Member<'a, S> {
             };
             let line = self.lock_description(old)?;
             let done = self.replace_locked(new, old, line, flags);
-            if done.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(done.is_ok());
             self.settle_if_possible();
             if done == Err(Errno::BUSY) {
                 let inode = self.inode_of_entry(&new)?;
@@ -63,8 +59,9 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Logs the replacement; `description`, the old one, is locked. [`Errno::BUSY`] if another thread holds
-    /// the new inode's lock: either inode may come first in the lock order, so this must not wait.
+    /// Logs the replacement; `description`, the old one, is locked. [`Errno::BUSY`] if another
+    /// thread holds the new inode's lock: either inode may come first in the lock order, so this
+    /// must not wait.
     fn replace_locked(
         &self,
         new: TableEntry,

@@ -279,11 +279,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
                 Ok(())
             });
-            if done.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(done.is_ok());
             self.settle_if_possible();
             done
         })
@@ -423,11 +419,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put(at, description::REFERENCES, references.ok_or(Errno::NFILE)?);
                 Ok(self.put_entry(vacant(self)?, entry_of(at, flags)))
             });
-            if done.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(done.is_ok());
             done
         })
     }

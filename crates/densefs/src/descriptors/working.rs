@@ -56,11 +56,7 @@ impl<'a, S: Seams> Member<'a, S> {
         loop {
             self.ready(1)?;
             let done = self.put_working_directory(caller, to);
-            if done.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(done.is_ok());
             self.settle_if_possible();
             match done {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,

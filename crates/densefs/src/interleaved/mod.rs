@@ -82,7 +82,7 @@ impl Scene<'_> {
 /// An operation of a run: its actor, when it began and ended, and what it returned; nothing if the
 /// actor died.
 #[derive(Clone, Debug)]
-struct Operation {
+struct Call {
     actor: usize,
     began: usize,
     over: Option<(usize, String)>,
@@ -90,7 +90,7 @@ struct Operation {
 
 /// The outcome of a run.
 struct Outcome {
-    done: Vec<Operation>,
+    done: Vec<Call>,
     looks: String,
     moments: Vec<Moment>,
     stores: Vec<usize>,
@@ -298,17 +298,11 @@ fn result_of(member: &Player<'_>, act: Act) -> String {
 }
 
 /// Runs a script, and notes what each operation returned.
-fn play(
-    member: &Player<'_>,
-    script: &[Act],
-    actor: usize,
-    stage: &Stage,
-    done: &Mutex<Vec<Operation>>,
-) {
+fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: &Mutex<Vec<Call>>) {
     for &act in script {
         let place = {
             let mut done = done.lock().expect("nobody panics");
-            done.push(Operation { actor, began: stage.now(), over: None });
+            done.push(Call { actor, began: stage.now(), over: None });
             done.len() - 1
         };
         let returned = result_of(member, act);

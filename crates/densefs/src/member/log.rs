@@ -108,6 +108,25 @@ impl<S: Seams> Member<'_, S> {
         }
     }
 
+    /// Ends an operation that holds one lock and has committed what it wants.
+    #[inline(always)]
+    pub(crate) fn finish<T>(&self, done: T) -> T {
+        self.forget();
+        self.unlock();
+        self.settle_if_possible();
+        done
+    }
+
+    /// Commits what is in the log or discards it, and releases all locks.
+    #[inline(always)]
+    pub(crate) fn commit_if(&self, is_done: bool) {
+        if is_done {
+            self.commit();
+        }
+        self.forget();
+        self.unlock_all();
+    }
+
     /// Applies the first `entries` entries of a log.
     #[inline(never)]
     pub(crate) fn redo(&self, log: &Log<'_>, entries: u32) {

@@ -36,8 +36,8 @@ pub(crate) enum Evidence {
     Working,
 }
 
-/// The descriptor by which a node is open: a process' record, an index into its table, and the entry
-/// there.
+/// The descriptor by which a node is open: a process' record, an index into its table, and the
+/// entry there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenEvidence {
     pub(crate) of: Ref,

@@ -124,10 +124,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn set_times(&self, node: Node, times: NewTimes) -> Result<(), Errno> {
         let line = self.lock_node(&node)?;
         let done = self.inode(node.at, line).and_then(|inode| self.write_times(inode, times));
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     fn write_times(&self, mut inode: Inode<'a>, times: NewTimes) -> Result<(), Errno> {

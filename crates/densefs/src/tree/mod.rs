@@ -8,6 +8,7 @@
 mod attributes;
 mod glance;
 mod make;
+mod path;
 mod rename;
 mod walk;
 
@@ -25,9 +26,11 @@ use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
+pub use path::{Follow, LastName};
+pub(crate) use path::{MissingName, Reached};
 pub use rename::Rename;
-pub(crate) use walk::{FOLLOWED_MAX, MissingName, Reached};
-pub use walk::{Follow, LastName, PATH_MAX};
+pub(crate) use walk::FOLLOWED_MAX;
+pub use walk::PATH_MAX;
 
 /// Most names of an inode; for a directory, most subdirectories plus two.
 const LINKS_MAX: u16 = 65_000;

@@ -33,16 +33,16 @@ struct LockedEntry<'a> {
     mode: Mode,
 }
 
-/// A rename of one entry.
+/// Both ends of a rename: the directories, and the names in them.
 #[derive(Clone, Copy, Debug)]
-struct Move<'a, 'n> {
+struct RenameEnds<'a, 'n> {
     from: Parent<'a>,
     to: Parent<'a>,
     old: Name<'n>,
     new: Name<'n>,
 }
 
-impl Move<'_, '_> {
+impl RenameEnds<'_, '_> {
     fn is_across(&self) -> bool {
         self.from.at != self.to.at
     }
@@ -68,10 +68,10 @@ impl<'a, S: Seams> Member<'a, S> {
         let (old, new) = (self.new_name(old.name, Errno::BUSY)?, self.new_name(new.name, taken)?);
         self.ready(0)?;
         let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
-            let renaming = Move { from, to, old, new };
+            let ends = RenameEnds { from, to, old, new };
             match how {
-                Rename::Exchange => self.exchange(caller, &renaming),
-                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &renaming, how),
+                Rename::Exchange => self.exchange(caller, &ends),
+                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &ends, how),
             }
         });
         if done.is_ok() {
@@ -163,52 +163,52 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_entry(
         &self,
         caller: &Caller<'_>,
-        renaming: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         how: Rename,
     ) -> Result<(), Errno> {
         let (source, target) = loop {
-            let source = self.find(renaming.from.line, &renaming.old)?.ok_or(Errno::NOENT)?;
-            match self.search(renaming.to.at, renaming.to.line, &renaming.new)? {
+            let source = self.find(ends.from.line, &ends.old)?.ok_or(Errno::NOENT)?;
+            match self.search(ends.to.at, ends.to.line, &ends.new)? {
                 Search::Found(target) => break (source, target),
                 Search::Vacant(vacancy) => {
-                    let run = self.obtain_name(&renaming.new)?;
-                    self.check_ends(renaming, &source, None)?;
+                    let run = self.obtain_name(&ends.new)?;
+                    self.check_ends(ends, &source, None)?;
                     let source = self.side(source)?;
-                    return self.move_to_new(caller, renaming, &source, &vacancy, run);
+                    return self.move_to_new(caller, ends, &source, &vacancy, run);
                 }
                 // Growing the table moves both entries.
-                Search::Full => self.grow(renaming.to.at, renaming.to.line)?,
+                Search::Full => self.grow(ends.to.at, ends.to.line)?,
             }
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
         }
-        self.check_ends(renaming, &source, Some(&target))?;
+        self.check_ends(ends, &source, Some(&target))?;
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
-        let is_short = renaming.new.is_short();
-        let run = if is_short { Ref::NONE } else { self.obtain_run(renaming.new.lines())? };
+        let is_short = ends.new.is_short();
+        let run = if is_short { Ref::NONE } else { self.obtain_run(ends.new.lines())? };
         let (source, target) = self.sides(source, target)?;
-        self.move_over(caller, renaming, &source, &target, run)
+        self.move_over(caller, ends, &source, &target, run)
     }
 
     /// Checks that no directory would move into itself, and that no directory above the source
     /// would be replaced.
     fn check_ends(
         &self,
-        renaming: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         source: &Entry<'a>,
         target: Option<&Entry<'a>>,
     ) -> Result<(), Errno> {
-        if !renaming.is_across() {
+        if !ends.is_across() {
             return Ok(());
         }
-        if self.is_below(renaming.to.at, self.inode_of(source)?.0)? {
+        if self.is_below(ends.to.at, self.inode_of(source)?.0)? {
             return Err(Errno::INVAL);
         }
         match target {
-            Some(target) if self.is_below(renaming.from.at, self.inode_of(target)?.0)? => {
+            Some(target) if self.is_below(ends.from.at, self.inode_of(target)?.0)? => {
                 Err(Errno::NOTEMPTY)
             }
             _ => Ok(()),
@@ -219,33 +219,33 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_to_new(
         &self,
         caller: &Caller<'_>,
-        renaming: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         source: &LockedEntry<'a>,
         vacancy: &Vacancy,
         run: Ref,
     ) -> Result<(), Errno> {
-        self.check_source(caller, renaming, source)?;
+        self.check_source(caller, ends, source)?;
         let is_directory = source.mode.is_directory();
-        let to_links = renaming.to.line.load(cell::LINKS);
-        if is_directory && renaming.is_across() && to_links >= LINKS_MAX {
+        let to_links = ends.to.line.load(cell::LINKS);
+        if is_directory && ends.is_across() && to_links >= LINKS_MAX {
             return Err(Errno::MLINK);
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &renaming.new, run)?;
+        self.put_name(source, &ends.new, run)?;
         self.place_entry(vacancy, source.entry.cell);
-        let entries = renaming.from.entries();
-        if renaming.is_across() {
+        let entries = ends.from.entries();
+        if ends.is_across() {
             let left = entries.wrapping_sub(1);
-            self.clear_entry(renaming.from.at, renaming.from.line, &source.entry, left)?;
-            self.put(renaming.from.at, cell::ENTRIES, left);
-            self.put(renaming.to.at, cell::ENTRIES, renaming.to.entries().wrapping_add(1));
+            self.clear_entry(ends.from.at, ends.from.line, &source.entry, left)?;
+            self.put(ends.from.at, cell::ENTRIES, left);
+            self.put(ends.to.at, cell::ENTRIES, ends.to.entries().wrapping_add(1));
             if is_directory {
-                self.put(renaming.to.at, cell::LINKS, to_links.wrapping_add(1));
+                self.put(ends.to.at, cell::LINKS, to_links.wrapping_add(1));
             }
         } else {
-            self.clear_entry(renaming.from.at, renaming.from.line, &source.entry, entries)?;
+            self.clear_entry(ends.from.at, ends.from.line, &source.entry, entries)?;
         }
-        self.arrive(renaming, source, now);
+        self.arrive(ends, source, now);
         Ok(())
     }
 
@@ -253,13 +253,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_over(
         &self,
         caller: &Caller<'_>,
-        renaming: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         source: &LockedEntry<'a>,
         target: &LockedEntry<'a>,
         run: Ref,
     ) -> Result<(), Errno> {
-        self.check_source(caller, renaming, source)?;
-        may_remove(renaming.to.mode, target.mode, caller)?;
+        self.check_source(caller, ends, source)?;
+        may_remove(ends.to.mode, target.mode, caller)?;
         match (source.mode.is_directory(), target.mode.is_directory()) {
             (true, false) => return Err(Errno::NOTDIR),
             (false, true) => return Err(Errno::ISDIR),
@@ -267,18 +267,18 @@ impl<'a, S: Seams> Member<'a, S> {
             (true, true) | (false, false) => {}
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &renaming.new, run)?;
-        self.replace_entry(renaming.to.at, renaming.to.line, &target.entry, source.entry.cell)?;
-        let left = renaming.from.entries().wrapping_sub(1);
-        self.clear_entry(renaming.from.at, renaming.from.line, &source.entry, left)?;
-        self.put(renaming.from.at, cell::ENTRIES, left);
+        self.put_name(source, &ends.new, run)?;
+        self.replace_entry(ends.to.at, ends.to.line, &target.entry, source.entry.cell)?;
+        let left = ends.from.entries().wrapping_sub(1);
+        self.clear_entry(ends.from.at, ends.from.line, &source.entry, left)?;
+        self.put(ends.from.at, cell::ENTRIES, left);
         self.drop_name(&target.entry, target.at)?;
         self.lose_link(target.at, target.inode, target.mode, now)?;
-        if !renaming.is_across() && target.mode.is_directory() {
-            let links = renaming.from.line.load(cell::LINKS).wrapping_sub(1);
-            self.put(renaming.from.at, cell::LINKS, links);
+        if !ends.is_across() && target.mode.is_directory() {
+            let links = ends.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(ends.from.at, cell::LINKS, links);
         }
-        self.arrive(renaming, source, now);
+        self.arrive(ends, source, now);
         Ok(())
     }
 
@@ -286,13 +286,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn check_source(
         &self,
         caller: &Caller<'_>,
-        renaming: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         source: &LockedEntry<'a>,
     ) -> Result<(), Errno> {
-        renaming.from.mode.allow(caller, WRITE)?;
-        renaming.to.mode.allow(caller, WRITE)?;
-        may_remove(renaming.from.mode, source.mode, caller)?;
-        if renaming.is_across() && source.mode.is_directory() {
+        ends.from.mode.allow(caller, WRITE)?;
+        ends.to.mode.allow(caller, WRITE)?;
+        may_remove(ends.from.mode, source.mode, caller)?;
+        if ends.is_across() && source.mode.is_directory() {
             // Its `..` changes.
             source.mode.allow(caller, WRITE)?;
         }
@@ -301,16 +301,16 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Logs the new parent of a moved directory and the old parent's link count, and all new times.
     /// The caller updates the new parent's counts.
-    fn arrive(&self, renaming: &Move<'a, '_>, source: &LockedEntry<'a>, now: u64) {
-        if renaming.is_across() && source.mode.is_directory() {
-            self.put(source.at, cell::PARENT, renaming.to.at.0);
-            let links = renaming.from.line.load(cell::LINKS).wrapping_sub(1);
-            self.put(renaming.from.at, cell::LINKS, links);
+    fn arrive(&self, ends: &RenameEnds<'a, '_>, source: &LockedEntry<'a>, now: u64) {
+        if ends.is_across() && source.mode.is_directory() {
+            self.put(source.at, cell::PARENT, ends.to.at.0);
+            let links = ends.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(ends.from.at, cell::LINKS, links);
         }
         self.put_changed(source.at, source.inode, now);
-        self.touch(&renaming.from, now);
-        if renaming.is_across() {
-            self.touch(&renaming.to, now);
+        self.touch(&ends.from, now);
+        if ends.is_across() {
+            self.touch(&ends.to, now);
         }
     }
 
@@ -332,23 +332,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Swaps the names of two entries.
-    fn exchange(&self, caller: &Caller<'_>, renaming: &Move<'a, '_>) -> Result<(), Errno> {
-        let source = self.find(renaming.from.line, &renaming.old)?.ok_or(Errno::NOENT)?;
-        let target = self.find(renaming.to.line, &renaming.new)?.ok_or(Errno::NOENT)?;
-        self.check_ends(renaming, &source, None)?;
-        if renaming.is_across() && self.is_below(renaming.from.at, self.inode_of(&target)?.0)? {
+    fn exchange(&self, caller: &Caller<'_>, ends: &RenameEnds<'a, '_>) -> Result<(), Errno> {
+        let source = self.find(ends.from.line, &ends.old)?.ok_or(Errno::NOENT)?;
+        let target = self.find(ends.to.line, &ends.new)?.ok_or(Errno::NOENT)?;
+        self.check_ends(ends, &source, None)?;
+        if ends.is_across() && self.is_below(ends.from.at, self.inode_of(&target)?.0)? {
             return Err(Errno::INVAL);
         }
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
         let (source, target) = self.sides(source, target)?;
-        self.check_source(caller, renaming, &source)?;
-        self.check_source(
-            caller,
-            &Move { from: renaming.to, to: renaming.from, ..*renaming },
-            &target,
-        )?;
+        self.check_source(caller, ends, &source)?;
+        self.check_source(caller, &RenameEnds { from: ends.to, to: ends.from, ..*ends }, &target)?;
         let now = self.seams().now_ns();
         for (gets, of) in [(&source, &target), (&target, &source)] {
             for word in 0..cell::NAME_WORDS {
@@ -359,39 +355,39 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(gets.entry.cell, cell::NAME_LENGTH, length);
             self.put_changed(gets.at, gets.inode, now);
         }
-        self.replace_entry(renaming.from.at, renaming.from.line, &source.entry, target.entry.cell)?;
-        self.replace_entry(renaming.to.at, renaming.to.line, &target.entry, source.entry.cell)?;
-        self.exchange_parents(renaming, &source, &target);
-        self.touch(&renaming.from, now);
-        self.touch(&renaming.to, now);
+        self.replace_entry(ends.from.at, ends.from.line, &source.entry, target.entry.cell)?;
+        self.replace_entry(ends.to.at, ends.to.line, &target.entry, source.entry.cell)?;
+        self.exchange_parents(ends, &source, &target);
+        self.touch(&ends.from, now);
+        self.touch(&ends.to, now);
         Ok(())
     }
 
     fn exchange_parents(
         &self,
-        renaming: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         source: &LockedEntry<'a>,
         target: &LockedEntry<'a>,
     ) {
         let is_directory = (source.mode.is_directory(), target.mode.is_directory());
-        if !renaming.is_across() {
+        if !ends.is_across() {
             return;
         }
         if is_directory.0 {
-            self.put(source.at, cell::PARENT, renaming.to.at.0);
+            self.put(source.at, cell::PARENT, ends.to.at.0);
         }
         if is_directory.1 {
-            self.put(target.at, cell::PARENT, renaming.from.at.0);
+            self.put(target.at, cell::PARENT, ends.from.at.0);
         }
-        let (from, to) = (renaming.from.line.load(cell::LINKS), renaming.to.line.load(cell::LINKS));
+        let (from, to) = (ends.from.line.load(cell::LINKS), ends.to.line.load(cell::LINKS));
         match is_directory {
             (true, false) => {
-                self.put(renaming.from.at, cell::LINKS, from.wrapping_sub(1));
-                self.put(renaming.to.at, cell::LINKS, to.wrapping_add(1));
+                self.put(ends.from.at, cell::LINKS, from.wrapping_sub(1));
+                self.put(ends.to.at, cell::LINKS, to.wrapping_add(1));
             }
             (false, true) => {
-                self.put(renaming.from.at, cell::LINKS, from.wrapping_add(1));
-                self.put(renaming.to.at, cell::LINKS, to.wrapping_sub(1));
+                self.put(ends.from.at, cell::LINKS, from.wrapping_add(1));
+                self.put(ends.to.at, cell::LINKS, to.wrapping_sub(1));
             }
             (true, true) | (false, false) => {}
         }

@@ -4,14 +4,13 @@
 //! evidence for the next step ([`Node`]). If anything on the way has become something else
 //! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::again`] starts over.
 
-use super::EntryName;
 use super::glance::Start;
+use super::path::{Follow, LastName, MissingName, Reached, first_slash, split_first, split_last};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::{Evidence, Member, Node};
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
-use crate::name::{self, NAME_MAX, word_of};
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
@@ -21,102 +20,6 @@ pub const PATH_MAX: usize = 4_095;
 pub(crate) const FOLLOWED_MAX: u32 = 40;
 /// How often an operation is retried before it fails. Only malice could invalidate it that often.
 const TRIES_MAX: u32 = 1 << 20;
-
-/// What a symbolic link at the end of a path stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
-    /// What it refers to.
-    Yes,
-    /// The link itself.
-    No,
-}
-
-/// The last name of a path, and its directory, whether or not the name exists.
-#[derive(Clone, Copy, Debug)]
-pub struct LastName<'p> {
-    /// The directory.
-    pub directory: Node,
-    /// The name; empty if the path is that of the root, or of the directory from which it starts.
-    pub name: &'p [u8],
-    /// Whether slashes follow, so that it must be a directory.
-    pub is_directory: bool,
-}
-
-impl LastName<'_> {
-    /// The entry that has the name, or would have it.
-    #[inline(always)]
-    #[must_use]
-    pub fn entry(&self) -> EntryName<'_> {
-        EntryName { directory: &self.directory, name: self.name }
-    }
-}
-
-/// How far a walk got: an inode, and the directory in which it was found.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reached {
-    pub(crate) directory: Node,
-    pub(crate) node: Node,
-}
-
-/// A name at the end of a symbolic link's target that does not exist, so that a file can be created
-/// there.
-#[derive(Debug)]
-pub(crate) struct MissingName {
-    pub(crate) directory: Option<Node>,
-    name: [u8; NAME_MAX],
-    length: usize,
-}
-
-impl MissingName {
-    pub(crate) fn new() -> Self {
-        Self { directory: None, name: [0; NAME_MAX], length: 0 }
-    }
-
-    pub(crate) fn name(&self) -> &[u8] {
-        self.name.get(..self.length).unwrap_or_default()
-    }
-
-    fn note(&mut self, directory: Node, name: &[u8]) {
-        if let Some(into) = self.name.get_mut(..name.len()) {
-            into.copy_from_slice(name);
-            (self.directory, self.length) = (Some(directory), name.len());
-        }
-    }
-}
-
-/// Splits off the first name of a path: the name, empty if there is none, and the rest.
-#[inline(always)]
-fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
-    let mut path = path;
-    while let [b'/', rest @ ..] = path {
-        path = rest;
-    }
-    path.split_at(first_slash(path))
-}
-
-/// The position of the first slash; the length if there is none.
-#[inline(always)]
-fn first_slash(path: &[u8]) -> usize {
-    let (mut at, mut rest) = (0, path);
-    while let Some((eight, behind)) = rest.split_first_chunk() {
-        if let Some(slash) = name::first_slash(u64::from_le_bytes(*eight)) {
-            return at + slash;
-        }
-        (at, rest) = (at + 8, behind);
-    }
-    // The zeros after the end are not slashes.
-    name::first_slash(word_of(rest)).map_or(path.len(), |slash| at + slash)
-}
-
-/// Splits off the last name of a path: what comes before, the name, and whether slashes follow it.
-#[inline]
-fn split_last(path: &[u8]) -> (&[u8], &[u8], bool) {
-    let to = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
-    let (whole, slashes) = path.split_at(to);
-    let from = whole.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
-    let (before, name) = whole.split_at(from);
-    (before, name, !slashes.is_empty())
-}
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Retries an operation as long as it fails with [`Errno::STALE`].
@@ -314,6 +217,12 @@ impl<'a, S: Seams> Member<'a, S> {
         if name.first() == Some(&b'.') && name.len() <= 2 {
             return self.step_dots(caller, directory, name);
         }
+        self.step_name(caller, directory, name)
+    }
+
+    /// A step to a name that is neither `.` nor `..`.
+    #[inline(always)]
+    fn step_name(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         let name = self.name(name);
         self.found_in(directory, |line| {
             self.directory_mode(line)?.allow(caller, EXECUTE)?;
@@ -335,14 +244,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.directory_mode(line)?.allow(caller, EXECUTE)?;
                 Ok(Ref(line.load(cell::PARENT)))
             }),
-            _ => {
-                let name = self.name(name);
-                self.found_in(directory, |line| {
-                    self.directory_mode(line)?.allow(caller, EXECUTE)?;
-                    let entry = self.find(line, &name?)?.ok_or(Errno::NOENT)?;
-                    Ok(self.inode_of(&entry)?.0)
-                })
-            }
+            _ => self.step_name(caller, directory, name),
         }
     }
 
@@ -459,9 +361,7 @@ impl<'a, S: Seams> Member<'a, S> {
 #[cfg(test)]
 mod tests {
     use core::cell::Cell;
-    use std::vec;
 
-    use super::{split_first, split_last};
     use crate::format::{FormatRequest, make};
     use crate::member::Member;
     use crate::memory::Memory;
@@ -493,22 +393,5 @@ mod tests {
         });
         assert_eq!(found, Ok(root));
         assert!(looks.get() > 1, "nothing changed");
-    }
-
-    #[test]
-    fn paths_come_apart_whatever_their_slashes() {
-        assert_eq!(split_first(b"//a/b/"), (&b"a"[..], &b"/b/"[..]));
-        assert_eq!(split_first(b"//"), (&b""[..], &b""[..]));
-        for length in 0..30 {
-            let name = vec![b'.'; length];
-            assert_eq!(split_first(&name), (&name[..], &b""[..]));
-            for rest in [&b"/"[..], b"/b", b"/0/0/0/0/0/0/0/0"] {
-                let path = [&name[..], rest].concat();
-                assert!(length == 0 || split_first(&path) == (&name[..], rest), "{length}");
-            }
-        }
-        assert_eq!(split_last(b"/a//b//"), (&b"/a//"[..], &b"b"[..], true));
-        assert_eq!(split_last(b"b"), (&b""[..], &b"b"[..], false));
-        assert_eq!(split_last(b"///"), (&b""[..], &b""[..], true));
     }
 }
