@@ -83,7 +83,7 @@ pub(crate) fn number(descriptor: c_int) -> Result<u32, Errno> {
 }
 
 /// An offset or a length, which must not be negative.
-pub(crate) fn place(at: libc::off_t) -> Result<u64, Errno> {
+pub(crate) fn non_negative(at: libc::off_t) -> Result<u64, Errno> {
     u64::try_from(at).map_err(|_| Errno::INVAL)
 }
 

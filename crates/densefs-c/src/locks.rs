@@ -38,7 +38,7 @@ pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Res
     match command {
         libc::F_GETLK | libc::F_OFD_GETLK => {
             let exclusive = exclusive.ok_or(Errno::INVAL)?;
-            match files.range_in_the_way(file, range, exclusive)? {
+            match files.conflicting_lock_of_range(file, range, exclusive)? {
                 None => lock.l_type = short(libc::F_UNLCK),
                 Some(other) => {
                     let kind = if other.is_exclusive { libc::F_WRLCK } else { libc::F_RDLCK };

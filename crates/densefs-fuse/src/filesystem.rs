@@ -36,7 +36,7 @@ impl Filesystem for FuseServer {
     }
 
     fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        answer_entry(self.files.with_core(|core| self.entered(core, parent, name)), reply);
+        answer_entry(self.files.with_core(|core| self.look_up(core, parent, name)), reply);
     }
 
     fn forget(&self, _request: &Request, number: INodeNo, times: u64) {
@@ -233,7 +233,7 @@ impl Filesystem for FuseServer {
         let how = opened_for(how.cast_unsigned()) | flags::CREATE | flags::NO_FOLLOW | exclusive;
         let created = self.with(parent, |core, at| {
             let opened = core.open(&caller(request), at, name.as_bytes(), how, mode & 0o7777)?;
-            match core.again(|| self.known.enter(core, core.node(opened)?)) {
+            match core.retry(|| self.known.enter(core, core.node(opened)?)) {
                 Ok(stat) => Ok((opened, stat)),
                 Err(why) => {
                     core.close(opened)?;

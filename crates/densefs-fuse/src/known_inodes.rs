@@ -28,7 +28,7 @@ pub(crate) type Core = Member<'static, ProcessSeams>;
 
 impl KnownInodes {
     /// Only the root, which the kernel never forgets.
-    pub(crate) fn root_of(files: &DenseFs) -> Result<Self, Errno> {
+    pub(crate) fn with_root(files: &DenseFs) -> Result<Self, Errno> {
         let descriptor = files.with_core(|core| hold(core, core.root()?))?;
         let held = HashMap::from([(ROOT, KnownInode { descriptor, lookups: u64::MAX })]);
         Ok(Self { held: RwLock::new(held) })
@@ -44,7 +44,7 @@ impl KnownInodes {
     /// Counts a lookup of an inode by the kernel.
     pub(crate) fn enter(&self, core: &Core, found: Node) -> Result<Stat, Errno> {
         let descriptor = hold(core, found)?;
-        let stat = core.again(|| core.stat(core.node(descriptor)?))?;
+        let stat = core.retry(|| core.stat(core.node(descriptor)?))?;
         let number = self.number(core, &stat)?;
         let is_new = {
             let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);

@@ -21,7 +21,7 @@ pub(crate) struct FuseServer {
 
 impl FuseServer {
     pub(crate) fn new(files: DenseFs) -> Result<Self, Errno> {
-        let known = KnownInodes::root_of(&files)?;
+        let known = KnownInodes::with_root(&files)?;
         Ok(Self { files, known })
     }
 
@@ -31,7 +31,7 @@ impl FuseServer {
         number: INodeNo,
         act: impl Fn(&Core, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.files.with_core(|core| core.again(|| act(core, self.known.node(core, number.0)?)))
+        self.files.with_core(|core| core.retry(|| act(core, self.known.node(core, number.0)?)))
     }
 
     pub(crate) fn stat(&self, core: &Core, node: Node) -> Result<Stat, Errno> {
@@ -40,13 +40,13 @@ impl FuseServer {
     }
 
     /// Looks up a name for the kernel, which then knows the inode.
-    pub(crate) fn entered(
+    pub(crate) fn look_up(
         &self,
         core: &Core,
         parent: INodeNo,
         name: &OsStr,
     ) -> Result<Stat, Errno> {
-        core.again(|| {
+        core.retry(|| {
             let directory = self.known.node(core, parent.0)?;
             let found = core.step(&Caller::ROOT, directory, name.as_bytes())?;
             self.known.enter(core, found)
@@ -63,7 +63,7 @@ impl FuseServer {
     ) {
         let made = self.with(parent, |core, directory| make(core, directory));
         let made =
-            made.and_then(|()| self.files.with_core(|core| self.entered(core, parent, name)));
+            made.and_then(|()| self.files.with_core(|core| self.look_up(core, parent, name)));
         answer_entry(made, reply);
     }
 

@@ -76,7 +76,7 @@ impl DenseFs {
         tell: &mut dyn FnMut(&Stat),
     ) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 let from = base.node(member, path)?;
                 member.stat_path(caller, from, path, follow, &mut *tell)
             })

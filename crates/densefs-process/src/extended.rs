@@ -79,7 +79,7 @@ impl DenseFs {
         match of {
             XattrTarget::Named(path, follow) => self.with_node(Base::Working, path, follow, act),
             XattrTarget::Open(descriptor) => self.with(|member, caller| {
-                member.again(|| {
+                member.retry(|| {
                     if member.flags(descriptor)? & densefs::flags::PATH != 0 {
                         return Err(Errno::BADF);
                     }

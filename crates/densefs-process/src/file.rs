@@ -175,7 +175,7 @@ pub(crate) fn at(path: &Path, what: &'static str) -> impl FnOnce(io::Error) -> A
 
 /// Parameters of a new arena.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct NewArena {
     /// Its size: whole pages of 4 KiB. Space is only taken as needed.
     pub bytes: u64,
     /// The root directory's owner, group and permissions.
@@ -192,12 +192,12 @@ pub struct Request {
 ///
 /// # Examples
 /// ```
-/// use densefs_process::{DenseFs, Mode, Request, flags, make};
+/// use densefs_process::{DenseFs, Mode, NewArena, flags, make};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("arena");
 /// let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-/// make(&path, &Request { bytes: 64 << 20, root, overwrites: false })?;
+/// make(&path, &NewArena { bytes: 64 << 20, root, overwrites: false })?;
 /// let files = DenseFs::attach(&path)?;
 /// files.make_directory("notes", 0o755)?;
 /// let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?;
@@ -205,7 +205,7 @@ pub struct Request {
 /// assert_eq!(files.stat("/notes/today")?.size, 8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn make(path: &Path, request: &Request) -> Result<(), ArenaError> {
+pub fn make(path: &Path, request: &NewArena) -> Result<(), ArenaError> {
     let pages = request.bytes / PAGE_BYTES;
     let fits = (BYTES_MIN..=BYTES_MAX).contains(&request.bytes);
     if !fits || !request.bytes.is_multiple_of(PAGE_BYTES) {
@@ -230,7 +230,7 @@ fn replace(
     path: &Path,
     options: &OpenOptions,
     lines: u32,
-    request: &Request,
+    request: &NewArena,
 ) -> Result<(), ArenaError> {
     let exists = || ArenaError::Exists { path: path.to_owned() };
     let there = std::fs::symlink_metadata(path).map_err(at(path, "look at"))?;
@@ -271,7 +271,7 @@ fn begins_like_one(file: &File) -> io::Result<bool> {
 }
 
 /// Makes it in an empty file.
-fn fill(path: &Path, file: &File, lines: u32, request: &Request) -> Result<(), ArenaError> {
+fn fill(path: &Path, file: &File, lines: u32, request: &NewArena) -> Result<(), ArenaError> {
     file.set_len(request.bytes).map_err(at(path, "lengthen"))?;
     let mapping = Mapping::new(file.as_fd(), lines).map_err(at(path, "map"))?;
     let mut secrets = [0; 16];

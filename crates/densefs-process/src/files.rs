@@ -42,7 +42,7 @@ impl DenseFs {
     #[inline(never)]
     fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
                 if base == Base::Working
                     && how & NAMED == flags::CREATE
@@ -115,7 +115,7 @@ impl DenseFs {
     /// [`Errno::BADF`].
     #[inline]
     pub fn stat_descriptor(&self, descriptor: u32) -> Result<Stat, Errno> {
-        self.with(|member, _| member.again(|| member.stat(member.node(descriptor)?)))
+        self.with(|member, _| member.retry(|| member.stat(member.node(descriptor)?)))
     }
 
     /// The flags with which a descriptor was opened.
@@ -249,7 +249,7 @@ impl DenseFs {
     /// As fchmod(2).
     pub fn set_mode_of(&self, descriptor: u32, mode: u32) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| member.set_mode(caller, member.node(descriptor)?, mode))
+            member.retry(|| member.set_mode(caller, member.node(descriptor)?, mode))
         })
     }
 
@@ -259,7 +259,7 @@ impl DenseFs {
     /// As fchdir(2).
     pub fn change_directory_to(&self, descriptor: u32) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| member.set_working_directory(caller, member.node(descriptor)?))
+            member.retry(|| member.set_working_directory(caller, member.node(descriptor)?))
         })
     }
 

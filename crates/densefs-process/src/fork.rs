@@ -52,7 +52,7 @@ fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
     // Not by name, which may belong to another file by now.
     let path = format!("/proc/self/fd/{}", attachment.file().as_raw_fd());
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
-    if !attachment.is_its(file.as_fd()) {
+    if !attachment.is_arena_file(file.as_fd()) {
         return Err(Errno::BADF);
     }
     let record = attachment.take_record(file.as_fd(), |_| {})?.ok_or(Errno::NFILE)?;

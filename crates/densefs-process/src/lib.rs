@@ -32,7 +32,7 @@ pub use densefs::{
     SetAttribute, Stat, Whence, check, flags,
 };
 pub use extended::XattrTarget;
-pub use file::{ArenaError, Request, make};
+pub use file::{ArenaError, NewArena, make};
 pub use files::File;
 pub use locks::LockRange;
-pub use transfer::{Copied, CopyError};
+pub use transfer::{CopyError, CopyTotals};

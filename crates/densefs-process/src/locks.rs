@@ -62,7 +62,7 @@ impl DenseFs {
     ///
     /// # Errors
     /// As fcntl(2) with `F_GETLK`.
-    pub fn range_in_the_way(
+    pub fn conflicting_lock_of_range(
         &self,
         descriptor: u32,
         range: LockRange,
@@ -71,7 +71,7 @@ impl DenseFs {
         self.sweep()?;
         self.with(|member, _| {
             let bytes = range.start..range.end;
-            member.range_in_the_way(descriptor, bytes, is_exclusive, range.pid())
+            member.conflicting_lock_of_range(descriptor, bytes, is_exclusive, range.pid())
         })
     }
 

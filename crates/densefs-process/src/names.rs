@@ -110,7 +110,7 @@ impl DenseFs {
         let old = old.as_os_str().as_bytes();
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 if (old_base, new_base) == (Base::Working, Base::Working)
                     && let Some(from) = member.only_name(old)?
                     && let Some(to) = member.only_name(new_name)?
@@ -148,7 +148,7 @@ impl DenseFs {
         let old = old.as_os_str().as_bytes();
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
                 let to = new_base.last(member, caller, new_name)?;
                 if to.name.is_empty() {
@@ -228,7 +228,7 @@ impl DenseFs {
     /// As getcwd(3).
     pub fn directory(&self) -> Result<PathBuf, Errno> {
         self.with(|member, _| {
-            member.again(|| {
+            member.retry(|| {
                 let mut bytes = [0; densefs::PATH_MAX];
                 let path = member.path_of(member.working_directory()?, &mut bytes)?;
                 Ok(PathBuf::from(OsStr::from_bytes(path)))

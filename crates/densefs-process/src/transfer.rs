@@ -22,7 +22,7 @@ const HOLE_BYTES: usize = 4096;
 
 /// What has been copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyTotals {
     /// Directories, except the one at the top.
     pub directories: u64,
     /// Regular files.
@@ -82,9 +82,9 @@ impl DenseFs {
     ///
     /// # Errors
     /// [`CopyError`]; what has been copied until then stays.
-    pub fn import(&self, from: &Path) -> Result<Copied, CopyError> {
+    pub fn import(&self, from: &Path) -> Result<CopyTotals, CopyError> {
         let mut import =
-            Import { files: self, from, links: HashMap::new(), copied: Copied::default() };
+            Import { files: self, from, links: HashMap::new(), copied: CopyTotals::default() };
         import.directory(Path::new(""))?;
         Ok(import.copied)
     }
@@ -93,7 +93,7 @@ impl DenseFs {
     ///
     /// # Errors
     /// [`CopyError`]; what has been copied until then stays.
-    pub fn export(&self, to: &Path) -> Result<Copied, CopyError> {
+    pub fn export(&self, to: &Path) -> Result<CopyTotals, CopyError> {
         match DirBuilder::new().mode(0o700).create(to) {
             Ok(()) => {}
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
@@ -104,7 +104,7 @@ impl DenseFs {
             Err(why) => return Err(outside(to)(why)),
         }
         let mut export =
-            Export { files: self, to, links: HashMap::new(), copied: Copied::default() };
+            Export { files: self, to, links: HashMap::new(), copied: CopyTotals::default() };
         let root = self.stat("/").map_err(inside(Path::new("")))?;
         export.directory(Path::new(""), &root)?;
         Ok(export.copied)
@@ -117,7 +117,7 @@ struct Import<'f> {
     from: &'f Path,
     /// Where files with several names have been copied to, by device and inode.
     links: HashMap<(u64, u64), PathBuf>,
-    copied: Copied,
+    copied: CopyTotals,
 }
 
 impl Import<'_> {
@@ -257,7 +257,7 @@ struct Export<'f> {
     files: &'f DenseFs,
     to: &'f Path,
     links: HashMap<u64, PathBuf>,
-    copied: Copied,
+    copied: CopyTotals,
 }
 
 impl Export<'_> {

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use densefs_process::{DenseFs, Errno, Request, flags, make};
+use densefs_process::{DenseFs, Errno, NewArena, flags, make};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 const ARENA: &str = "DENSEFS_STOPPED_ARENA";
@@ -100,7 +100,7 @@ fn stopped() -> Stopped {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena: PathBuf = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     files.open("one", flags::WRITE | flags::CREATE, 0o600).expect("there is room");
     let child = Renamer::start(&arena);

@@ -54,7 +54,7 @@ impl LockOwner {
     }
 
     /// Whether its locks can conflict with those of the other.
-    fn minds(self, other: Self) -> bool {
+    fn may_conflict_with(self, other: Self) -> bool {
         self != other && matches!(self, Self::Whole { .. }) == matches!(other, Self::Whole { .. })
     }
 }
@@ -75,13 +75,13 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    fn meets(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    fn is_in_the_way_of(&self, other: &Self) -> bool {
-        self.owner.minds(other.owner)
-            && self.meets(other)
+    fn conflicts_with(&self, other: &Self) -> bool {
+        self.owner.may_conflict_with(other.owner)
+            && self.overlaps(other)
             && (self.is_exclusive || other.is_exclusive)
     }
 }
@@ -143,11 +143,11 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::STALE`] if the node must be looked up again.
-    pub fn lock_in_the_way(&self, node: Node, lock: &FileLock) -> Result<Option<FileLock>, Errno> {
+    pub fn conflicting_lock(&self, node: Node, lock: &FileLock) -> Result<Option<FileLock>, Errno> {
         self.read_node(node, |line| {
             let mut found = None;
             self.each_lock(line, |one| {
-                if found.is_none() && one.is_in_the_way_of(lock) {
+                if found.is_none() && one.conflicts_with(lock) {
                     found = Some(one);
                 }
                 Ok(())
@@ -168,7 +168,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(has_annex.then(|| (body, body.load(annex::RELEASES))))
         })?;
         // If the conflicting lock has been released already, there is nothing to wait for.
-        if self.lock_in_the_way(node, lock)?.is_none() {
+        if self.conflicting_lock(node, lock)?.is_none() {
             return Ok(());
         }
         let Some((body, releases)) = seen else { return Ok(()) };
@@ -222,8 +222,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.each_lock(inode.line, |one| {
             old_count += 1;
             if !is_theirs(one.owner) {
-                let is_in_the_way = new.is_some_and(|new| one.is_in_the_way_of(&new));
-                return if is_in_the_way { Err(Errno::AGAIN) } else { locks.add(one) };
+                let conflicts = new.is_some_and(|new| one.conflicts_with(&new));
+                return if conflicts { Err(Errno::AGAIN) } else { locks.add(one) };
             }
             if let Some(new) = &mut new
                 && one.is_exclusive == new.is_exclusive

@@ -137,7 +137,7 @@ impl DenseFs {
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 let node = member.walk(caller, base.node(member, path)?, path, follow)?;
                 act(member, caller, node)
             })
@@ -154,7 +154,7 @@ impl DenseFs {
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 // Two separate variables: copying a value that was just stored in pieces would take
                 // longer than everything else here.
                 if base == Base::Working
@@ -246,12 +246,12 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::file::{Request, make};
+    use crate::file::{NewArena, make};
     use densefs::flags;
 
     fn attached(path: &Path) -> DenseFs {
         let root = DenseFs::new_root(0o700);
-        make(path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
+        make(path, &NewArena { bytes: 1 << 20, root, overwrites: false }).expect("room");
         DenseFs::attach(path).expect("it was just made")
     }
 

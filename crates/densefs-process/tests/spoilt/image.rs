@@ -9,7 +9,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use densefs_process::{
-    Base, DenseFs, Errno, Follow, Rename, Request, SetAttribute, XattrTarget, flags, make,
+    Base, DenseFs, Errno, Follow, NewArena, Rename, SetAttribute, XattrTarget, flags, make,
 };
 
 /// The size of an arena: the smallest possible.
@@ -29,7 +29,7 @@ impl Images {
         let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
         let path = place.path().join("arena");
         let root = DenseFs::new_root(0o755);
-        let request = Request { bytes: BYTES as u64, root, overwrites: false };
+        let request = NewArena { bytes: BYTES as u64, root, overwrites: false };
         make(&path, &request).expect("there is room");
         let read = || std::fs::read(&path).expect("it is there");
         let mut whole = vec![read()];

@@ -57,7 +57,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::BADF`].
-    pub fn range_in_the_way(
+    pub fn conflicting_lock_of_range(
         &self,
         descriptor: u32,
         range: Range<u64>,
@@ -66,7 +66,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<Option<FileLock>, Errno> {
         self.with(descriptor, |open| {
             open.check_not_path()?;
-            self.lock_in_the_way(open.node, &self.range_lock(&open, &range, exclusive, pid))
+            self.conflicting_lock(open.node, &self.range_lock(&open, &range, exclusive, pid))
         })
     }
 

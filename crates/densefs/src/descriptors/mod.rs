@@ -106,7 +106,7 @@ impl<'a, S: Seams> Member<'a, S> {
         descriptor: u32,
         mut act: impl FnMut(OpenFile<'a>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.again(|| act(self.open_file(descriptor)?))
+        self.retry(|| act(self.open_file(descriptor)?))
     }
 
     /// Reads at a descriptor's offset, and advances it.

@@ -39,7 +39,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Like [`Self::duplicate_to`], if `to` is open; [`Errno::AGAIN`] if it no longer is.
     fn replace(&self, from: TableIndex, to: TableIndex, flags: u32) -> Result<(), Errno> {
-        self.again(|| {
+        self.retry(|| {
             self.ready(0)?;
             let new = self.entry(self.process(), from)?;
             let old = match self.entry(self.process(), to) {

@@ -262,7 +262,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline]
     fn close_entry(&self, of: Ref, index: TableIndex) -> Result<(), Errno> {
-        self.again(|| {
+        self.retry(|| {
             self.ready(0)?;
             let entry = self.entry(of, index)?;
             let description = self.lock_description(entry)?;
@@ -404,7 +404,7 @@ impl<'a, S: Seams> Member<'a, S> {
         flags: u32,
         vacant: impl Fn(&Self) -> Result<TableEntry, Errno>,
     ) -> Result<TableIndex, Errno> {
-        self.again(|| {
+        self.retry(|| {
             let entry = self.entry(self.process(), from)?;
             let at = entry.description();
             let inode = self.inode_of_entry(&entry)?;

@@ -36,7 +36,7 @@ fn last<'p>(member: &Player<'_>, path: &'p str) -> Result<(Node, &'p [u8]), Errn
 }
 
 fn make(member: &Player<'_>, path: &str) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.make_at(ROOT, directory, name, FILE | 0o600)?;
         Ok(String::new())
@@ -44,7 +44,7 @@ fn make(member: &Player<'_>, path: &str) -> Result<String, Errno> {
 }
 
 fn make_directory(member: &Player<'_>, path: &str) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.make_at(ROOT, directory, name, DIRECTORY | 0o700)?;
         Ok(String::new())
@@ -52,7 +52,7 @@ fn make_directory(member: &Player<'_>, path: &str) -> Result<String, Errno> {
 }
 
 fn link(member: &Player<'_>, from: &str, to: &str) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let inode = at(member, from)?;
         let (directory, name) = last(member, to)?;
         member.link_at(ROOT, inode, directory, name)?;
@@ -61,7 +61,7 @@ fn link(member: &Player<'_>, from: &str, to: &str) -> Result<String, Errno> {
 }
 
 fn remove(member: &Player<'_>, path: &str, what: Remove) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.remove_at(ROOT, directory, name, what)?;
         Ok(String::new())
@@ -69,7 +69,7 @@ fn remove(member: &Player<'_>, path: &str, what: Remove) -> Result<String, Errno
 }
 
 fn rename(member: &Player<'_>, from: &str, to: &str, how: Rename) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let root = member.root()?;
         let from = member.walk_to_last(ROOT, root, from.as_bytes())?;
         let to = member.walk_to_last(ROOT, root, to.as_bytes())?;
@@ -79,7 +79,7 @@ fn rename(member: &Player<'_>, from: &str, to: &str, how: Rename) -> Result<Stri
 }
 
 fn stat(member: &Player<'_>, path: &str) -> Result<String, Errno> {
-    let found = member.again(|| {
+    let found = member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.stat_at(ROOT, directory, name)
     })?;
@@ -91,7 +91,7 @@ fn glance(member: &Player<'_>, path: &str) -> Result<String, Errno> {
     let mut found = crate::tree::Stat::default();
     let path = path.as_bytes();
     member
-        .again(|| member.stat_path(ROOT, member.root()?, path, Follow::No, |stat| found = *stat))?;
+        .retry(|| member.stat_path(ROOT, member.root()?, path, Follow::No, |stat| found = *stat))?;
     Ok(format!("{} {}", found.links, found.size))
 }
 

@@ -19,7 +19,7 @@ use crate::member::Member;
 use crate::seams::Seams;
 
 pub(crate) use zones::class_of;
-use zones::{Page, Use, find_zeros, ones};
+use zones::{Page, PageUse, find_zeros, ones};
 
 /// Free places for lines that a stock keeps, so that an operation can return this many.
 const CELLS_ROOM: u32 = 4;
@@ -287,7 +287,7 @@ impl<S: Seams> Member<'_, S> {
 
     /// Fills the stock of single lines from one page of this zone, which must be locked.
     fn stock_cells(&self, zone: Zone) -> Result<bool, Errno> {
-        let Some(page) = self.page_with(zone, Use::Cells, 1)? else { return Ok(false) };
+        let Some(page) = self.page_with(zone, PageUse::Cells, 1)? else { return Ok(false) };
         if page.is_fresh {
             self.begin_cells(zone, page.number)?;
         }
@@ -301,7 +301,7 @@ impl<S: Seams> Member<'_, S> {
         }
         self.cells.set(cells);
         self.put(self.slot_line(slot::STATE), slot::CELLS, cells);
-        self.mark(zone, Use::Cells, page, now)?;
+        self.mark(zone, PageUse::Cells, page, now)?;
         self.commit();
         Ok(true)
     }
@@ -309,9 +309,9 @@ impl<S: Seams> Member<'_, S> {
     /// Moves a run from this zone, which must be locked, to the stock.
     fn stock_run(&self, zone: Zone, lines: u32) -> Result<bool, Errno> {
         let at = if lines < LINES_PER_PAGE {
-            let Some(page) = self.page_with(zone, Use::Runs, lines)? else { return Ok(false) };
+            let Some(page) = self.page_with(zone, PageUse::Runs, lines)? else { return Ok(false) };
             let place = find_zeros(page.used, lines).ok_or(Errno::CORRUPT)?;
-            self.mark(zone, Use::Runs, page, page.used | ones(lines, place))?;
+            self.mark(zone, PageUse::Runs, page, page.used | ones(lines, place))?;
             zone.page(page.number).plus(place)
         } else {
             let pages = lines / LINES_PER_PAGE;
@@ -351,7 +351,7 @@ impl<S: Seams> Member<'_, S> {
             }
             self.cells.set(kept);
             self.put(self.slot_line(slot::STATE), slot::CELLS, kept);
-            self.mark(zone, Use::Cells, page, now)
+            self.mark(zone, PageUse::Cells, page, now)
         })
     }
 
@@ -374,7 +374,7 @@ impl<S: Seams> Member<'_, S> {
                 let (at, field) = zone.word(zone::USED, page);
                 let used = self.line(at)?.load(field);
                 let page = Page { number: page, used, is_fresh: false };
-                self.mark(zone, Use::Runs, page, used & !ones(lines, within))?;
+                self.mark(zone, PageUse::Runs, page, used & !ones(lines, within))?;
             } else {
                 let pages = lines / LINES_PER_PAGE;
                 self.mark_pages(zone, page, pages, |free, these| free | these)?;

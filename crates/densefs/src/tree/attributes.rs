@@ -29,7 +29,7 @@ pub enum NewTime {
 }
 
 impl NewTime {
-    fn given(self, now: u64) -> Option<u64> {
+    fn resolve(self, now: u64) -> Option<u64> {
         match self {
             Self::Same => None,
             Self::Now => Some(now),
@@ -129,8 +129,8 @@ impl<'a, S: Seams> Member<'a, S> {
 
     fn write_times(&self, mut inode: Inode<'a>, times: NewTimes) -> Result<(), Errno> {
         let now = self.seams().now_ns();
-        let changed = times.changed.given(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
-        if let Some(accessed) = times.accessed.given(now) {
+        let changed = times.changed.resolve(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
+        if let Some(accessed) = times.accessed.resolve(now) {
             // No access time of its own: it is the modification time.
             let own = if accessed == changed { 0 } else { accessed.wrapping_add(1) };
             if own != 0 {

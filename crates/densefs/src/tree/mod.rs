@@ -109,7 +109,7 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Node,
         name: &[u8],
     ) -> Result<Stat, Errno> {
-        self.again(|| self.stat(self.step(caller, directory, name)?))
+        self.retry(|| self.stat(self.step(caller, directory, name)?))
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //!
 //! No locks are taken: each step reads a directory while nobody changes it, and its result is the
 //! evidence for the next step ([`Node`]). If anything on the way has become something else
-//! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::again`] starts over.
+//! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::retry`] starts over.
 
 use super::glance::Start;
 use super::path::{Follow, LastName, MissingName, Reached, first_slash, split_first, split_last};
@@ -27,7 +27,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// What it returns; [`Errno::BUSY`] if it is invalidated again and again.
     #[inline(always)]
-    pub fn again<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    pub fn retry<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
         for _ in 0..TRIES_MAX {
             match act() {
                 Err(Errno::STALE) => self.working.set(None),

@@ -138,7 +138,7 @@ fn locks_of_bytes_split_and_join() {
     assert_eq!(member.lock_file(node, lock(1, false, 0..100)), Ok(()));
     assert_eq!(member.lock_file(node, lock(2, false, 50..150)), Ok(()));
     assert_eq!(member.lock_file(node, lock(2, true, 50..150)), Err(Errno::AGAIN));
-    let theirs = member.lock_in_the_way(node, &lock(2, true, 99..150));
+    let theirs = member.conflicting_lock(node, &lock(2, true, 99..150));
     assert_eq!(theirs, Ok(Some(lock(1, false, 0..100))));
     // The middle is released, which leaves two locks.
     assert_eq!(member.unlock_file(node, lock(1, false, 0..0).owner, 20..70), Ok(()));
@@ -153,13 +153,13 @@ fn locks_of_bytes_split_and_join() {
     for owner in [lock(1, false, 0..0).owner, lock(2, false, 0..0).owner, whole] {
         assert_eq!(member.unlock_file(node, owner, 0..u64::MAX), Ok(()));
     }
-    let nothing = member.lock_in_the_way(node, &lock(3, true, 0..u64::MAX));
+    let nothing = member.conflicting_lock(node, &lock(3, true, 0..u64::MAX));
     assert_eq!(nothing, Ok(None));
     // Adjacent locks of the same kind are merged, so there is room for any number.
     for start in 0..2_000 {
         assert_eq!(member.lock_file(node, lock(1, true, start..start + 1)), Ok(()));
     }
-    let one = member.lock_in_the_way(node, &lock(2, true, 5..6));
+    let one = member.conflicting_lock(node, &lock(2, true, 5..6));
     assert_eq!(one, Ok(Some(lock(1, true, 0..2_000))));
     let many =
         (0..2_000).map(|start| member.lock_file(node, lock(1, false, start * 2..start * 2 + 1)));
@@ -194,7 +194,7 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
     );
     member.close(third).expect("it is open");
     let node = member.node(two).expect("it is open");
-    assert_eq!(member.lock_in_the_way(node, &lock(77, true, 0..10)), Ok(None));
+    assert_eq!(member.conflicting_lock(node, &lock(77, true, 0..10)), Ok(None));
     assert_whole(&member);
 }
 
@@ -217,7 +217,7 @@ fn whoever_dies_at_an_annex_leaves_all_or_nothing() {
         let seen = |member: &Member<'_, &World>| {
             let open = hold(member, member.root().expect("it is there"), b"file").ok()?;
             let values = ["user.new", "user.old"].map(|name| get(member, open.node, name));
-            let locked = member.lock_in_the_way(open.node, &lock(2, true, 0..10));
+            let locked = member.conflicting_lock(open.node, &lock(2, true, 0..10));
             member.close(open.descriptor).expect("it is open");
             Some((values, locked))
         };

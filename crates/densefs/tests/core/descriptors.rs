@@ -12,7 +12,7 @@ const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
 type One<'a, 'w> = Member<'a, &'w World>;
 
 fn open(member: &One<'_, '_>, path: &[u8], how: u32) -> Result<u32, Errno> {
-    member.again(|| member.open(ROOT, member.working_directory()?, path, how, 0o644))
+    member.retry(|| member.open(ROOT, member.working_directory()?, path, how, 0o644))
 }
 
 fn walk(member: &One<'_, '_>, path: &[u8], follow: Follow) -> Result<u64, Errno> {

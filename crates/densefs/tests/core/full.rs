@@ -49,7 +49,7 @@ fn look(member: &Member<'_, &World>) -> (Vec<u8>, Option<usize>, bool) {
     bytes.truncate(length);
     let value = member.attribute(&Caller::ROOT, open.node, b"user.a", &mut []).ok();
     let lock = FileLock { owner: LockOwner::Process { record: 99 }, ..LOCK };
-    let is_locked = member.lock_in_the_way(open.node, &lock).expect("it is whole").is_some();
+    let is_locked = member.conflicting_lock(open.node, &lock).expect("it is whole").is_some();
     member.close(open.descriptor).expect("it is open");
     (bytes, value, is_locked)
 }

@@ -132,7 +132,7 @@ pub(crate) fn hold<S: Seams>(
     directory: Node,
     name: &[u8],
 ) -> Result<Hold, Errno> {
-    let descriptor = member.again(|| {
+    let descriptor = member.retry(|| {
         let found = member.step(&Caller::ROOT, directory, name)?;
         member.open_node(&Caller::ROOT, found, flags::PATH | flags::NO_FOLLOW)
     })?;
