@@ -5,13 +5,7 @@ use std::ops::Range;
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Node, Remove, SetAttribute, flags};
 
-use crate::world::{Memory, World, assert_whole, format, hold};
-
-fn arena(world: &World) -> Memory {
-    let mut memory = Memory::of_pages(256);
-    format(&mut memory, world).expect("there is room");
-    memory
-}
+use crate::world::{World, assert_whole, formatted, hold};
 
 fn set_up_table(member: &Member<'_, &World>) {
     let root = member.root().expect("it is there");
@@ -39,8 +33,7 @@ fn names(member: &Member<'_, &World>, at: Node) -> Vec<String> {
 
 #[test]
 fn attributes_are_kept_with_what_the_inode_holds() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     // Makes sure that there is a table of descriptors.
@@ -99,8 +92,7 @@ fn attributes_are_kept_with_what_the_inode_holds() {
 
 #[test]
 fn users_have_the_attributes_that_they_may_have() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let user = Caller { uid: 1, gid: 1, groups: &[], umask: 0, is_checked: false };
@@ -129,8 +121,7 @@ fn lock(owner: u32, is_exclusive: bool, range: Range<u64>) -> FileLock {
 
 #[test]
 fn locks_of_bytes_split_and_join() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     member.make_at(&Caller::ROOT, root, b"file", FILE | 0o644).expect("there is room");
@@ -169,8 +160,7 @@ fn locks_of_bytes_split_and_join() {
 
 #[test]
 fn locks_end_with_the_descriptors_that_they_belong_to() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let open = || {
@@ -211,8 +201,7 @@ fn whoever_dies_at_an_annex_leaves_all_or_nothing() {
             member.remove_at(&Caller::ROOT, member.root()?, b"file", Remove::Name)
         }),
     ];
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     for (what, act) in acts {
         let seen = |member: &Member<'_, &World>| {
             let open = hold(member, member.root().expect("it is there"), b"file").ok()?;

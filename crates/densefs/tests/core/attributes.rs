@@ -3,15 +3,14 @@
 use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, FILE, SYMLINK, TYPE};
 use densefs::{Errno, Member, NewTime, NewTimes, Node, Owner, Remove, flags};
 
-use crate::world::{Memory, World, assert_whole, format, hold};
+use crate::world::{World, assert_whole, formatted, hold};
 
 const ALICE: Caller<'_> =
     Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027, is_checked: false };
 const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0, is_checked: false };
 
 fn with_member(act: impl FnOnce(&Member<'_, &World>, Node)) {
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let made =

@@ -4,7 +4,7 @@ use densefs::modes::{Caller, FILE};
 use densefs::{Errno, Member, Node, Remove, SeekTarget};
 use proptest::prelude::*;
 
-use crate::world::{Hold, Memory, World, assert_whole, format, hold};
+use crate::world::{Hold, Memory, World, assert_whole, formatted, hold};
 
 /// One operation on a file.
 #[derive(Clone, Copy, Debug)]
@@ -110,8 +110,7 @@ proptest! {
 
     #[test]
     fn files_hold_what_was_written(steps in proptest::collection::vec(step(), 1..60)) {
-        let (mut memory, world) = (Memory::of_pages(1024), World::default());
-        format(&mut memory, &world).expect("there is room");
+        let (mut memory, world) = formatted(1024);
         let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let file = open(&member).node;
         let before = assert_whole(&member);
@@ -138,8 +137,7 @@ proptest! {
 /// When a file of a page shrinks to a line, the page is freed.
 #[test]
 fn a_page_is_given_back_whole() {
-    let (mut memory, world) = (Memory::of_pages(1024), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(1024);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let file = open(&member).node;
     let before = assert_whole(&member);
@@ -169,8 +167,7 @@ fn whoever_dies_in_a_file_leaves_it_whole() {
         Step::Truncate { size: 4_100 },
         Step::Truncate { size: 10 },
     ];
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let mut model = Vec::new();
     for step in steps {
         let before = model.clone();
@@ -253,8 +250,7 @@ fn remove_and_die(memory: &Memory, world: &World) {
 /// A file that takes all the space is removed, and all of the space is free again.
 #[test]
 fn a_full_arena_is_emptied() {
-    let (mut memory, world) = (Memory::of_pages(4096), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(4096);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let file = open(&member);
     let before = member.pages().expect("it is whole");

@@ -6,7 +6,7 @@ use densefs::modes::{Caller, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Remove, SetAttribute, flags};
 
 use crate::kill::{Act, CASES, before, seen};
-use crate::world::{Memory, World, assert_whole, format, hold};
+use crate::world::{World, assert_whole, formatted, hold};
 
 #[test]
 fn names_are_made_whole_or_not_at_all() {
@@ -81,9 +81,7 @@ const ACTS: [(&str, Act); 7] = [
 
 #[test]
 fn files_are_changed_whole_or_not_at_all() {
-    let world = World::default();
-    let mut memory = Memory::of_pages(256);
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     {
         let member = Member::new(memory.arena(), &world, 0, 0).expect("there are slots");
         let root = member.root().expect("it is there");
@@ -123,9 +121,7 @@ fn files_are_changed_whole_or_not_at_all() {
 /// A write that only partly fits writes that part.
 #[test]
 fn a_long_write_ends_where_the_room_does() {
-    let world = World::default();
-    let mut memory = Memory::of_pages(256);
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");

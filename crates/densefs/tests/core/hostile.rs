@@ -8,7 +8,7 @@ use densefs::arena::Ref;
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Arena, Errno, Follow, Life, Member, Remove, Rename, Seams, flags};
 
-use crate::world::{Memory, World, entry, format};
+use crate::world::{Memory, World, entry, formatted};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// How often a call may wait or read the clock. Bounded loops stay far below this.
@@ -148,8 +148,7 @@ fn plant(member: &Member<'_, &World>) -> Result<(), Errno> {
 
 /// An arena that contains a bit of everything.
 pub(crate) fn planted() -> Memory {
-    let (mut memory, world) = (Memory::of_pages(160), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(160);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     memory

@@ -6,7 +6,7 @@ use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Member, Node, Remove, Rename};
 use proptest::prelude::*;
 
-use crate::world::{Memory, World, assert_whole, entry, format, hold};
+use crate::world::{World, assert_whole, entry, formatted, hold};
 
 /// One operation on one of a few names.
 #[derive(Clone, Copy, Debug)]
@@ -169,8 +169,7 @@ proptest! {
 
     #[test]
     fn names_are_what_a_map_says(steps in proptest::collection::vec(step(), 0..200)) {
-        let (mut memory, world) = (Memory::of_pages(256), World::default());
-        format(&mut memory, &world).expect("there is room");
+        let (mut memory, world) = formatted(256);
         let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let places = places(&member);
         let mut model = Model::default();
@@ -200,8 +199,7 @@ proptest! {
 
 #[test]
 fn no_directory_gets_into_itself_or_over_one_that_holds_it() {
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let [root, first, second] = places(&member);
     let rename = |from, to, how| member.rename_at(&Caller::ROOT, from, to, how);
@@ -217,8 +215,7 @@ fn no_directory_gets_into_itself_or_over_one_that_holds_it() {
 
 #[test]
 fn a_directory_holds_many_names_and_gives_their_space_back() {
-    let (mut memory, world) = (Memory::of_pages(8192), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(8192);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     let before = assert_whole(&member);
@@ -242,8 +239,7 @@ fn a_directory_holds_many_names_and_gives_their_space_back() {
 
 #[test]
 fn an_inode_that_is_open_outlives_its_name() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     // A process that has had anything open has a table of descriptors.
@@ -262,8 +258,7 @@ fn an_inode_that_is_open_outlives_its_name() {
 
 #[test]
 fn a_full_arena_says_so_and_goes_on() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     world.pages_left.set(Some(0));
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);

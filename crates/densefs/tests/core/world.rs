@@ -112,6 +112,13 @@ pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
     make(memory.arena(), world, &FormatRequest { secret, ino_secret, root })
 }
 
+/// A new file system in memory of its own.
+pub(crate) fn formatted(pages: usize) -> (Memory, World) {
+    let (mut memory, world) = (Memory::of_pages(pages), World::default());
+    format(&mut memory, &world).expect("there is room");
+    (memory, world)
+}
+
 /// Checks the arena, which must be consistent.
 #[track_caller]
 pub(crate) fn assert_whole(member: &Member<'_, &World>) -> check::Report {
