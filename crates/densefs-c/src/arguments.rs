@@ -9,7 +9,7 @@ use std::slice;
 use densefs_process::{Base, Errno};
 
 /// Most bytes in one call, as on Linux.
-pub(crate) const LENGTH_MOST: usize = 0x7fff_f000;
+pub(crate) const LENGTH_MAX: usize = 0x7fff_f000;
 
 /// A path from C.
 ///
@@ -83,7 +83,7 @@ pub(crate) fn number(descriptor: c_int) -> Result<u32, Errno> {
 }
 
 /// An offset or a length, which must not be negative.
-pub(crate) fn place(at: libc::off_t) -> Result<u64, Errno> {
+pub(crate) fn non_negative(at: libc::off_t) -> Result<u64, Errno> {
     u64::try_from(at).map_err(|_| Errno::INVAL)
 }
 
@@ -95,7 +95,7 @@ pub(crate) unsafe fn bytes_mut<'a>(
     start: *mut c_void,
     count: usize,
 ) -> Result<&'a mut [u8], Errno> {
-    match count.min(LENGTH_MOST) {
+    match count.min(LENGTH_MAX) {
         0 => Ok(&mut []),
         _ if start.is_null() => Err(Errno::FAULT),
         // SAFETY: guaranteed by the caller.
@@ -108,7 +108,7 @@ pub(crate) unsafe fn bytes_mut<'a>(
 /// # Safety
 /// For `'a`, nobody may change it.
 pub(crate) unsafe fn bytes<'a>(start: *const c_void, count: usize) -> Result<&'a [u8], Errno> {
-    match count.min(LENGTH_MOST) {
+    match count.min(LENGTH_MAX) {
         0 => Ok(&[]),
         _ if start.is_null() => Err(Errno::FAULT),
         // SAFETY: guaranteed by the caller.

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat, Usage};
+use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Owner, Stat, Usage};
 
 use crate::answer::{fail, result, write_stat};
 use crate::arguments::{base, number, path};
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn dfs_chown(
     gid: libc::gid_t,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    unsafe { chown(name, (uid, gid), Follow::Yes) }
+    unsafe { chown(name, uid, gid, Follow::Yes) }
 }
 
 /// Like [`dfs_chown`], but does not follow a final symbolic link.
@@ -158,16 +158,15 @@ pub unsafe extern "C" fn dfs_lchown(
     gid: libc::gid_t,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    unsafe { chown(name, (uid, gid), Follow::No) }
+    unsafe { chown(name, uid, gid, Follow::No) }
 }
 
-unsafe fn chown(name: *const c_char, (uid, gid): (u32, u32), follow: Follow) -> c_int {
+unsafe fn chown(name: *const c_char, uid: u32, gid: u32, follow: Follow) -> c_int {
     let given = |id: u32| (id != u32::MAX).then_some(id);
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| {
-        attached()?.set_owner(Base::Working, name, follow, (given(uid), given(gid)))
-    }))
+    let owner = Owner { uid: given(uid), gid: given(gid) };
+    result(name.and_then(|name| attached()?.set_owner(Base::Working, name, follow, owner)))
 }
 
 /// Sets the access and modification times.

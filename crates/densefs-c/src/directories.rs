@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_long};
 use std::path::Path;
 use std::ptr;
 
-use densefs_process::{Base, Errno, Follow, Listed, Taker, Whence, flags};
+use densefs_process::{Base, EntrySink, Errno, Follow, ListedEntry, Whence, flags};
 
 use crate::answer::{fail, result};
 use crate::arguments::{number, path};
@@ -12,9 +12,9 @@ use crate::attached::attached;
 
 /// Bytes of entries fetched at a time.
 const BATCH: usize = 16 << 10;
-/// The positions after `.` and after `..`; everything else follows.
-const BEHIND_SELF: u64 = 1;
-const BEHIND_PARENT: u64 = 2;
+/// The positions of `.` and `..`; everything else follows.
+const SELF_POSITION: u64 = 0;
+const PARENT_POSITION: u64 = 1;
 
 /// The size of a `dirent` before the name.
 const HEAD: usize = std::mem::offset_of!(libc::dirent, d_name);
@@ -30,11 +30,11 @@ pub struct Directory {
     descriptor: u32,
     /// The position of the next entry.
     position: u64,
-    fetched: Fetched,
+    fetched: FetchedEntries,
 }
 
 /// Entries in the form of C, one after another, and how many have been returned.
-struct Fetched {
+struct FetchedEntries {
     /// Each entry is 8-byte aligned.
     words: Vec<u64>,
     bytes: usize,
@@ -44,11 +44,11 @@ struct Fetched {
 }
 
 /// The `d_type` of an inode.
-fn kind(type_bits: u32) -> u8 {
+fn d_type(type_bits: u32) -> u8 {
     u8::try_from((type_bits & libc::S_IFMT) >> 12).unwrap_or(libc::DT_UNKNOWN)
 }
 
-impl Fetched {
+impl FetchedEntries {
     fn new() -> Self {
         Self { words: vec![0; (BATCH + ANSWER_BYTES) / 8], bytes: 0, kept: 0, next: 0 }
     }
@@ -57,45 +57,13 @@ impl Fetched {
         (self.bytes, self.kept, self.next) = (0, 0, 0);
     }
 
-    /// Adds an entry; false if the batch is full.
-    #[inline]
-    fn add(
-        &mut self,
-        (ino, next, kind): (u64, u64, u8),
-        name: &[u8],
-        short: Option<&[u8; SHORT]>,
-    ) -> bool {
-        if self.bytes > BATCH {
-            return false;
-        }
-        let length = (HEAD + name.len() + 8) & !7;
-        // SAFETY: after each position up to `BATCH`, there is room for a whole entry. All its
-        // fields are set.
-        unsafe {
-            let at: *mut libc::dirent = self.words.as_mut_ptr().byte_add(self.bytes).cast();
-            (*at).d_ino = ino;
-            (*at).d_off = next.cast_signed();
-            (*at).d_reclen = u16::try_from(length).unwrap_or(0);
-            (*at).d_type = kind;
-            let to = (&raw mut (*at).d_name).cast::<u8>();
-            // The padding of a short name stays within `ANSWER_BYTES`.
-            match short {
-                Some(short) => to.cast::<[u8; SHORT]>().write_unaligned(*short),
-                None => to.copy_from_nonoverlapping(name.as_ptr(), name.len()),
-            }
-            to.add(name.len()).write(0);
-        }
-        self.bytes += length;
-        true
-    }
-
     /// Returns the next entry.
     #[inline]
-    fn take(&mut self) -> Option<&mut libc::dirent> {
+    fn pop(&mut self) -> Option<&mut libc::dirent> {
         if self.next >= self.bytes {
             return None;
         }
-        // SAFETY: `add` has written an entry here.
+        // SAFETY: `take` has written an entry here.
         let entry =
             unsafe { &mut *self.words.as_mut_ptr().byte_add(self.next).cast::<libc::dirent>() };
         self.next += usize::from(entry.d_reclen);
@@ -103,10 +71,31 @@ impl Fetched {
     }
 }
 
-impl Taker for Fetched {
+impl EntrySink for FetchedEntries {
     #[inline]
-    fn take(&mut self, one: Listed<'_>) -> bool {
-        self.add((one.ino, one.position + 1, kind(one.type_bits)), one.name, one.short)
+    fn take(&mut self, one: ListedEntry<'_>) -> bool {
+        if self.bytes > BATCH {
+            return false;
+        }
+        let length = (HEAD + one.name.len() + 8) & !7;
+        // SAFETY: after each position up to `BATCH`, there is room for a whole entry. All its
+        // fields are set.
+        unsafe {
+            let at: *mut libc::dirent = self.words.as_mut_ptr().byte_add(self.bytes).cast();
+            (*at).d_ino = one.ino;
+            (*at).d_off = (one.position + 1).cast_signed();
+            (*at).d_reclen = u16::try_from(length).unwrap_or(0);
+            (*at).d_type = d_type(one.type_bits);
+            let to = (&raw mut (*at).d_name).cast::<u8>();
+            // The padding of a short name stays within `ANSWER_BYTES`.
+            match one.short {
+                Some(short) => to.cast::<[u8; SHORT]>().write_unaligned(*short),
+                None => to.copy_from_nonoverlapping(one.name.as_ptr(), one.name.len()),
+            }
+            to.add(one.name.len()).write(0);
+        }
+        self.bytes += length;
+        true
     }
 
     fn take_back(&mut self) {
@@ -119,9 +108,9 @@ impl Taker for Fetched {
 }
 
 impl Directory {
-    fn of(descriptor: u32) -> Result<Self, Errno> {
+    fn new(descriptor: u32) -> Result<Self, Errno> {
         let position = attached()?.seek(descriptor, 0, Whence::Current)?;
-        Ok(Self { descriptor, position, fetched: Fetched::new() })
+        Ok(Self { descriptor, position, fetched: FetchedEntries::new() })
     }
 
     fn seek(&mut self, position: u64) -> Result<(), Errno> {
@@ -132,10 +121,11 @@ impl Directory {
     }
 
     /// Adds `.` or `..`.
-    fn dots(&mut self, name: &str, next: u64) -> Result<(), Errno> {
+    fn take_dots(&mut self, name: &str, position: u64) -> Result<(), Errno> {
         let base = Base::Descriptor(self.descriptor);
         let stat = attached()?.stat_from(base, Path::new(name), Follow::No)?;
-        self.fetched.add((stat.ino, next, libc::DT_DIR), name.as_bytes(), None);
+        let (name, ino, type_bits) = (name.as_bytes(), stat.ino, libc::S_IFDIR);
+        self.fetched.take(ListedEntry { name, short: None, ino, type_bits, position });
         Ok(())
     }
 
@@ -144,7 +134,7 @@ impl Directory {
         if self.fetched.next == self.fetched.bytes {
             self.fetch()?;
         }
-        let entry = self.fetched.take();
+        let entry = self.fetched.pop();
         if let Some(entry) = &entry {
             self.position = entry.d_off.cast_unsigned();
         }
@@ -154,11 +144,11 @@ impl Directory {
     #[cold]
     fn fetch(&mut self) -> Result<(), Errno> {
         self.fetched.clear();
-        if self.position == 0 {
-            self.dots(".", BEHIND_SELF)?;
+        if self.position == SELF_POSITION {
+            self.take_dots(".", SELF_POSITION)?;
         }
-        if self.position <= BEHIND_SELF {
-            self.dots("..", BEHIND_PARENT)?;
+        if self.position <= PARENT_POSITION {
+            self.take_dots("..", PARENT_POSITION)?;
         }
         self.fetched.keep();
         attached()?.list_into(self.descriptor, &mut self.fetched)
@@ -176,7 +166,7 @@ pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
     let opened = name.and_then(|name| {
         let files = attached()?;
         let descriptor = files.open_descriptor(Base::Working, name, flags::DIRECTORY, 0)?;
-        Directory::of(descriptor)
+        Directory::new(descriptor)
     });
     boxed(opened)
 }
@@ -188,7 +178,7 @@ pub extern "C" fn dfs_fdopendir(file: c_int) -> *mut Directory {
         if !attached()?.stat_descriptor(descriptor)?.mode.is_directory() {
             return Err(Errno::NOTDIR);
         }
-        Directory::of(descriptor)
+        Directory::new(descriptor)
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use densefs_process::{Bearer, Errno, Follow, SetAttribute};
+use densefs_process::{Errno, Follow, SetAttribute, XattrTarget};
 
 use crate::answer::{length, result};
 use crate::arguments::{bytes, bytes_mut, number, path};
@@ -21,17 +21,17 @@ unsafe fn attribute_name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
 ///
 /// # Safety
 /// It must be null, or a C string that does not change during `'a`.
-unsafe fn bearer<'a>(text: *const c_char, follow: Follow) -> Result<Bearer<'a>, Errno> {
+unsafe fn target<'a>(text: *const c_char, follow: Follow) -> Result<XattrTarget<'a>, Errno> {
     // SAFETY: guaranteed by the caller.
-    Ok(Bearer::Named(unsafe { path(text) }?, follow))
+    Ok(XattrTarget::Named(unsafe { path(text) }?, follow))
 }
 
-fn open<'a>(file: c_int) -> Result<Bearer<'a>, Errno> {
-    number(file).map(Bearer::Open)
+fn open<'a>(file: c_int) -> Result<XattrTarget<'a>, Errno> {
+    number(file).map(XattrTarget::Open)
 }
 
 fn set(
-    of: Result<Bearer<'_>, Errno>,
+    of: Result<XattrTarget<'_>, Errno>,
     name: Result<&[u8], Errno>,
     value: Result<&[u8], Errno>,
     how: c_int,
@@ -46,18 +46,18 @@ fn set(
 }
 
 fn get(
-    of: Result<Bearer<'_>, Errno>,
+    of: Result<XattrTarget<'_>, Errno>,
     name: Result<&[u8], Errno>,
     into: Result<&mut [u8], Errno>,
 ) -> isize {
     length((|| attached()?.attribute(of?, name?, into?))())
 }
 
-fn list(of: Result<Bearer<'_>, Errno>, into: Result<&mut [u8], Errno>) -> isize {
+fn list(of: Result<XattrTarget<'_>, Errno>, into: Result<&mut [u8], Errno>) -> isize {
     length((|| attached()?.attribute_names(of?, into?))())
 }
 
-fn remove(of: Result<Bearer<'_>, Errno>, name: Result<&[u8], Errno>) -> c_int {
+fn remove(of: Result<XattrTarget<'_>, Errno>, name: Result<&[u8], Errno>) -> c_int {
     result((|| attached()?.remove_attribute(of?, name?))())
 }
 
@@ -118,7 +118,7 @@ macro_rules! calls {
 
 calls!(
     *const c_char,
-    |text| bearer(text, Follow::Yes),
+    |text| target(text, Follow::Yes),
     dfs_setxattr,
     dfs_getxattr,
     dfs_listxattr,
@@ -126,7 +126,7 @@ calls!(
 );
 calls!(
     *const c_char,
-    |text| bearer(text, Follow::No),
+    |text| target(text, Follow::No),
     dfs_lsetxattr,
     dfs_lgetxattr,
     dfs_llistxattr,

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use densefs_process::{Base, Errno, Whence, flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
-use crate::arguments::{LENGTH_MOST, base, bytes, bytes_mut, number, path, place};
+use crate::arguments::{LENGTH_MAX, base, bytes, bytes_mut, non_negative, number, path};
 use crate::attached::attached;
 use crate::locks;
 
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn dfs_pread(
 ) -> isize {
     // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
-    length(number(file).and_then(|file| attached()?.read_from(file, place(at)?, into?)))
+    length(number(file).and_then(|file| attached()?.read_from(file, non_negative(at)?, into?)))
 }
 
 /// Writes at an offset.
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn dfs_pwrite(
 ) -> isize {
     // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
-    length(number(file).and_then(|file| attached()?.write_to(file, place(at)?, from?)))
+    length(number(file).and_then(|file| attached()?.write_to(file, non_negative(at)?, from?)))
 }
 
 /// Moves the offset.
@@ -136,13 +136,13 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
 pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| attached()?.truncate(name, place(size)?)))
+    result(name.and_then(|name| attached()?.truncate(name, non_negative(size)?)))
 }
 
 /// Like [`dfs_truncate`], for an open file.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
-    result(number(file).and_then(|file| attached()?.truncate_descriptor(file, place(size)?)))
+    result(number(file).and_then(|file| attached()?.truncate_descriptor(file, non_negative(size)?)))
 }
 
 /// Only checks that the file is open: what was written is in memory, and stays there.
@@ -214,11 +214,11 @@ pub extern "C" fn dfs_fallocate(
 ) -> c_int {
     const PUNCH: c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     result((|| {
-        let (file, range) = (number(file)?, (place(at)?, place(count)?));
+        let (file, at, count) = (number(file)?, non_negative(at)?, non_negative(count)?);
         match how {
-            0 => attached()?.allocate(file, range, false),
-            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, range, true),
-            PUNCH => attached()?.punch(file, range),
+            0 => attached()?.allocate(file, at, count, false),
+            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, at, count, true),
+            PUNCH => attached()?.punch(file, at, count),
             _ => Err(Errno::OPNOTSUPP),
         }
     })())
@@ -243,9 +243,12 @@ pub unsafe extern "C" fn dfs_copy_file_range(
         if how != 0 {
             return Err(Errno::INVAL);
         }
-        let offset = |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| place(**at)).transpose();
-        let (from, to) = ((number(from)?, offset(&from_at)?), (number(to)?, offset(&to_at)?));
-        let copied = attached()?.copy_range(from, to, count.min(LENGTH_MOST))?;
+        let offset =
+            |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| non_negative(**at)).transpose();
+        let (from, from_offset) = (number(from)?, offset(&from_at)?);
+        let (to, to_offset) = (number(to)?, offset(&to_at)?);
+        let count = count.min(LENGTH_MAX);
+        let copied = attached()?.copy_range(from, from_offset, to, to_offset, count)?;
         for at in [&mut from_at, &mut to_at].into_iter().flatten() {
             **at = at.saturating_add_unsigned(copied as u64);
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use densefs_process::{Errno, Range, Whence};
+use densefs_process::{Errno, LockRange, Whence};
 
 use crate::answer::{fail, result};
 use crate::arguments::number;
@@ -34,11 +34,11 @@ pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Res
         libc::F_UNLCK => None,
         _ => return Err(Errno::INVAL),
     };
-    let range = Range { is_of_process, ..range(&files, file, lock)? };
+    let range = LockRange { is_of_process, ..range(&files, file, lock)? };
     match command {
         libc::F_GETLK | libc::F_OFD_GETLK => {
             let exclusive = exclusive.ok_or(Errno::INVAL)?;
-            match files.range_in_the_way(file, range, exclusive)? {
+            match files.conflicting_lock_of_range(file, range, exclusive)? {
                 None => lock.l_type = short(libc::F_UNLCK),
                 Some(other) => {
                     let kind = if other.is_exclusive { libc::F_WRLCK } else { libc::F_RDLCK };
@@ -60,7 +60,11 @@ pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Res
 }
 
 /// The range of bytes of a lock.
-fn range(files: &densefs_process::DenseFs, file: u32, lock: &libc::flock) -> Result<Range, Errno> {
+fn range(
+    files: &densefs_process::DenseFs,
+    file: u32,
+    lock: &libc::flock,
+) -> Result<LockRange, Errno> {
     let from = match c_int::from(lock.l_whence) {
         libc::SEEK_SET => 0,
         libc::SEEK_CUR => files.seek(file, 0, Whence::Current)?.cast_signed(),
@@ -76,7 +80,7 @@ fn range(files: &densefs_process::DenseFs, file: u32, lock: &libc::flock) -> Res
     let (start, end) = if lock.l_len < 0 { (end, start) } else { (start, end) };
     let start = u64::try_from(start).map_err(|_| Errno::INVAL)?;
     let end = if lock.l_len == 0 { u64::MAX } else { end.cast_unsigned() };
-    Ok(Range { start, end, is_of_process: true })
+    Ok(LockRange { start, end, is_of_process: true })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "they are numbers below 4")]

@@ -52,7 +52,7 @@ pub unsafe extern "C" fn dfs_mknod(
     let name = unsafe { path(name) };
     result(name.and_then(|name| {
         let device = u32::try_from(device).map_err(|_| Errno::INVAL)?;
-        attached()?.make_node(Base::Working, name, (mode, device))
+        attached()?.make_node(Base::Working, name, mode, device)
     }))
 }
 
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn dfs_linkat(
         if how & libc::AT_EMPTY_PATH != 0 && old?.as_os_str().is_empty() {
             return attached()?.link_open(number(old_directory)?, base(new_directory)?, new?);
         }
-        attached()?.link_from((base(old_directory)?, old?), (base(new_directory)?, new?), follow)
+        attached()?.link_from(base(old_directory)?, old?, base(new_directory)?, new?, follow)
     })())
 }
 
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn dfs_symlinkat(
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
     let (target, name) = unsafe { (path(target), path(name)) };
-    result((|| attached()?.make_link_from(target?, (base(directory)?, name?)))())
+    result((|| attached()?.make_link_from(target?, base(directory)?, name?))())
 }
 
 /// The target of a symbolic link, without a terminating zero.
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn dfs_renameat2(
     // SAFETY: guaranteed by the caller.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
-        attached()?.rename_from((base(old_directory)?, old?), (base(new_directory)?, new?), how)
+        attached()?.rename_from(base(old_directory)?, old?, base(new_directory)?, new?, how)
     })())
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use densefs_process::{DenseFs, Request, make};
+use densefs_process::{DenseFs, NewArena, make};
 use footprint::touched::Figures;
 use footprint::trace::{Nameless, Region};
 
@@ -58,14 +58,14 @@ fn shipped_library(into: &Path) -> bool {
         .expect("the script is in the tree");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let library = String::from_utf8(built.stdout).expect("a path that is text");
-    symlink(library.trim_end(), into.join("libdensefs.so")).expect("the place is ours");
+    symlink(library.trim_end(), into.join("libdensefs.so")).expect("the offset is ours");
     !String::from_utf8_lossy(&built.stderr).contains("llvm-tools")
 }
 
 /// Compiles the program that makes the calls.
-fn program(place: &Path) -> PathBuf {
+fn program(offset: &Path) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = place.join("lines");
+    let program = offset.join("lines");
     let built = Command::new("cc")
         .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I"])
         .arg(here.join("include"))
@@ -73,7 +73,7 @@ fn program(place: &Path) -> PathBuf {
         .arg("-o")
         .arg(&program)
         .arg("-L")
-        .arg(place)
+        .arg(offset)
         .arg("-ldensefs")
         .output()
         .expect("cc can be started");
@@ -82,13 +82,13 @@ fn program(place: &Path) -> PathBuf {
 }
 
 /// Traces the program.
-fn trace(place: &Path) -> PathBuf {
-    let program = program(place);
-    let arena = place.join("arena");
+fn trace(offset: &Path) -> PathBuf {
+    let program = program(offset);
+    let arena = offset.join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
-    let plugin = footprint_library::write_into(place).expect("there is room");
-    let trace = place.join("trace");
+    make(&arena, &NewArena { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    let plugin = footprint_library::write_into(offset).expect("there is room");
+    let trace = offset.join("trace");
     let plugin = format!("{},out={},regions=marked", plugin.display(), trace.display());
     let ran = Command::new("qemu-x86_64")
         .arg("-plugin")
@@ -97,7 +97,7 @@ fn trace(place: &Path) -> PathBuf {
         .arg(&arena)
         // The position of the stack depends on the size of the environment.
         .env_clear()
-        .env("LD_LIBRARY_PATH", place)
+        .env("LD_LIBRARY_PATH", offset)
         .output()
         .expect("it is there");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
@@ -105,7 +105,7 @@ fn trace(place: &Path) -> PathBuf {
 }
 
 /// For each call, the median of its repetitions.
-fn counted(trace: &Path) -> Vec<Lines> {
+fn count_lines(trace: &Path) -> Vec<Lines> {
     let mut calls: BTreeMap<u16, Vec<Figures>> = BTreeMap::new();
     for one in footprint_study::regions(trace, Nameless, None).expect("the trace is whole") {
         if let Region::Marked { operation, .. } = one.region {
@@ -135,12 +135,12 @@ fn calls_touch_no_more_lines_than_the_table_says() {
         eprintln!("skipped: there is no qemu-x86_64 here, or it takes no plugins");
         return;
     }
-    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    if !shipped_library(place.path()) {
+    let offset = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    if !shipped_library(offset.path()) {
         eprintln!("skipped: rustup's component llvm-tools is not installed");
         return;
     }
-    let counted = counted(&trace(place.path()));
+    let counted = count_lines(&trace(offset.path()));
     let table = table();
     assert_eq!(counted.len(), table.len(), "each row of the table is a call of the program");
     let mut are_within = true;

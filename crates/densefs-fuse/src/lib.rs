@@ -5,9 +5,9 @@
 //! its callers, with the attributes it gets.
 
 mod answer;
-mod asked;
-mod known;
-mod served;
+mod filesystem;
+mod known_inodes;
+mod server;
 
 use std::io;
 use std::num::NonZero;
@@ -19,7 +19,7 @@ use fuser::{Config, MountOption, Session, SessionACL, SessionUnmounter};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use asked::Served;
+use server::FuseServer;
 
 /// The kernel's interface to file systems in user space.
 const DEVICE: &str = "/dev/fuse";
@@ -85,7 +85,7 @@ impl Unmounter {
 /// A mounted DenseFS, served once [`Self::serve`] is called.
 #[derive(Debug)]
 pub struct Mount {
-    session: Session<Served>,
+    session: Session<FuseServer>,
     point: PathBuf,
 }
 
@@ -120,7 +120,7 @@ impl Mount {
         config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
         config.clone_fd = true;
         let refused = |why| MountError::Refused { path: path(), why };
-        let served = Served::of(files).map_err(|why| refused(io::Error::other(why)))?;
+        let served = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
         let session = Session::new(served, directory, &config).map_err(refused)?;
         Ok(Self { session, point: path() })
     }

@@ -51,7 +51,7 @@ copy_file_range = 5
 }
 
 /// Makes one run.
-fn run(program: &Path, file: &Path, artifacts: &Path, (number, operations): (u64, u64)) {
+fn run(program: &Path, file: &Path, artifacts: &Path, number: u64, operations: u64) {
     let path = artifacts.join(format!("{number}.toml"));
     fs::write(&path, configuration(number.is_multiple_of(2))).expect("there is room");
     let mut command = Command::new(program);
@@ -81,7 +81,7 @@ fn files_hold_what_fsx_has_written() {
                     return;
                 }
                 let of_run = left.min(OPERATIONS_OF_RUN);
-                run(&program, file, artifacts.path(), (number, of_run));
+                run(&program, file, artifacts.path(), number, of_run);
             }
         };
         std::thread::scope(|scope| {

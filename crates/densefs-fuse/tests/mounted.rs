@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use densefs_fuse::{Mount, MountError};
-use densefs_process::{Bearer, Errno, Follow, flags};
+use densefs_process::{Errno, Follow, XattrTarget, flags};
 use place::mounted;
 use rustix::fs::{FallocateFlags, XattrFlags};
 
@@ -60,7 +60,7 @@ fn attributes_and_holes_reach_the_core() {
         let again = rustix::fs::setxattr(&path, "user.colour", b"red", flags);
         assert_eq!(again, Err(rustix::io::Errno::EXIST));
         let mut value = [0; 10];
-        let of = Bearer::Named(Path::new("file"), Follow::Yes);
+        let of = XattrTarget::Named(Path::new("file"), Follow::Yes);
         assert_eq!(files.attribute(of, b"user.colour", &mut value), Ok(4));
         assert_eq!(rustix::fs::getxattr(&path, "user.colour", &mut value), Ok(4));
         assert_eq!(&value[..4], b"blue");

@@ -38,7 +38,7 @@ entries = [["nobody", "nogroup"], ["daemon", "daemon"]]
 
 /// The least number of tests that a tmpfs passes. If it passes fewer, pjdfstest is not set up
 /// correctly.
-const PASSED_LEAST: usize = 350;
+const PASSED_MIN: usize = 350;
 
 /// The outcome of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn each_test_that_a_tmpfs_passes_is_passed() {
         let ours = run(&program, point, other.path());
         println!("on a tmpfs: {}; on a mounted DenseFS: {}", theirs.summary(), ours.summary());
         let (wanted, passed) = (theirs.that(Outcome::Passed), ours.that(Outcome::Passed));
-        assert!(wanted.len() >= PASSED_LEAST, "{}", theirs.complaints);
+        assert!(wanted.len() >= PASSED_MIN, "{}", theirs.complaints);
         let failed: Vec<_> = wanted.difference(&passed).collect();
         assert!(failed.is_empty(), "{failed:?}:\n{}", ours.complaints);
     });

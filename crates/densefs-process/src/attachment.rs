@@ -82,7 +82,7 @@ pub(crate) struct Attachment {
     /// The open file description that the locks of records belong to.
     file: File,
     /// Identifies that file.
-    identity: Option<file::Identity>,
+    identity: Option<file::FileIdentity>,
     mapping: Mapping,
     shape: Shape,
     /// For each record, whether a thread of ours is reclaiming what a dead process left.
@@ -91,11 +91,11 @@ pub(crate) struct Attachment {
 
 impl Attachment {
     /// Attaches an arena.
-    pub(crate) fn of(path: &Path) -> Result<Arc<Self>, ArenaError> {
+    pub(crate) fn attach(path: &Path) -> Result<Arc<Self>, ArenaError> {
         let (file, mapping, shape) = file::open(path)?;
         let this = Arc::new(Self {
             path: path.to_owned(),
-            identity: file::Identity::of(file.as_fd()),
+            identity: file::FileIdentity::from_file(file.as_fd()),
             file,
             mapping,
             shape,
@@ -128,8 +128,8 @@ impl Attachment {
     }
 
     /// Whether this is the arena's file.
-    pub(crate) fn is_its(&self, file: BorrowedFd<'_>) -> bool {
-        self.identity.is_some() && self.identity == file::Identity::of(file)
+    pub(crate) fn is_arena_file(&self, file: BorrowedFd<'_>) -> bool {
+        self.identity.is_some() && self.identity == file::FileIdentity::from_file(file)
     }
 
     pub(crate) fn set_record(&self, record: Option<u32>) {
@@ -186,11 +186,11 @@ impl Attachment {
 
     /// The slots of a process.
     fn slots_of(&self, record: u32) -> impl Iterator<Item = u32> {
-        let is_its = move |&slot: &u32| {
+        let belongs = move |&slot: &u32| {
             let owner = self.owner_of(slot).map(|line| line.load(Shape::OWNER));
             owner == Ok(record + 1)
         };
-        (0..self.shape.slots()).filter(is_its)
+        (0..self.shape.slots()).filter(belongs)
     }
 
     /// Takes or releases the lock that shows that a process has a record.
@@ -222,7 +222,7 @@ impl Attachment {
     /// Reclaims what the previous holder of a record, which is dead, has left, and takes the record
     /// into use.
     fn take_over(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
-        self.bury_slots(record)?;
+        self.reclaim_slots(record)?;
         let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
         let member = Member::new(self.arena(), ProcessSeams(self.clone()), slot, record)?;
         let begun = member.reap(record).and_then(|()| member.begin_process(record));
@@ -232,7 +232,7 @@ impl Attachment {
 
     /// Finishes what the threads of a dead process were doing, and reclaims their stocks and slots.
     /// The caller must hold the record.
-    fn bury_slots(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
+    fn reclaim_slots(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
         let member = |slot| Member::new(self.arena(), ProcessSeams(self.clone()), slot, record);
         // First release all locks: returning a stock takes some, which another of these threads may
         // have held.
@@ -265,7 +265,7 @@ impl Attachment {
             if record == self.record() || !self.claim(record) {
                 continue;
             }
-            let taken_back = self.bury_slots(record).and_then(|()| member.reap(record));
+            let taken_back = self.reclaim_slots(record).and_then(|()| member.reap(record));
             swept = swept.and(taken_back);
             self.unclaim(record);
         }
@@ -282,7 +282,7 @@ impl Attachment {
         let is_dead = self.lock_record(self.file(), record, ByteLock::Take);
         // A program that closes descriptors it does not know may have opened something else there,
         // whose locks prove nothing.
-        if is_dead && !self.is_its(self.file()) {
+        if is_dead && !self.is_arena_file(self.file()) {
             self.lock_record(self.file(), record, ByteLock::GiveBack);
             return false;
         }

@@ -76,7 +76,7 @@ impl DenseFs {
         tell: &mut dyn FnMut(&Stat),
     ) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 let from = base.node(member, path)?;
                 member.stat_path(caller, from, path, follow, &mut *tell)
             })
@@ -88,8 +88,7 @@ impl DenseFs {
     /// # Errors
     /// As truncate(2).
     pub fn truncate(&self, path: impl AsRef<Path>, size: u64) -> Result<(), Errno> {
-        let place = (Base::Working, path.as_ref());
-        self.with_node(place, Follow::Yes, |member, caller, node| {
+        self.with_node(Base::Working, path.as_ref(), Follow::Yes, |member, caller, node| {
             let mode = member.stat(node)?.mode;
             if mode.is_directory() {
                 return Err(Errno::ISDIR);
@@ -104,7 +103,7 @@ impl DenseFs {
     /// # Errors
     /// As fchmodat(2).
     pub fn set_mode(&self, base: Base, path: &Path, mode: u32) -> Result<(), Errno> {
-        self.with_node((base, path), Follow::Yes, |member, caller, node| {
+        self.with_node(base, path, Follow::Yes, |member, caller, node| {
             member.set_mode(caller, node, mode)
         })
     }
@@ -118,10 +117,9 @@ impl DenseFs {
         base: Base,
         path: &Path,
         follow: Follow,
-        owner: (Option<u32>, Option<u32>),
+        owner: Owner,
     ) -> Result<(), Errno> {
-        let owner = Owner { uid: owner.0, gid: owner.1 };
-        self.with_node((base, path), follow, |member, caller, node| {
+        self.with_node(base, path, follow, |member, caller, node| {
             member.set_owner(caller, node, owner)
         })
     }
@@ -153,7 +151,7 @@ impl DenseFs {
         follow: Follow,
         times: NewTimes,
     ) -> Result<(), Errno> {
-        self.with_node((base, path), follow, |member, caller, node| {
+        self.with_node(base, path, follow, |member, caller, node| {
             member.touch_node(caller, node, times)
         })
     }
@@ -163,7 +161,7 @@ impl DenseFs {
     /// # Errors
     /// As access(2).
     pub fn check_access(&self, base: Base, path: &Path, wanted: u32) -> Result<(), Errno> {
-        self.with_node((base, path), Follow::Yes, |member, caller, node| {
+        self.with_node(base, path, Follow::Yes, |member, caller, node| {
             member.stat(node)?.mode.allow(caller, wanted & 7)
         })
     }

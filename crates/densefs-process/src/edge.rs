@@ -24,7 +24,7 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps the first lines of a file, which must be long enough.
-    pub(crate) fn of(file: BorrowedFd<'_>, lines: u32) -> io::Result<Self> {
+    pub(crate) fn new(file: BorrowedFd<'_>, lines: u32) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         let length = lines as usize * LINE_BYTES;
         // SAFETY: a new mapping at an address chosen by the kernel affects no other memory.
@@ -44,8 +44,8 @@ impl Mapping {
         Ok(())
     }
 
-    /// The arena. It must not be used after the mapping is dropped; [`crate::seat::Seat`] keeps
-    /// both.
+    /// The arena. It must not be used after the mapping is dropped;
+    /// [`crate::thread_slot::ThreadSlot`] keeps both.
     pub(crate) fn arena(&self) -> Arena<'static> {
         // SAFETY: all lines are mapped and page-aligned until `self` is dropped, and users of the
         // arena do not outlive `self`.

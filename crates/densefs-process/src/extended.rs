@@ -10,7 +10,7 @@ use crate::dense_fs::{Base, Core, DenseFs};
 
 /// A file with extended attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bearer<'p> {
+pub enum XattrTarget<'p> {
     /// The file at a path.
     Named(&'p Path, Follow),
     /// An open file, by descriptor.
@@ -23,9 +23,14 @@ impl DenseFs {
     ///
     /// # Errors
     /// As getxattr(2).
-    pub fn attribute(&self, of: Bearer<'_>, name: &[u8], into: &mut [u8]) -> Result<usize, Errno> {
+    pub fn attribute(
+        &self,
+        of: XattrTarget<'_>,
+        name: &[u8],
+        into: &mut [u8],
+    ) -> Result<usize, Errno> {
         let into = RefCell::new(into);
-        self.with_bearer(of, |member, caller, node| {
+        self.with_target(of, |member, caller, node| {
             member.attribute(caller, node, name, &mut into.borrow_mut())
         })
     }
@@ -35,9 +40,9 @@ impl DenseFs {
     ///
     /// # Errors
     /// As listxattr(2).
-    pub fn attribute_names(&self, of: Bearer<'_>, into: &mut [u8]) -> Result<usize, Errno> {
+    pub fn attribute_names(&self, of: XattrTarget<'_>, into: &mut [u8]) -> Result<usize, Errno> {
         let into = RefCell::new(into);
-        self.with_bearer(of, |member, caller, node| {
+        self.with_target(of, |member, caller, node| {
             member.attribute_names(caller, node, &mut into.borrow_mut())
         })
     }
@@ -48,13 +53,13 @@ impl DenseFs {
     /// As setxattr(2).
     pub fn set_attribute(
         &self,
-        of: Bearer<'_>,
+        of: XattrTarget<'_>,
         name: &[u8],
         value: &[u8],
         how: SetAttribute,
     ) -> Result<(), Errno> {
-        self.with_bearer(of, |member, caller, node| {
-            member.set_attribute(caller, node, (name, value), how)
+        self.with_target(of, |member, caller, node| {
+            member.set_attribute(caller, node, name, value, how)
         })
     }
 
@@ -62,19 +67,19 @@ impl DenseFs {
     ///
     /// # Errors
     /// As removexattr(2).
-    pub fn remove_attribute(&self, of: Bearer<'_>, name: &[u8]) -> Result<(), Errno> {
-        self.with_bearer(of, |member, caller, node| member.remove_attribute(caller, node, name))
+    pub fn remove_attribute(&self, of: XattrTarget<'_>, name: &[u8]) -> Result<(), Errno> {
+        self.with_target(of, |member, caller, node| member.remove_attribute(caller, node, name))
     }
 
-    fn with_bearer<T>(
+    fn with_target<T>(
         &self,
-        of: Bearer<'_>,
+        of: XattrTarget<'_>,
         act: impl Fn(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         match of {
-            Bearer::Named(path, follow) => self.with_node((Base::Working, path), follow, act),
-            Bearer::Open(descriptor) => self.with(|member, caller| {
-                member.again(|| {
+            XattrTarget::Named(path, follow) => self.with_node(Base::Working, path, follow, act),
+            XattrTarget::Open(descriptor) => self.with(|member, caller| {
+                member.retry(|| {
                     if member.flags(descriptor)? & densefs::flags::PATH != 0 {
                         return Err(Errno::BADF);
                     }

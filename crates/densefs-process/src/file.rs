@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 
 use densefs::arena::LINE_BYTES;
-use densefs::format::{self, NoArena, Shape};
+use densefs::format::{self, InvalidArena, Shape};
 use densefs::modes::Mode;
 use densefs::{Errno, Life, Seams};
 use rustix::fs::FallocateFlags;
@@ -24,11 +24,11 @@ const POPULATE_BYTES: usize = 2 << 20;
 /// follow. The file never gets that large.
 pub(crate) const RECORDS_AT: i64 = 1 << 62;
 /// The largest possible number of these bytes.
-pub(crate) const RECORDS_MOST: i64 = 1 << 32;
+pub(crate) const RECORDS_MAX: i64 = 1 << 32;
 
 /// The smallest and the largest arena: a small zone, and as far as 32-bit references reach.
-const BYTES_LEAST: u64 = 1 << 20;
-const BYTES_MOST: u64 = ((LINE_BYTES as u64) << 32) - PAGE_BYTES;
+const BYTES_MIN: u64 = 1 << 20;
+const BYTES_MAX: u64 = ((LINE_BYTES as u64) << 32) - PAGE_BYTES;
 
 /// Why an arena cannot be made or attached.
 #[derive(Debug, thiserror::Error)]
@@ -175,7 +175,7 @@ pub(crate) fn at(path: &Path, what: &'static str) -> impl FnOnce(io::Error) -> A
 
 /// Parameters of a new arena.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct NewArena {
     /// Its size: whole pages of 4 KiB. Space is only taken as needed.
     pub bytes: u64,
     /// The root directory's owner, group and permissions.
@@ -192,12 +192,12 @@ pub struct Request {
 ///
 /// # Examples
 /// ```
-/// use densefs_process::{DenseFs, Mode, Request, flags, make};
+/// use densefs_process::{DenseFs, Mode, NewArena, flags, make};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("arena");
 /// let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-/// make(&path, &Request { bytes: 64 << 20, root, overwrites: false })?;
+/// make(&path, &NewArena { bytes: 64 << 20, root, overwrites: false })?;
 /// let files = DenseFs::attach(&path)?;
 /// files.make_directory("notes", 0o755)?;
 /// let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?;
@@ -205,9 +205,9 @@ pub struct Request {
 /// assert_eq!(files.stat("/notes/today")?.size, 8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn make(path: &Path, request: &Request) -> Result<(), ArenaError> {
+pub fn make(path: &Path, request: &NewArena) -> Result<(), ArenaError> {
     let pages = request.bytes / PAGE_BYTES;
-    let fits = (BYTES_LEAST..=BYTES_MOST).contains(&request.bytes);
+    let fits = (BYTES_MIN..=BYTES_MAX).contains(&request.bytes);
     if !fits || !request.bytes.is_multiple_of(PAGE_BYTES) {
         return Err(ArenaError::BadSize { bytes: request.bytes });
     }
@@ -230,7 +230,7 @@ fn replace(
     path: &Path,
     options: &OpenOptions,
     lines: u32,
-    request: &Request,
+    request: &NewArena,
 ) -> Result<(), ArenaError> {
     let exists = || ArenaError::Exists { path: path.to_owned() };
     let there = std::fs::symlink_metadata(path).map_err(at(path, "look at"))?;
@@ -241,12 +241,12 @@ fn replace(
     let bytes = file.metadata().map_err(at(path, "look at"))?.len();
     let lines_there = u32::try_from(bytes / LINE_BYTES as u64).unwrap_or(u32::MAX);
     if bytes > 0 {
-        let is_one = bytes >= BYTES_LEAST && begins_like_one(&file).map_err(at(path, "read"))?;
+        let is_one = bytes >= BYTES_MIN && begins_like_one(&file).map_err(at(path, "read"))?;
         if !is_one {
             return Err(exists());
         }
-        let mapping = Mapping::of(file.as_fd(), lines_there).map_err(at(path, "map"))?;
-        if Shape::of(&mapping.arena()) == Err(NoArena::NoDenseFs) {
+        let mapping = Mapping::new(file.as_fd(), lines_there).map_err(at(path, "map"))?;
+        if Shape::from_arena(&mapping.arena()) == Err(InvalidArena::NoDenseFs) {
             return Err(exists());
         }
         if !request.overwrites {
@@ -254,7 +254,7 @@ fn replace(
         }
     }
     // Any process that attaches it takes one of these locks.
-    let is_free = lock_bytes(file.as_fd(), RECORDS_AT, RECORDS_MOST, ByteLock::Take);
+    let is_free = lock_bytes(file.as_fd(), RECORDS_AT, RECORDS_MAX, ByteLock::Take);
     if !is_free.map_err(at(path, "lock"))? {
         return Err(ArenaError::InUse { path: path.to_owned() });
     }
@@ -271,9 +271,9 @@ fn begins_like_one(file: &File) -> io::Result<bool> {
 }
 
 /// Makes it in an empty file.
-fn fill(path: &Path, file: &File, lines: u32, request: &Request) -> Result<(), ArenaError> {
+fn fill(path: &Path, file: &File, lines: u32, request: &NewArena) -> Result<(), ArenaError> {
     file.set_len(request.bytes).map_err(at(path, "lengthen"))?;
-    let mapping = Mapping::of(file.as_fd(), lines).map_err(at(path, "map"))?;
+    let mapping = Mapping::new(file.as_fd(), lines).map_err(at(path, "map"))?;
     let mut secrets = [0; 16];
     File::open("/dev/urandom")
         .and_then(|mut random| random.read_exact(&mut secrets))
@@ -283,7 +283,7 @@ fn fill(path: &Path, file: &File, lines: u32, request: &Request) -> Result<(), A
     };
     let (secret, ino_secret) = (secret(0), secret(1));
     let request = format::FormatRequest { secret, ino_secret, root: request.root };
-    let alone = Alone { file, mapping: &mapping };
+    let alone = SoleUser { file, mapping: &mapping };
     format::make(mapping.arena(), alone, &request).map_err(|why| match why {
         Errno::NOSPC => ArenaError::NoSpace { path: path.to_owned() },
         why => ArenaError::Core { path: path.to_owned(), why },
@@ -307,24 +307,24 @@ pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
     let no_dense_fs = || ArenaError::NoDenseFs { path: path.to_owned() };
     let is_special = metadata.file_type().is_fifo() || metadata.file_type().is_char_device();
     let bytes = metadata.size();
-    if is_special || !metadata.is_file() || bytes < BYTES_LEAST {
+    if is_special || !metadata.is_file() || bytes < BYTES_MIN {
         return Err(no_dense_fs());
     }
     if !begins_like_one(&file).map_err(at(path, "read"))? {
         return Err(no_dense_fs());
     }
     let lines = u32::try_from(bytes / LINE_BYTES as u64).map_err(|_| no_dense_fs())?;
-    let mapping = Mapping::of(file.as_fd(), lines).map_err(at(path, "map"))?;
-    let shape = Shape::of(&mapping.arena()).map_err(|why| match why {
-        NoArena::NoDenseFs => no_dense_fs(),
-        NoArena::Version(found) => {
+    let mapping = Mapping::new(file.as_fd(), lines).map_err(at(path, "map"))?;
+    let shape = Shape::from_arena(&mapping.arena()).map_err(|why| match why {
+        InvalidArena::NoDenseFs => no_dense_fs(),
+        InvalidArena::Version(found) => {
             ArenaError::Version { path: path.to_owned(), found, ours: densefs::format::VERSION }
         }
-        NoArena::Size(lines) => {
+        InvalidArena::Size(lines) => {
             let arena_bytes = u64::from(lines) * LINE_BYTES as u64;
             ArenaError::Size { path: path.to_owned(), bytes, arena_bytes }
         }
-        NoArena::Damaged => ArenaError::Damaged { path: path.to_owned() },
+        InvalidArena::Damaged => ArenaError::Damaged { path: path.to_owned() },
     })?;
     Ok((out_of_the_way(file), mapping, shape))
 }
@@ -341,13 +341,13 @@ pub(crate) fn out_of_the_way(file: File) -> File {
 
 /// Identifies an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     device: u64,
     ino: u64,
 }
 
-impl Identity {
-    pub(crate) fn of(file: BorrowedFd<'_>) -> Option<Self> {
+impl FileIdentity {
+    pub(crate) fn from_file(file: BorrowedFd<'_>) -> Option<Self> {
         let stat = rustix::fs::fstat(file).ok()?;
         Some(Self { device: stat.st_dev, ino: stat.st_ino })
     }
@@ -372,12 +372,12 @@ pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages:
 }
 
 /// The environment while an arena is made, which nobody else uses.
-struct Alone<'m> {
+struct SoleUser<'m> {
     file: &'m File,
     mapping: &'m Mapping,
 }
 
-impl Seams for Alone<'_> {
+impl Seams for SoleUser<'_> {
     fn now_ns(&self) -> u64 {
         edge::now_ns()
     }

@@ -3,9 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs::{Batch, Errno, Listed, Start, Stat, Taker, Whence, flags};
+use densefs::{Batch, EntrySink, Errno, ListedEntry, Start, Stat, Whence, flags};
 
-use crate::dense_fs::{Base, DenseFs, Entry};
+use crate::dense_fs::{Base, DenseFs, DirectoryEntry};
 
 impl DenseFs {
     /// Opens a file or a directory; it is closed when the value is dropped.
@@ -42,7 +42,7 @@ impl DenseFs {
     #[inline(never)]
     fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
                 if base == Base::Working
                     && how & NAMED == flags::CREATE
@@ -115,7 +115,7 @@ impl DenseFs {
     /// [`Errno::BADF`].
     #[inline]
     pub fn stat_descriptor(&self, descriptor: u32) -> Result<Stat, Errno> {
-        self.with(|member, _| member.again(|| member.stat(member.node(descriptor)?)))
+        self.with(|member, _| member.retry(|| member.stat(member.node(descriptor)?)))
     }
 
     /// The flags with which a descriptor was opened.
@@ -134,26 +134,27 @@ impl DenseFs {
         self.with(|member, _| member.truncate_open(descriptor, size))
     }
 
-    /// Makes sure that writes to this range of bytes (offset and length) will find space. If it
-    /// extends past the end, the file grows, unless `keeps_size` is set.
+    /// Makes sure that writes to this range of bytes will find space. If it extends past the end,
+    /// the file grows, unless `keeps_size` is set.
     ///
     /// # Errors
     /// As fallocate(2).
     pub fn allocate(
         &self,
         descriptor: u32,
-        (offset, length): (u64, u64),
+        offset: u64,
+        length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
-        self.with(|member, _| member.allocate_open(descriptor, (offset, length), keeps_size))
+        self.with(|member, _| member.allocate_open(descriptor, offset, length, keeps_size))
     }
 
-    /// Punches a hole, given by offset and length.
+    /// Punches a hole.
     ///
     /// # Errors
     /// As fallocate(2) with `FALLOC_FL_PUNCH_HOLE`.
-    pub fn punch(&self, descriptor: u32, (offset, length): (u64, u64)) -> Result<(), Errno> {
-        self.with(|member, _| member.punch_open(descriptor, (offset, length)))
+    pub fn punch(&self, descriptor: u32, offset: u64, length: u64) -> Result<(), Errno> {
+        self.with(|member, _| member.punch_open(descriptor, offset, length))
     }
 
     /// Copies bytes from one open file to another, each at a given offset or at its own; returns
@@ -163,8 +164,10 @@ impl DenseFs {
     /// As `copy_file_range(2)`.
     pub fn copy_range(
         &self,
-        (from, from_offset): (u32, Option<u64>),
-        (to, to_offset): (u32, Option<u64>),
+        from: u32,
+        from_offset: Option<u64>,
+        to: u32,
+        to_offset: Option<u64>,
         length: usize,
     ) -> Result<usize, Errno> {
         const PIECE: usize = 16 << 10;
@@ -216,7 +219,7 @@ impl DenseFs {
     /// # Errors
     /// As linkat(2) with `AT_EMPTY_PATH`.
     pub fn link_open(&self, descriptor: u32, base: Base, path: &Path) -> Result<(), Errno> {
-        self.with_last((base, path), |member, caller, last| {
+        self.with_last(base, path, |member, caller, last| {
             if last.name.is_empty() {
                 return Err(Errno::EXIST);
             }
@@ -246,7 +249,7 @@ impl DenseFs {
     /// As fchmod(2).
     pub fn set_mode_of(&self, descriptor: u32, mode: u32) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| member.set_mode(caller, member.node(descriptor)?, mode))
+            member.retry(|| member.set_mode(caller, member.node(descriptor)?, mode))
         })
     }
 
@@ -256,7 +259,7 @@ impl DenseFs {
     /// As fchdir(2).
     pub fn change_directory_to(&self, descriptor: u32) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.again(|| member.set_working_directory(caller, member.node(descriptor)?))
+            member.retry(|| member.set_working_directory(caller, member.node(descriptor)?))
         })
     }
 
@@ -264,20 +267,20 @@ impl DenseFs {
     ///
     /// # Errors
     /// As getdents(2).
-    pub fn list(&self, descriptor: u32, most: usize) -> Result<Vec<Entry>, Errno> {
+    pub fn list(&self, descriptor: u32, most: usize) -> Result<Vec<DirectoryEntry>, Errno> {
         let mut entries = Entries { all: Vec::new(), kept: 0, most };
         self.list_into(descriptor, &mut entries)?;
         Ok(entries.all)
     }
 
-    /// Passes the entries of an open directory to a taker, from its offset on, as long as it takes
-    /// them. The taker must not use the file system.
+    /// Passes the entries of an open directory to a sink, from its offset on, as long as it takes
+    /// them. The sink must not use the file system.
     ///
     /// # Errors
     /// As getdents(2).
     #[inline]
-    pub fn list_into(&self, descriptor: u32, taker: &mut impl Taker) -> Result<(), Errno> {
-        self.with(|member, caller| member.list_on(caller, descriptor, taker))
+    pub fn list_into(&self, descriptor: u32, sink: &mut impl EntrySink) -> Result<(), Errno> {
+        self.with(|member, caller| member.list_on(caller, descriptor, sink))
     }
 
     /// Calls `visit` with the entries of an open directory from its offset on, until it returns
@@ -288,7 +291,7 @@ impl DenseFs {
     pub fn visit(
         &self,
         descriptor: u32,
-        mut visit: impl FnMut(Listed<'_>) -> bool,
+        mut visit: impl FnMut(ListedEntry<'_>) -> bool,
     ) -> Result<(), Errno> {
         let mut batch = Batch::default();
         let mut next = self.seek(descriptor, 0, Whence::Current)?;
@@ -312,7 +315,7 @@ impl DenseFs {
     ///
     /// # Errors
     /// As open(2) and getdents(2).
-    pub fn read_directory(&self, path: impl AsRef<Path>) -> Result<Vec<Entry>, Errno> {
+    pub fn read_directory(&self, path: impl AsRef<Path>) -> Result<Vec<DirectoryEntry>, Errno> {
         let directory = self.open(path, flags::DIRECTORY, 0)?;
         self.list(directory.descriptor, usize::MAX)
     }
@@ -320,18 +323,18 @@ impl DenseFs {
 
 /// Collects up to `most` entries of a listing.
 struct Entries {
-    all: Vec<Entry>,
+    all: Vec<DirectoryEntry>,
     kept: usize,
     most: usize,
 }
 
-impl Taker for Entries {
-    fn take(&mut self, one: Listed<'_>) -> bool {
+impl EntrySink for Entries {
+    fn take(&mut self, one: ListedEntry<'_>) -> bool {
         if self.all.len() >= self.most {
             return false;
         }
         let (name, next) = (one.name.to_vec(), one.position + 1);
-        self.all.push(Entry { name, ino: one.ino, type_bits: one.type_bits, next });
+        self.all.push(DirectoryEntry { name, ino: one.ino, type_bits: one.type_bits, next });
         true
     }
 

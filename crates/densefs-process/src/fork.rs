@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use densefs::Errno;
 
 use crate::attachment::Attachment;
-use crate::{edge, seat};
+use crate::{edge, thread_slot};
 
 /// All attachments. Locked during a fork, so that a child forked by another thread does not get
 /// what was prepared for this one.
@@ -16,7 +16,7 @@ static ATTACHED: Mutex<Vec<Weak<Attachment>>> = Mutex::new(Vec::new());
 type Attached = MutexGuard<'static, Vec<Weak<Attachment>>>;
 
 /// What a child gets of an arena.
-struct Share {
+struct ChildShare {
     attachment: Arc<Attachment>,
     /// Its open file description and its record; none if they could not be had.
     own: Option<(File, u32)>,
@@ -24,7 +24,7 @@ struct Share {
 
 thread_local! {
     /// For the child of the fork in progress.
-    static SHARES: RefCell<Option<(Attached, Vec<Share>)>> = const { RefCell::new(None) };
+    static SHARES: RefCell<Option<(Attached, Vec<ChildShare>)>> = const { RefCell::new(None) };
 }
 
 /// Registers an attachment to be shared with forked children.
@@ -40,7 +40,7 @@ extern "C" fn before() {
     let attached = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
     let shares = attached.iter().filter_map(Weak::upgrade).map(|attachment| {
         let own = prepare(&attachment).ok();
-        Share { attachment, own }
+        ChildShare { attachment, own }
     });
     let shares = shares.collect();
     SHARES.with(|place| place.replace(Some((attached, shares))));
@@ -52,15 +52,15 @@ fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
     // Not by name, which may belong to another file by now.
     let path = format!("/proc/self/fd/{}", attachment.file().as_raw_fd());
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
-    if !attachment.is_its(file.as_fd()) {
+    if !attachment.is_arena_file(file.as_fd()) {
         return Err(Errno::BADF);
     }
     let record = attachment.take_record(file.as_fd(), |_| {})?.ok_or(Errno::NFILE)?;
     // Forking must not turn a thread into a user of the arena, which would keep it mapped.
-    let is_seated = seat::is_seated(attachment);
-    let copied = seat::with(attachment, |member| member.copy_descriptors(record));
-    if !is_seated {
-        seat::leave(attachment);
+    let has_slot = thread_slot::has_slot(attachment);
+    let copied = thread_slot::with(attachment, |member| member.copy_descriptors(record));
+    if !has_slot {
+        thread_slot::leave(attachment);
     }
     copied?;
     Ok((file, record))
@@ -73,9 +73,9 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     if let Some((_attached, shares)) = SHARES.with(RefCell::take) {
-        for Share { attachment, own } in shares {
+        for ChildShare { attachment, own } in shares {
             attachment.become_child(own);
         }
     }
-    seat::forget_parents();
+    thread_slot::forget_parents();
 }

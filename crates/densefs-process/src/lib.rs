@@ -21,18 +21,18 @@ mod files;
 mod fork;
 mod locks;
 mod names;
-mod seat;
+mod thread_slot;
 mod transfer;
 
 pub use attachment::ProcessSeams;
-pub use dense_fs::{Base, DenseFs, Entry, Usage};
+pub use dense_fs::{Base, DenseFs, DirectoryEntry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{
-    Errno, FileLock, Follow, Listed, LockOwner, NewTime, NewTimes, Rename, SetAttribute, Stat,
-    Taker, Whence, check, flags,
+    EntrySink, Errno, FileLock, Follow, ListedEntry, LockOwner, NewTime, NewTimes, Owner, Rename,
+    SetAttribute, Stat, Whence, check, flags,
 };
-pub use extended::Bearer;
-pub use file::{ArenaError, Request, make};
+pub use extended::XattrTarget;
+pub use file::{ArenaError, NewArena, make};
 pub use files::File;
-pub use locks::Range;
-pub use transfer::{Copied, CopyError};
+pub use locks::LockRange;
+pub use transfer::{CopyError, CopyTotals};

@@ -6,7 +6,7 @@ use crate::dense_fs::DenseFs;
 
 /// A range of bytes to lock, and on whose behalf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct LockRange {
     /// The first byte.
     pub start: u64,
     /// The byte after the last one; `u64::MAX` for everything up to the end, wherever that will be.
@@ -16,7 +16,7 @@ pub struct Range {
     pub is_of_process: bool,
 }
 
-impl Range {
+impl LockRange {
     fn pid(self) -> Option<u32> {
         self.is_of_process.then(std::process::id)
     }
@@ -44,15 +44,16 @@ impl DenseFs {
     pub fn lock_range(
         &self,
         descriptor: u32,
-        range: Range,
+        range: LockRange,
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
-        let (bytes, pid) = ((range.start, range.end), range.pid());
-        let take = || self.with(|member, _| member.lock_range(descriptor, bytes, exclusive, pid));
+        let (bytes, pid) = (range.start..range.end, range.pid());
+        let take =
+            || self.with(|member, _| member.lock_range(descriptor, bytes.clone(), exclusive, pid));
         let wait = || {
-            let (range, exclusive) = (Some((bytes, pid)), exclusive.unwrap_or(false));
-            self.with(|member, _| member.await_unlocked(descriptor, range, exclusive))
+            let exclusive = exclusive.unwrap_or(false);
+            self.with(|member, _| member.await_unlocked(descriptor, Some((&bytes, pid)), exclusive))
         };
         self.take_lock(waits, take, wait)
     }
@@ -61,15 +62,17 @@ impl DenseFs {
     ///
     /// # Errors
     /// As fcntl(2) with `F_GETLK`.
-    pub fn range_in_the_way(
+    pub fn conflicting_lock_of_range(
         &self,
         descriptor: u32,
-        range: Range,
+        range: LockRange,
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;
-        let (bytes, pid) = ((range.start, range.end), range.pid());
-        self.with(|member, _| member.range_in_the_way(descriptor, bytes, is_exclusive, pid))
+        self.with(|member, _| {
+            let bytes = range.start..range.end;
+            member.conflicting_lock_of_range(descriptor, bytes, is_exclusive, range.pid())
+        })
     }
 
     fn take_lock(

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
-use densefs::{Errno, Follow, Last, Remove, Rename};
+use densefs::{Errno, Follow, LastName, Remove, Rename};
 
 use crate::dense_fs::{Base, Core, DenseFs};
 
@@ -23,21 +23,16 @@ impl DenseFs {
     /// # Errors
     /// As mkdir(2) and mknod(2).
     pub fn make_from(&self, base: Base, path: &Path, mode: u32) -> Result<(), Errno> {
-        self.make_node(base, path, (mode, 0))
+        self.make_node(base, path, mode, 0)
     }
 
     /// Like [`Self::make_from`], with a device number, in Linux's 32-bit encoding.
     ///
     /// # Errors
     /// As mkdir(2) and mknod(2).
-    pub fn make_node(
-        &self,
-        base: Base,
-        path: &Path,
-        (mode, device): (u32, u32),
-    ) -> Result<(), Errno> {
+    pub fn make_node(&self, base: Base, path: &Path, mode: u32, device: u32) -> Result<(), Errno> {
         let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
-        self.with_last((base, path), |member, caller, last| {
+        self.with_last(base, path, |member, caller, last| {
             let is_there = last.name.is_empty() || matches!(last.name, b"." | b"..");
             if is_there {
                 return Err(Errno::EXIST);
@@ -46,8 +41,8 @@ impl DenseFs {
                 return Err(missing(member, caller, last));
             }
             if is_device(mode) {
-                let made = (mode, device);
-                return member.make_device_at(caller, last.directory, last.name, made).map(drop);
+                let made = member.make_device_at(caller, last.directory, last.name, mode, device);
+                return made.map(drop);
             }
             member.make_at(caller, last.directory, last.name, mode).map(drop)
         })
@@ -76,7 +71,7 @@ impl DenseFs {
     #[inline]
     pub fn remove_from(&self, base: Base, path: &Path, is_directory: bool) -> Result<(), Errno> {
         let what = if is_directory { Remove::Directory } else { Remove::Name };
-        self.with_last((base, path), |member, caller, last| {
+        self.with_last(base, path, |member, caller, last| {
             if last.name.is_empty() {
                 return Err(if is_directory { Errno::BUSY } else { Errno::ISDIR });
             }
@@ -96,7 +91,7 @@ impl DenseFs {
     /// As rename(2).
     pub fn rename(&self, old: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<(), Errno> {
         let (old, new) = (old.as_ref(), new.as_ref());
-        self.rename_from((Base::Working, old), (Base::Working, new), Rename::Replace)
+        self.rename_from(Base::Working, old, Base::Working, new, Rename::Replace)
     }
 
     /// Like [`Self::rename`], relative to bases, and with flags.
@@ -106,28 +101,25 @@ impl DenseFs {
     #[inline]
     pub fn rename_from(
         &self,
-        (old_base, old): (Base, &Path),
-        (new_base, new): (Base, &Path),
+        old_base: Base,
+        old: &Path,
+        new_base: Base,
+        new: &Path,
         how: Rename,
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 if (old_base, new_base) == (Base::Working, Base::Working)
                     && let Some(from) = member.only_name(old)?
                     && let Some(to) = member.only_name(new_name)?
                 {
-                    return member.rename_at(
-                        caller,
-                        (&from.directory, from.name),
-                        (&to.directory, to.name),
-                        how,
-                    );
+                    return member.rename_at(caller, from.entry(), to.entry(), how);
                 }
                 let from = old_base.last(member, caller, old)?;
                 let to = new_base.last(member, caller, new_name)?;
-                rename_slowly(member, caller, (&from, &to), how)
+                rename_slowly(member, caller, &from, &to, how)
             })
         })
     }
@@ -137,8 +129,8 @@ impl DenseFs {
     /// # Errors
     /// As link(2).
     pub fn link(&self, old: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<(), Errno> {
-        let old = (Base::Working, old.as_ref());
-        self.link_from(old, (Base::Working, new.as_ref()), Follow::No)
+        let (old, new) = (old.as_ref(), new.as_ref());
+        self.link_from(Base::Working, old, Base::Working, new, Follow::No)
     }
 
     /// Like [`Self::link`], relative to bases.
@@ -147,14 +139,16 @@ impl DenseFs {
     /// As linkat(2).
     pub fn link_from(
         &self,
-        (old_base, old): (Base, &Path),
-        (new_base, new): (Base, &Path),
+        old_base: Base,
+        old: &Path,
+        new_base: Base,
+        new: &Path,
         follow: Follow,
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
                 let to = new_base.last(member, caller, new_name)?;
                 if to.name.is_empty() {
@@ -173,15 +167,15 @@ impl DenseFs {
     /// # Errors
     /// As symlink(2).
     pub fn make_link(&self, target: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), Errno> {
-        self.make_link_from(target.as_ref(), (Base::Working, path.as_ref()))
+        self.make_link_from(target.as_ref(), Base::Working, path.as_ref())
     }
 
     /// Like [`Self::make_link`], relative to a base.
     ///
     /// # Errors
     /// As symlinkat(2).
-    pub fn make_link_from(&self, target: &Path, new: (Base, &Path)) -> Result<(), Errno> {
-        self.with_last(new, |member, caller, last| {
+    pub fn make_link_from(&self, target: &Path, base: Base, path: &Path) -> Result<(), Errno> {
+        self.with_last(base, path, |member, caller, last| {
             if last.name.is_empty() || matches!(last.name, b"." | b"..") {
                 return Err(Errno::EXIST);
             }
@@ -206,8 +200,8 @@ impl DenseFs {
     /// # Errors
     /// As readlinkat(2).
     pub fn read_link_from(&self, base: Base, path: &Path) -> Result<PathBuf, Errno> {
-        self.with_node((base, path), Follow::No, |member, _, node| {
-            let mut target = [0; densefs::PATH_MOST];
+        self.with_node(base, path, Follow::No, |member, _, node| {
+            let mut target = [0; densefs::PATH_MAX];
             let length = member.read_link(node, &mut target)?;
             Ok(PathBuf::from(OsStr::from_bytes(&target[..length])))
         })
@@ -218,8 +212,7 @@ impl DenseFs {
     /// # Errors
     /// As chdir(2).
     pub fn change_directory(&self, path: impl AsRef<Path>) -> Result<(), Errno> {
-        let place = (Base::Working, path.as_ref());
-        self.with_node(place, Follow::Yes, |member, caller, node| {
+        self.with_node(Base::Working, path.as_ref(), Follow::Yes, |member, caller, node| {
             let mode = member.stat(node)?.mode;
             if !mode.is_directory() {
                 return Err(Errno::NOTDIR);
@@ -235,8 +228,8 @@ impl DenseFs {
     /// As getcwd(3).
     pub fn directory(&self) -> Result<PathBuf, Errno> {
         self.with(|member, _| {
-            member.again(|| {
-                let mut bytes = [0; densefs::PATH_MOST];
+            member.retry(|| {
+                let mut bytes = [0; densefs::PATH_MAX];
                 let path = member.path_of(member.working_directory()?, &mut bytes)?;
                 Ok(PathBuf::from(OsStr::from_bytes(path)))
             })
@@ -246,7 +239,7 @@ impl DenseFs {
 
 /// The error for a name with trailing slashes that is to be given to something other than a
 /// directory.
-fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
+fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
     match member.stat_at(caller, last.directory, last.name) {
         Ok(_) => Errno::EXIST,
         Err(why) => why,
@@ -258,24 +251,25 @@ fn missing(member: Core<'_>, caller: &Caller<'_>, last: &Last<'_>) -> Errno {
 fn rename_slowly(
     member: Core<'_>,
     caller: &Caller<'_>,
-    (from, to): (&Last<'_>, &Last<'_>),
+    from: &LastName<'_>,
+    to: &LastName<'_>,
     how: Rename,
 ) -> Result<(), Errno> {
     if from.name.is_empty() || to.name.is_empty() {
         return Err(Errno::BUSY);
     }
     if from.is_directory || to.is_directory {
-        check_slashes(member, caller, (from, to), how)?;
+        check_slashes(member, caller, from, to, how)?;
     }
-    let (from, to) = ((&from.directory, from.name), (&to.directory, to.name));
-    member.rename_at(caller, from, to, how)
+    member.rename_at(caller, from.entry(), to.entry(), how)
 }
 
 /// Checks that names with trailing slashes are directories, where Linux checks that.
 fn check_slashes(
     member: Core<'_>,
     caller: &Caller<'_>,
-    (from, to): (&Last<'_>, &Last<'_>),
+    from: &LastName<'_>,
+    to: &LastName<'_>,
     how: Rename,
 ) -> Result<(), Errno> {
     let old = member.stat_at(caller, from.directory, from.name)?.mode;

@@ -9,7 +9,7 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 
 use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE, is_device};
-use densefs::{Errno, Follow, Stat, flags};
+use densefs::{Errno, Follow, Owner, Stat, flags};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 use crate::dense_fs::{Base, DenseFs};
@@ -22,7 +22,7 @@ const HOLE_BYTES: usize = 4096;
 
 /// What has been copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyTotals {
     /// Directories, except the one at the top.
     pub directories: u64,
     /// Regular files.
@@ -82,9 +82,9 @@ impl DenseFs {
     ///
     /// # Errors
     /// [`CopyError`]; what has been copied until then stays.
-    pub fn import(&self, from: &Path) -> Result<Copied, CopyError> {
+    pub fn import(&self, from: &Path) -> Result<CopyTotals, CopyError> {
         let mut import =
-            Import { files: self, from, links: HashMap::new(), copied: Copied::default() };
+            Import { files: self, from, links: HashMap::new(), copied: CopyTotals::default() };
         import.directory(Path::new(""))?;
         Ok(import.copied)
     }
@@ -93,7 +93,7 @@ impl DenseFs {
     ///
     /// # Errors
     /// [`CopyError`]; what has been copied until then stays.
-    pub fn export(&self, to: &Path) -> Result<Copied, CopyError> {
+    pub fn export(&self, to: &Path) -> Result<CopyTotals, CopyError> {
         match DirBuilder::new().mode(0o700).create(to) {
             Ok(()) => {}
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
@@ -104,7 +104,7 @@ impl DenseFs {
             Err(why) => return Err(outside(to)(why)),
         }
         let mut export =
-            Export { files: self, to, links: HashMap::new(), copied: Copied::default() };
+            Export { files: self, to, links: HashMap::new(), copied: CopyTotals::default() };
         let root = self.stat("/").map_err(inside(Path::new("")))?;
         export.directory(Path::new(""), &root)?;
         Ok(export.copied)
@@ -117,7 +117,7 @@ struct Import<'f> {
     from: &'f Path,
     /// Where files with several names have been copied to, by device and inode.
     links: HashMap<(u64, u64), PathBuf>,
-    copied: Copied,
+    copied: CopyTotals,
 }
 
 impl Import<'_> {
@@ -178,7 +178,7 @@ impl Import<'_> {
     /// A fifo, a socket or a device.
     fn node(&self, target: &Path, metadata: &fs::Metadata) -> Result<(), Errno> {
         let device = u32::try_from(metadata.rdev()).map_err(|_| Errno::PERM)?;
-        self.files.make_node(Base::Working, target, (metadata.mode(), device))
+        self.files.make_node(Base::Working, target, metadata.mode(), device)
     }
 
     fn attributes(
@@ -188,7 +188,7 @@ impl Import<'_> {
         metadata: &fs::Metadata,
     ) -> Result<(), CopyError> {
         if rustix::process::geteuid().is_root() {
-            let owner = (Some(metadata.uid()), Some(metadata.gid()));
+            let owner = Owner { uid: Some(metadata.uid()), gid: Some(metadata.gid()) };
             let owned = self.files.set_owner(Base::Working, target, Follow::No, owner);
             owned.map_err(inside(path))?;
         }
@@ -257,7 +257,7 @@ struct Export<'f> {
     files: &'f DenseFs,
     to: &'f Path,
     links: HashMap<u64, PathBuf>,
-    copied: Copied,
+    copied: CopyTotals,
 }
 
 impl Export<'_> {

@@ -1,14 +1,14 @@
 //! How many bytes of an arena files take in total, including their names, tables and unused space
 //! in pages.
 
-use densefs_process::{DenseFs, Request, flags, make};
+use densefs_process::{DenseFs, NewArena, flags, make};
 
 /// An attached arena of this size.
 fn arena(bytes: u64) -> (tempfile::TempDir, DenseFs) {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let path = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&path, &Request { bytes, root, overwrites: false }).expect("there is room");
+    make(&path, &NewArena { bytes, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&path).expect("it was made");
     (place, files)
 }

@@ -10,7 +10,7 @@ mod random;
 
 use std::path::Path;
 
-use densefs_process::{Base, DenseFs, Errno, Request, Whence, flags, make};
+use densefs_process::{Base, DenseFs, Errno, NewArena, Whence, flags, make};
 
 use random::Random;
 
@@ -73,7 +73,7 @@ struct Exercised<'f> {
 }
 
 impl<'f> Exercised<'f> {
-    fn of([one, other]: [&'f DenseFs; 2], name: &str, seed: u64) -> Self {
+    fn new([one, other]: [&'f DenseFs; 2], name: &str, seed: u64) -> Self {
         let open = |files: &'f DenseFs, how, offset| {
             let opened = files.open_descriptor(Base::Working, Path::new(name), how, 0o600);
             Hand { files, descriptor: opened.expect("there is room"), offset }
@@ -187,7 +187,7 @@ impl<'f> Exercised<'f> {
         let (offset, length) = self.random.range();
         let keeps_size = self.random.below(2) == 0;
         self.said = format!("allocate {length} from {offset}, size kept: {keeps_size}");
-        let done = hand.files.allocate(hand.descriptor, (offset, length), keeps_size);
+        let done = hand.files.allocate(hand.descriptor, offset, length, keeps_size);
         if length == 0 {
             assert_eq!(done, Err(Errno::INVAL), "{}", self.said);
             return;
@@ -201,7 +201,7 @@ impl<'f> Exercised<'f> {
     fn punch(&mut self, hand: Hand<'_>) {
         let (offset, length) = self.random.range();
         self.said = format!("punch {length} from {offset}");
-        let done = hand.files.punch(hand.descriptor, (offset, length));
+        let done = hand.files.punch(hand.descriptor, offset, length);
         let wanted = if length == 0 { Err(Errno::INVAL) } else { Ok(()) };
         assert_eq!(done, wanted, "{}", self.said);
         let (from, to) = (offset.min(self.size()), (offset + length).min(self.size()));
@@ -224,8 +224,8 @@ impl<'f> Exercised<'f> {
         let goes_to = target.unwrap_or(own);
         let moved = self.expected(begins_at, length).to_vec();
         self.said = format!("copy {length} from {begin:?} ({begins_at}) to {target:?} ({goes_to})");
-        let (source, place) = ((from.descriptor, begin), (to.descriptor, target));
-        let copied = from.files.copy_range(source, place, index(length));
+        let copied =
+            from.files.copy_range(from.descriptor, begin, to.descriptor, target, index(length));
         // As on Linux, bytes past the end of the file do not count for an overlap.
         if begins_at.abs_diff(goes_to) < moved.len() as u64 {
             assert_eq!(copied, Err(Errno::INVAL), "{}", self.said);
@@ -315,13 +315,13 @@ fn files_hold_what_was_written_by_calls() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
     let attach = || DenseFs::attach(&arena).expect("it was made");
     let (one, other) = (attach(), attach());
     let used = |files: &DenseFs| files.usage().expect("it is whole");
     for file in 0..operations.div_ceil(OPERATIONS_OF_FILE) {
         let name = format!("file-{file}");
-        let mut exercised = Exercised::of([&one, &other], &name, 0x9e37_79b9_7f4a_7c15 + file);
+        let mut exercised = Exercised::new([&one, &other], &name, 0x9e37_79b9_7f4a_7c15 + file);
         for operation in 0..OPERATIONS_OF_FILE.min(operations - file * OPERATIONS_OF_FILE) {
             exercised.step();
             let hand = exercised.hands[if operation % 2 == 0 { 0 } else { 2 }];

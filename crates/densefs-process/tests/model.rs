@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use densefs_process::{
-    Base, Bearer, DenseFs, Errno, Follow, Rename, Request, SetAttribute, flags, make,
+    Base, DenseFs, Errno, Follow, NewArena, Rename, SetAttribute, XattrTarget, flags, make,
 };
 use rustix::fs::{
     AtFlags, Dir, FallocateFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags, linkat, mkdirat,
@@ -25,7 +25,7 @@ use rustix::io::Errno as SystemErrno;
 use random::Random;
 
 impl Random {
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         let bound = u64::try_from(choices.len()).expect("it is small");
         choices[usize::try_from(self.below(bound)).expect("it is small")]
     }
@@ -36,12 +36,12 @@ impl Random {
         let mut path = String::new();
         for _ in 0..=self.below(3) {
             if !path.is_empty() {
-                path.push_str(self.of(&["/", "/", "/", "//", "/./"]));
+                path.push_str(self.choose(&["/", "/", "/", "//", "/./"]));
             }
-            path.push_str(self.of(&["a", "b", "c", "d", "e", LONG]));
+            path.push_str(self.choose(&["a", "b", "c", "d", "e", LONG]));
             if self.below(12) == 0 {
                 path.push_str("/../");
-                path.push_str(self.of(&["a", "b", "c"]));
+                path.push_str(self.choose(&["a", "b", "c"]));
             }
         }
         if self.below(10) == 0 {
@@ -53,7 +53,7 @@ impl Random {
 
 /// The result of a call, in the same form for both sides.
 #[derive(Debug, PartialEq, Eq)]
-enum Gives {
+enum Outcome {
     Nothing,
     Length(usize),
     Bytes(Vec<u8>),
@@ -89,18 +89,18 @@ impl Both {
         self.said.replace(what);
     }
 
-    fn stat(&self, path: &str, follow: bool) -> (Result<Gives>, Result<Gives>) {
+    fn stat(&self, path: &str, follow: bool) -> (Result<Outcome>, Result<Outcome>) {
         self.say(format!("stat {path}, follow: {follow}"));
         let how = if follow { Follow::Yes } else { Follow::No };
         let ours = ours(self.files.stat_from(Base::Working, Path::new(path), how)).map(|stat| {
             let size = if stat.mode.is_directory() { 0 } else { stat.size };
-            Gives::Stat(stat.mode.mode, stat.links.into(), size, stat.mode.uid, stat.mode.gid)
+            Outcome::Stat(stat.mode.mode, stat.links.into(), size, stat.mode.uid, stat.mode.gid)
         });
         let how = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
         let theirs = theirs(statat(&self.system, path, how)).map(|stat: Stat| {
             let is_directory = stat.st_mode & 0o170_000 == DIRECTORY;
             let size = if is_directory { 0 } else { stat.st_size.cast_unsigned() };
-            Gives::Stat(stat.st_mode, stat.st_nlink, size, stat.st_uid, stat.st_gid)
+            Outcome::Stat(stat.st_mode, stat.st_nlink, size, stat.st_uid, stat.st_gid)
         });
         (ours, theirs)
     }
@@ -110,9 +110,9 @@ impl Both {
         &self,
         path: &str,
         how: u32,
-        act: impl Fn(&DenseFs, u32) -> std::result::Result<Gives, Errno>,
-        same: impl Fn(&SystemFile) -> std::result::Result<Gives, SystemErrno>,
-    ) -> (Result<Gives>, Result<Gives>) {
+        act: impl Fn(&DenseFs, u32) -> std::result::Result<Outcome, Errno>,
+        same: impl Fn(&SystemFile) -> std::result::Result<Outcome, SystemErrno>,
+    ) -> (Result<Outcome>, Result<Outcome>) {
         self.say(format!("open {path} for {how:o}"));
         let opened = ours(self.files.open(path, how, 0o640));
         let ours = opened.and_then(|file| ours(act(&self.files, file.descriptor())));
@@ -122,29 +122,29 @@ impl Both {
         (ours, theirs)
     }
 
-    fn write(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn write(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let path = random.path();
-        let how = random.of(&[flags::WRITE, flags::READ_WRITE])
-            | random.of(&[0, flags::CREATE, flags::CREATE])
-            | random.of(&[0, 0, flags::EXCLUSIVE])
-            | random.of(&[0, 0, flags::TRUNCATE])
-            | random.of(&[0, 0, flags::APPEND])
-            | random.of(&[0, 0, 0, flags::NO_FOLLOW]);
-        let offset = random.of(&[0, 1, 63, 64, 4_000, 4_096, 20_000, 100_000]);
+        let how = random.choose(&[flags::WRITE, flags::READ_WRITE])
+            | random.choose(&[0, flags::CREATE, flags::CREATE])
+            | random.choose(&[0, 0, flags::EXCLUSIVE])
+            | random.choose(&[0, 0, flags::TRUNCATE])
+            | random.choose(&[0, 0, flags::APPEND])
+            | random.choose(&[0, 0, 0, flags::NO_FOLLOW]);
+        let offset = random.choose(&[0, 1, 63, 64, 4_000, 4_096, 20_000, 100_000]);
         let length = usize::try_from(random.below(9_000)).expect("it is small");
-        let bytes = vec![random.of(b"abcdefgh"); random.of(&[length, 10, 0])];
+        let bytes = vec![random.choose(b"abcdefgh"); random.choose(&[length, 10, 0])];
         self.open(
             &path,
             how,
-            |files, file| files.write_to(file, offset, &bytes).map(Gives::Length),
-            |file| rustix::io::pwrite(file, &bytes, offset).map(Gives::Length),
+            |files, file| files.write_to(file, offset, &bytes).map(Outcome::Length),
+            |file| rustix::io::pwrite(file, &bytes, offset).map(Outcome::Length),
         )
     }
 
-    fn read(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn read(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let path = random.path();
-        let how = random.of(&[0, 0, flags::WRITE, flags::DIRECTORY, flags::NO_FOLLOW]);
-        let offset = random.of(&[0, 0, 0, 63, 4_095, 20_000]);
+        let how = random.choose(&[0, 0, flags::WRITE, flags::DIRECTORY, flags::NO_FOLLOW]);
+        let offset = random.choose(&[0, 0, 0, 63, 4_095, 20_000]);
         self.open(
             &path,
             how,
@@ -152,25 +152,25 @@ impl Both {
                 let mut bytes = vec![0xff; 130_000];
                 let length = files.read_from(file, offset, &mut bytes)?;
                 bytes.truncate(length);
-                Ok(Gives::Bytes(bytes))
+                Ok(Outcome::Bytes(bytes))
             },
             |file| {
                 let mut bytes = vec![0xff; 130_000];
                 let length = rustix::io::pread(file, &mut bytes, offset)?;
                 bytes.truncate(length);
-                Ok(Gives::Bytes(bytes))
+                Ok(Outcome::Bytes(bytes))
             },
         )
     }
 
-    fn list(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn list(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let path = random.path();
         self.open(
             &path,
             flags::DIRECTORY,
             |files, file| {
                 let found = files.list(file, usize::MAX)?.into_iter();
-                Ok(Gives::List(found.map(|one| (one.name, one.type_bits)).collect()))
+                Ok(Outcome::List(found.map(|one| (one.name, one.type_bits)).collect()))
             },
             |file| {
                 let mut names = BTreeSet::new();
@@ -181,15 +181,15 @@ impl Both {
                         names.insert((name, entry.file_type().as_raw_mode()));
                     }
                 }
-                Ok(Gives::List(names))
+                Ok(Outcome::List(names))
             },
         )
     }
 
-    fn change(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn change(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let (path, other) = (random.path(), random.path());
         let (one, two) = (Path::new(&path), Path::new(&other));
-        let nothing = |()| Gives::Nothing;
+        let nothing = |()| Outcome::Nothing;
         let kind = random.below(12);
         self.say(format!("change {kind}: {path}, {other}"));
         let (ours_did, theirs_did) = match kind {
@@ -217,25 +217,25 @@ impl Both {
                 )
             }
             8 => {
-                let size = random.of(&[0, 1, 64, 4_096, 5_000, 90_000]);
+                let size = random.choose(&[0, 1, 64, 4_096, 5_000, 90_000]);
                 let cut = self.open(
                     &path,
                     flags::WRITE,
-                    |files, file| files.truncate_descriptor(file, size).map(|()| Gives::Nothing),
-                    |file| rustix::fs::ftruncate(file, size).map(|()| Gives::Nothing),
+                    |files, file| files.truncate_descriptor(file, size).map(|()| Outcome::Nothing),
+                    |file| rustix::fs::ftruncate(file, size).map(|()| Outcome::Nothing),
                 );
                 return cut;
             }
             _ => {
-                let how = random.of(&[
+                let how = random.choose(&[
                     (Rename::Replace, RenameFlags::empty()),
                     (Rename::Replace, RenameFlags::empty()),
                     (Rename::NoReplace, RenameFlags::NOREPLACE),
                     (Rename::Exchange, RenameFlags::EXCHANGE),
                 ]);
-                let (from, to) = ((Base::Working, one), (Base::Working, two));
+                let working = Base::Working;
                 (
-                    ours(self.files.rename_from(from, to, how.0)),
+                    ours(self.files.rename_from(working, one, working, two, how.0)),
                     theirs(renameat_with(&self.system, one, &self.system, two, how.1)),
                 )
             }
@@ -243,77 +243,80 @@ impl Both {
         (ours_did.map(nothing), theirs_did.map(nothing))
     }
 
-    fn link_target(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn link_target(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let path = random.path();
         self.say(format!("read link {path}"));
         let ours = ours(self.files.read_link(&path));
-        let ours = ours.map(|target| Gives::Bytes(target.as_os_str().as_bytes().to_vec()));
+        let ours = ours.map(|target| Outcome::Bytes(target.as_os_str().as_bytes().to_vec()));
         let theirs = theirs(readlinkat(&self.system, &path[..], Vec::new()));
-        (ours, theirs.map(|target| Gives::Bytes(target.into_bytes())))
+        (ours, theirs.map(|target| Outcome::Bytes(target.into_bytes())))
     }
 
     /// Allocates space, or punches a hole.
-    fn space(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn space(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let path = random.path();
-        let how = random.of(&[FallocateFlags::empty(), FallocateFlags::KEEP_SIZE, PUNCH, PUNCH]);
-        let offset = random.of(&[0, 1, 64, 4_000, 4_096, 8_192, 20_000]);
-        let length = random.of(&[0, 1, 100, 4_096, 5_000, 30_000]);
-        let access = random.of(&[flags::READ_WRITE, flags::READ_WRITE, flags::DIRECTORY]);
-        let gives = self.open(
+        let how =
+            random.choose(&[FallocateFlags::empty(), FallocateFlags::KEEP_SIZE, PUNCH, PUNCH]);
+        let offset = random.choose(&[0, 1, 64, 4_000, 4_096, 8_192, 20_000]);
+        let length = random.choose(&[0, 1, 100, 4_096, 5_000, 30_000]);
+        let access = random.choose(&[flags::READ_WRITE, flags::READ_WRITE, flags::DIRECTORY]);
+        let outcome = self.open(
             &path,
             access,
             |files, file| {
                 match how {
-                    PUNCH => files.punch(file, (offset, length)),
-                    how => files.allocate(file, (offset, length), !how.is_empty()),
+                    PUNCH => files.punch(file, offset, length),
+                    how => files.allocate(file, offset, length, !how.is_empty()),
                 }?;
-                Ok(Gives::Nothing)
+                Ok(Outcome::Nothing)
             },
-            |file| rustix::fs::fallocate(file, how, offset, length).map(|()| Gives::Nothing),
+            |file| rustix::fs::fallocate(file, how, offset, length).map(|()| Outcome::Nothing),
         );
         self.say(format!("{how:?} of {length} from {offset} in {path}"));
-        gives
+        outcome
     }
 
-    fn attributes(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn attributes(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         let path = random.path();
         let kind = random.below(5);
-        let name = random.of(&["trusted.a", "trusted.a", "trusted.long-name", "odd", "trusted."]);
-        let value = vec![random.of(b"abc"); random.of(&[0, 1, 100, 5_000])];
+        let name =
+            random.choose(&["trusted.a", "trusted.a", "trusted.long-name", "odd", "trusted."]);
+        let value = vec![random.choose(b"abc"); random.choose(&[0, 1, 100, 5_000])];
         self.say(format!("attribute {name} of {path}, {kind}"));
-        let (ours_of, theirs_at) = (Bearer::Named(Path::new(&path), Follow::Yes), self.at(&path));
+        let (ours_of, theirs_at) =
+            (XattrTarget::Named(Path::new(&path), Follow::Yes), self.at(&path));
         let (mut one, mut two) = (vec![0; 10_000], vec![0; 10_000]);
         match kind {
             0 | 1 => {
-                let how = random.of(&[
+                let how = random.choose(&[
                     (SetAttribute::Any, XattrFlags::empty()),
                     (SetAttribute::New, XattrFlags::CREATE),
                     (SetAttribute::Present, XattrFlags::REPLACE),
                 ]);
                 let did = self.files.set_attribute(ours_of, name.as_bytes(), &value, how.0);
                 let same = rustix::fs::setxattr(&theirs_at, name, &value, how.1);
-                (ours(did).map(|()| Gives::Nothing), theirs(same).map(|()| Gives::Nothing))
+                (ours(did).map(|()| Outcome::Nothing), theirs(same).map(|()| Outcome::Nothing))
             }
             2 => {
                 let did = self.files.attribute(ours_of, name.as_bytes(), &mut one);
                 let same = rustix::fs::getxattr(&theirs_at, name, &mut two);
-                let gives = |length, bytes: &[u8]| Gives::Bytes(bytes[..length].to_vec());
-                (ours(did).map(|n| gives(n, &one)), theirs(same).map(|n| gives(n, &two)))
+                let outcome = |length, bytes: &[u8]| Outcome::Bytes(bytes[..length].to_vec());
+                (ours(did).map(|n| outcome(n, &one)), theirs(same).map(|n| outcome(n, &two)))
             }
             3 => {
                 let did = self.files.remove_attribute(ours_of, name.as_bytes());
                 let same = rustix::fs::removexattr(&theirs_at, name);
-                (ours(did).map(|()| Gives::Nothing), theirs(same).map(|()| Gives::Nothing))
+                (ours(did).map(|()| Outcome::Nothing), theirs(same).map(|()| Outcome::Nothing))
             }
             _ => {
                 let did = self.files.attribute_names(ours_of, &mut one);
                 let same = rustix::fs::listxattr(&theirs_at, &mut two);
-                let gives = |length, bytes: &[u8]| {
+                let outcome = |length, bytes: &[u8]| {
                     let names = bytes[..length].split(|&byte| byte == 0);
                     let names = names.filter(|name| !name.starts_with(b"security."));
-                    Gives::List(names.map(|name| (name.to_vec(), 0)).collect())
+                    Outcome::List(names.map(|name| (name.to_vec(), 0)).collect())
                 };
-                (ours(did).map(|n| gives(n, &one)), theirs(same).map(|n| gives(n, &two)))
+                (ours(did).map(|n| outcome(n, &one)), theirs(same).map(|n| outcome(n, &two)))
             }
         }
     }
@@ -323,7 +326,7 @@ impl Both {
         format!("/proc/self/fd/{}/{path}", self.system.as_fd().as_raw_fd())
     }
 
-    fn call(&self, random: &mut Random) -> (Result<Gives>, Result<Gives>) {
+    fn call(&self, random: &mut Random) -> (Result<Outcome>, Result<Outcome>) {
         match random.below(18) {
             16 => self.space(random),
             17 => self.attributes(random),
@@ -351,7 +354,7 @@ fn calls_give_what_those_of_tmpfs_give() {
     let system = system.expect("it is there");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 1 << 30, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 1 << 30, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     let both = Both { files, system, said: RefCell::default() };
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -369,7 +372,7 @@ fn calls_give_what_those_of_tmpfs_give() {
 }
 
 /// A result for messages, without all its bytes.
-fn short(result: &Result<Gives>) -> String {
+fn short(result: &Result<Outcome>) -> String {
     let mut text = format!("{result:?}");
     text.truncate(300);
     text

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use densefs_process::{ArenaError, DenseFs, Request, make};
+use densefs_process::{ArenaError, DenseFs, NewArena, make};
 
 /// The variable that tells the test started by the shell where the arena is.
 const ARENA: &str = "DENSEFS_REFUSED_ARENA";
@@ -26,7 +26,7 @@ fn one_that_can_only_be_read_is_refused_with_advice() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 1 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 1 << 20, root, overwrites: false }).expect("there is room");
     let test = std::env::current_exe().expect("it runs");
     let words = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && \
                  exec \"$2\" attached_where_it_can_only_be_read --exact --ignored";

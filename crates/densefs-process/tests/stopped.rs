@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use densefs_process::{DenseFs, Errno, Request, flags, make};
+use densefs_process::{DenseFs, Errno, NewArena, flags, make};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 const ARENA: &str = "DENSEFS_STOPPED_ARENA";
@@ -17,7 +17,7 @@ const A_WHILE: Duration = Duration::from_millis(300);
 /// Far longer than it takes to continue.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// How often it may be stopped until it happens to hold the lock.
-const TRIES_MOST: u32 = 2_000;
+const TRIES_MAX: u32 = 2_000;
 
 /// Renames a file back and forth, so that it holds the directory's lock most of the time.
 #[test]
@@ -100,11 +100,11 @@ fn stopped() -> Stopped {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena: PathBuf = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     files.open("one", flags::WRITE | flags::CREATE, 0o600).expect("there is room");
     let child = Renamer::start(&arena);
-    for number in 0..TRIES_MOST {
+    for number in 0..TRIES_MAX {
         kill_process(child.pid(), Signal::STOP).expect("it is ours");
         waitpid(Some(child.pid()), WaitOptions::UNTRACED).expect("it is ours");
         let waiting = make_beside(&files, number.to_string());
@@ -122,7 +122,7 @@ fn stopped() -> Stopped {
         // Makes sure that it is at another point when it is stopped again, even on a busy machine.
         await_rename(&files);
     }
-    panic!("it never held the lock in {TRIES_MOST} tries");
+    panic!("it never held the lock in {TRIES_MAX} tries");
 }
 
 #[test]

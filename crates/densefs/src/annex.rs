@@ -4,11 +4,18 @@
 //! An inode gets an annex when it first needs something that a cell cannot hold (extended
 //! attributes, file locks or an access time), and keeps it.
 
-use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref};
+use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell, file_lock};
 use crate::member::Member;
 use crate::seams::Seams;
+
+/// The cell of a locked inode, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InodeCell<'a> {
+    pub(crate) at: Ref,
+    pub(crate) line: Line<'a>,
+}
 
 /// A locked inode.
 #[derive(Clone, Copy, Debug)]
@@ -71,23 +78,22 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Logs that an annex refers to another run, which is in stock, instead of its old run of
-    /// `old_bytes` bytes.
+    /// Logs that a field of an annex refers to another run, which is in stock, instead of its old
+    /// run of `old_bytes` bytes. The caller logs the new length.
     pub(crate) fn replace_run(
         &self,
         inode: &Inode<'a>,
-        [run, bytes]: [crate::arena::Field<u32>; 2],
-        (old_bytes, new): (u32, Option<Ref>),
-        size: u32,
+        field: Field<u32>,
+        old_bytes: u32,
+        new: Option<Ref>,
     ) -> Result<(), Errno> {
         if let Some(new) = new {
             self.take_run(new)?;
         }
         if old_bytes > 0 {
-            self.give_run(Ref(inode.body.load(run)), lines_for(old_bytes))?;
+            self.give_run(Ref(inode.body.load(field)), lines_for(old_bytes))?;
         }
-        self.put(inode.body_at, run, new.unwrap_or(Ref::NONE).0);
-        self.put(inode.body_at, bytes, size);
+        self.put(inode.body_at, field, new.unwrap_or(Ref::NONE).0);
         Ok(())
     }
 

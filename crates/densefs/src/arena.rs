@@ -139,11 +139,11 @@ impl<'a> Arena<'a> {
             let at = self.start.as_ptr().add(aligned);
             // Not a `match`, which would compile to a jump table and touch another cache line.
             if width >= 2 {
-                if width == 2 { u32::of_bits(value).store(at) } else { value.store(at) }
+                if width == 2 { u32::from_bits(value).store(at) } else { value.store(at) }
             } else if width == 1 {
-                u16::of_bits(value).store(at);
+                u16::from_bits(value).store(at);
             } else {
-                u8::of_bits(value).store(at);
+                u8::from_bits(value).store(at);
             }
         }
     }
@@ -299,7 +299,7 @@ pub trait Word: Copy + sealed::Sealed {
     /// The value, zero-extended.
     fn bits(self) -> u64;
     /// The value truncated to this width.
-    fn of_bits(bits: u64) -> Self;
+    fn from_bits(bits: u64) -> Self;
     /// Loads a value.
     ///
     /// # Safety
@@ -334,7 +334,7 @@ macro_rules! word {
 
             #[inline(always)]
             #[allow(clippy::cast_possible_truncation, reason = "the lowest bits are wanted")]
-            fn of_bits(bits: u64) -> Self {
+            fn from_bits(bits: u64) -> Self {
                 bits as $word
             }
 

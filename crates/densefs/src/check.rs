@@ -6,13 +6,14 @@
 
 use crate::annex::runs_of;
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
-use crate::descriptors::Held;
+use crate::descriptors::DescriptorTable;
 use crate::directory::Table;
 use crate::errno::Errno;
+use crate::geometry::Zone;
 use crate::layout::{WORD, cell, content, description, lock, mode_entry, slot, superblock, zone};
 use crate::member::Member;
 use crate::modes::TYPE;
-use crate::name::{NAME_MOST, Name};
+use crate::name::{NAME_MAX, Name};
 use crate::seams::Seams;
 use crate::space::class_of;
 
@@ -129,7 +130,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
                 return problem("a log has not been done", first);
             }
             let (cells, runs) = (state.load(slot::CELLS), state.load(slot::RUNS));
-            if cells > slot::CELLS_MOST || runs > slot::RUNS_MOST {
+            if cells > slot::CELLS_MAX || runs > slot::RUNS_MAX {
                 return problem("a stock holds more than it can", first);
             }
             let dying = Ref(state.load(slot::DYING));
@@ -161,13 +162,12 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             if lock::is_held(record.load(WORD)) {
                 return problem("somebody holds the lock of a process", at);
             }
-            let held = Held::by(record);
-            let (start, lines) = held.run();
-            self.claim(start, lines, USED)?;
-            for (line, field) in held.places() {
+            let table = DescriptorTable::from_record(record);
+            self.claim(table.start, table.lines(), USED)?;
+            for (line, field) in table.positions() {
                 let entry = self.line(line)?.load(field);
                 if entry != 0 {
-                    self.descriptor(Ref(u32::of_bits(entry)))?;
+                    self.descriptor(Ref(u32::from_bits(entry)))?;
                 }
             }
         }
@@ -191,7 +191,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
 
     fn mode_pages(&mut self) -> Checked {
         let count = self.line(superblock::MODES)?.load(superblock::MODE_COUNT);
-        for page in 0..count.min(mode_entry::MOST).div_ceil(mode_entry::PER_PAGE) {
+        for page in 0..count.min(mode_entry::MAX).div_ceil(mode_entry::PER_PAGE) {
             let pages = self.line(superblock::MODE_PAGES.plus(page / 16))?;
             let at = Ref(pages.load(superblock::MODE_PAGE.element((page % 16) as usize)));
             self.claim(at, LINES_PER_PAGE, USED)?;
@@ -269,7 +269,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
     /// Claims a directory's table and entries, and checks its counts.
     fn entries(&mut self, at: Ref) -> Checked {
         let directory = self.line(at)?;
-        if let Some(table) = Table::of(self.body(directory)?) {
+        if let Some(table) = Table::from_body(self.body(directory)?) {
             self.claim(table.start, table.buckets(), USED)?;
         }
         let (mut entries, mut subdirectories) = (0, 0);
@@ -306,9 +306,9 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         if !(is_inode && self.seen[cell.0 as usize] >= USED) {
             self.claim(cell, 1, USED)?;
         }
-        let mut bytes = [0; NAME_MOST];
+        let mut bytes = [0; NAME_MAX];
         let name = self.member.name_of(line, &mut bytes);
-        let Ok(name) = name.and_then(|name| Name::of(name, self.member.secret())) else {
+        let Ok(name) = name.and_then(|name| Name::new(name, self.member.secret())) else {
             return problem("an entry has no name", cell);
         };
         if !name.is_short() {
@@ -389,7 +389,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
     fn content(&mut self, at: Ref, what: u8) -> Checked {
         let body = self.body(self.line(at)?)?;
         let form = body.load(cell::FORM);
-        if (1..=content::RUN_MOST).contains(&form) {
+        if (1..=content::RUN_MAX).contains(&form) {
             return self.claim(Ref(body.load(cell::DATA)), form.into(), what);
         }
         let mut found = Ok(());
@@ -409,7 +409,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             return problem("there are more zones than fit", superblock::GROWTH);
         }
         for number in 0..zones {
-            let (at, pages) = geometry.zone_at(number);
+            let Zone { at, pages } = geometry.zone(number);
             let supplied = self.line(at)?.load(zone::SUPPLIED);
             if supplied > pages {
                 return problem("a zone has more pages than fit", at);

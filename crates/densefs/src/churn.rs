@@ -29,7 +29,7 @@ const MEMBERS: u32 = 3;
 /// File sizes that free space should be able to serve: 4 KiB, 64 KiB and 2 MiB, in pages.
 const WANTED: [u32; 3] = [1, 16, 512];
 
-type One<'a> = Member<'a, Quiet>;
+type QuietMember<'a> = Member<'a, Quiet>;
 
 impl Random {
     /// A size of at least 64 bytes; each doubling is equally likely.
@@ -41,7 +41,7 @@ impl Random {
 
 /// How fragmented free space and files are.
 #[derive(Debug)]
-struct Shape {
+struct Fragmentation {
     /// The share of all bytes that are in files, in percent.
     full: f64,
     free_pages: u32,
@@ -58,7 +58,7 @@ struct Shape {
 
 /// The lengths of runs of free pages, including pages not supplied yet, and the number of free
 /// lines in partially used pages.
-fn free_runs(member: &One<'_>) -> (Vec<u32>, u32) {
+fn free_runs(member: &QuietMember<'_>) -> (Vec<u32>, u32) {
     let (geometry, mut runs, mut lines) = (member.geometry(), Vec::new(), 0);
     let growth = member.line(superblock::GROWTH).expect("it is there");
     let begun = growth.load(superblock::ZONES);
@@ -88,7 +88,7 @@ fn free_runs(member: &One<'_>) -> (Vec<u32>, u32) {
 }
 
 struct Churn<'a> {
-    members: Vec<One<'a>>,
+    members: Vec<QuietMember<'a>>,
     random: Random,
     /// File numbers and sizes.
     files: BTreeMap<u64, u64>,
@@ -98,7 +98,7 @@ struct Churn<'a> {
 }
 
 impl<'a> Churn<'a> {
-    fn one(&self) -> &One<'a> {
+    fn one(&self) -> &QuietMember<'a> {
         &self.members[usize::try_from(self.made).expect("it is small") % self.members.len()]
     }
 
@@ -160,7 +160,7 @@ impl<'a> Churn<'a> {
         }
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> Fragmentation {
         let one = self.one();
         let (runs, lines) = free_runs(one);
         let free: u32 = runs.iter().sum();
@@ -180,7 +180,7 @@ impl<'a> Churn<'a> {
             }
         }
         let all: usize = extents.iter().sum();
-        Shape {
+        Fragmentation {
             full: 100.0 * self.bytes as f64 / (PAGES as u64 * PAGE_BYTES) as f64,
             free_pages: free,
             free_in_others: f64::from(lines) / f64::from(LINES_PER_PAGE),
@@ -197,14 +197,14 @@ fn name(file: u64) -> String {
     format!("file-{file}")
 }
 
-fn check(member: &One<'_>) -> crate::check::Report {
+fn check(member: &QuietMember<'_>) -> crate::check::Report {
     let mut seen = vec![0; member.arena().lines() as usize];
     member.check(&mut seen).unwrap_or_else(|why| panic!("{} at {}", why.what, why.line))
 }
 
 /// Free space is usable, and files are not scattered. The bounds allow at most half as much again
 /// as was seen over many steps.
-fn assert_bounded(shape: &Shape) {
+fn assert_bounded(shape: &Fragmentation) {
     println!(
         "{:.1} % full; {} pages free, {} in a row, {:.0} in parts of others; of no use for 4 KiB, \
          64 KiB, 2 MiB: {:.0?} %; extents: {:.1} a file, {} at most, {:.1} a MiB",

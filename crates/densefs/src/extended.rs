@@ -9,14 +9,14 @@ use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE, Mode, READ, STICKY, TYPE, WRITE};
-use crate::name::NAME_MOST;
+use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
 /// The largest value, as on Linux.
-const VALUE_MOST: usize = 65_536;
+const VALUE_MAX: usize = 65_536;
 /// Most bytes of all attributes of an inode together.
-const BYTES_MOST: u32 = 131_072;
-const _: () = assert!(BYTES_MOST as usize == 2 * VALUE_MOST);
+const BYTES_MAX: u32 = 131_072;
+const _: () = assert!(BYTES_MAX as usize == 2 * VALUE_MAX);
 /// Bytes before the name.
 const HEAD: usize = 5;
 
@@ -43,8 +43,8 @@ enum Class {
 }
 
 impl Class {
-    fn of(name: &[u8]) -> Result<Self, Errno> {
-        if name.is_empty() || name.len() > NAME_MOST {
+    fn from_name(name: &[u8]) -> Result<Self, Errno> {
+        if name.is_empty() || name.len() > NAME_MAX {
             return Err(Errno::RANGE);
         }
         let classes = [
@@ -90,15 +90,22 @@ fn has_users(mode: Mode) -> bool {
     matches!(mode.mode & TYPE, FILE | DIRECTORY)
 }
 
+/// The run with the attributes of an inode, and their total length.
+#[derive(Clone, Copy, Debug)]
+struct AttributeRun {
+    at: Ref,
+    bytes: u32,
+}
+
 /// An attribute: its position in the run, and the lengths of its name and value.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct Attribute {
     at: usize,
     name: usize,
     value: usize,
 }
 
-impl Found {
+impl Attribute {
     fn value_at(self) -> usize {
         self.at + HEAD + self.name
     }
@@ -122,7 +129,7 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         into: &mut [u8],
     ) -> Result<usize, Errno> {
-        let class = Class::of(name)?;
+        let class = Class::from_name(name)?;
         self.read_node(node, |line| {
             class.allow_reading(caller, self.mode(line.load(cell::MODE))?)?;
             let run = self.attributes_of(line)?;
@@ -131,7 +138,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Ok(found.value);
             }
             let into = into.get_mut(..found.value).ok_or(Errno::RANGE)?;
-            self.arena().copy_out(run.0, found.value_at(), into)?;
+            self.arena().copy_out(run.at, found.value_at(), into)?;
             Ok(found.value)
         })
     }
@@ -151,7 +158,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let run = self.attributes_of(line)?;
             let mut length = 0;
             self.each_attribute(run, |found, name| {
-                if Class::of(name) == Ok(Class::Trusted) && !caller.may_all() {
+                if Class::from_name(name) == Ok(Class::Trusted) && !caller.may_all() {
                     return Ok(true);
                 }
                 let end = length + found.name + 1;
@@ -179,13 +186,14 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         node: Node,
-        (name, value): (&[u8], &[u8]),
+        name: &[u8],
+        value: &[u8],
         how: SetAttribute,
     ) -> Result<(), Errno> {
-        if value.len() > VALUE_MOST {
+        if value.len() > VALUE_MAX {
             return Err(Errno::TOOBIG);
         }
-        self.change_attribute(caller, node, (name, Some(value)), how)
+        self.change_attribute(caller, node, name, Some(value), how)
     }
 
     /// Removes an attribute.
@@ -198,7 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
         node: Node,
         name: &[u8],
     ) -> Result<(), Errno> {
-        self.change_attribute(caller, node, (name, None), SetAttribute::Present)
+        self.change_attribute(caller, node, name, None, SetAttribute::Present)
     }
 
     #[cold]
@@ -206,27 +214,26 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         node: Node,
-        (name, value): (&[u8], Option<&[u8]>),
+        name: &[u8],
+        value: Option<&[u8]>,
         how: SetAttribute,
     ) -> Result<(), Errno> {
-        let class = Class::of(name)?;
+        let class = Class::from_name(name)?;
         let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             class.allow_change(caller, mode)?;
             let inode = self.inode(node.at, line)?;
-            self.write_attributes(inode, (name, value), how)
+            self.write_attributes(inode, name, value, how)
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     /// Rewrites all attributes, with a new value for this one, or without it.
     fn write_attributes(
         &self,
         inode: Inode<'a>,
-        (name, value): (&[u8], Option<&[u8]>),
+        name: &[u8],
+        value: Option<&[u8]>,
         how: SetAttribute,
     ) -> Result<(), Errno> {
         let old = self.attributes_of(inode.line)?;
@@ -237,9 +244,9 @@ impl<'a, S: Seams> Member<'a, S> {
             SetAttribute::Any | SetAttribute::New | SetAttribute::Present => {}
         }
         let added = value.map_or(0, |value| HEAD + name.len() + value.len());
-        let kept = old.1 as usize - found.map_or(0, Found::bytes);
+        let kept = old.bytes as usize - found.map_or(0, Attribute::bytes);
         let bytes = u32::try_from(kept + added).map_err(|_| Errno::NOSPC)?;
-        if bytes > BYTES_MOST {
+        if bytes > BYTES_MAX {
             return Err(Errno::NOSPC);
         }
         let inode = self.with_annex(inode)?;
@@ -249,7 +256,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let mut end = 0;
             self.each_attribute(old, |one, its_name| {
                 if its_name != name {
-                    self.copy_bytes((old.0, one.at), (new, end), one.bytes())?;
+                    self.copy_bytes(old.at, one.at, new, end, one.bytes())?;
                     end += one.bytes();
                 }
                 Ok(true)
@@ -266,8 +273,8 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
             }
         }
-        let fields = [annex::ATTRIBUTES, annex::ATTRIBUTE_BYTES];
-        self.replace_run(&inode, fields, (old.1, new), bytes)?;
+        self.replace_run(&inode, annex::ATTRIBUTES, old.bytes, new)?;
+        self.put(inode.body_at, annex::ATTRIBUTE_BYTES, bytes);
         self.put_changed(inode.at, inode.line, self.seams().now_ns());
         self.commit();
         Ok(())
@@ -276,8 +283,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Copies bytes of one run to another that nobody else can reach.
     fn copy_bytes(
         &self,
-        (from, from_byte): (Ref, usize),
-        (into, into_byte): (Ref, usize),
+        from: Ref,
+        from_byte: usize,
+        into: Ref,
+        into_byte: usize,
         length: usize,
     ) -> Result<(), Errno> {
         let mut buffer = [0; 256];
@@ -292,20 +301,20 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// The run with an inode's attributes, and their total length.
-    fn attributes_of(&self, line: Line<'a>) -> Result<(Ref, u32), Errno> {
+    /// The run with an inode's attributes.
+    fn attributes_of(&self, line: Line<'a>) -> Result<AttributeRun, Errno> {
         if line.load(cell::FORM) != cell::ANNEX {
-            return Ok((Ref::NONE, 0));
+            return Ok(AttributeRun { at: Ref::NONE, bytes: 0 });
         }
         let body = self.body(line)?;
         let bytes = body.load(annex::ATTRIBUTE_BYTES);
-        if bytes > BYTES_MOST {
+        if bytes > BYTES_MAX {
             return Err(Errno::CORRUPT);
         }
-        Ok((Ref(body.load(annex::ATTRIBUTES)), bytes))
+        Ok(AttributeRun { at: Ref(body.load(annex::ATTRIBUTES)), bytes })
     }
 
-    fn find_attribute(&self, run: (Ref, u32), name: &[u8]) -> Result<Option<Found>, Errno> {
+    fn find_attribute(&self, run: AttributeRun, name: &[u8]) -> Result<Option<Attribute>, Errno> {
         let mut wanted = None;
         self.each_attribute(run, |found, its_name| {
             if its_name == name {
@@ -319,20 +328,20 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Calls `visit` with each attribute and its name, until it returns false.
     fn each_attribute(
         &self,
-        (run, bytes): (Ref, u32),
-        mut visit: impl FnMut(Found, &[u8]) -> Result<bool, Errno>,
+        run: AttributeRun,
+        mut visit: impl FnMut(Attribute, &[u8]) -> Result<bool, Errno>,
     ) -> Result<(), Errno> {
-        let bytes = bytes as usize;
+        let bytes = run.bytes as usize;
         let mut at = 0;
         while at < bytes {
-            let (mut head, mut name) = ([0; HEAD], [0; NAME_MOST]);
-            self.arena().copy_out(run, at, &mut head)?;
+            let (mut head, mut name) = ([0; HEAD], [0; NAME_MAX]);
+            self.arena().copy_out(run.at, at, &mut head)?;
             let [name_length, value_length @ ..] = head;
             let value = u32::from_le_bytes(value_length) as usize;
-            let found = Found { at, name: name_length.into(), value };
+            let found = Attribute { at, name: name_length.into(), value };
             let end = at.checked_add(found.bytes()).filter(|&end| end <= bytes);
             let name = name.get_mut(..found.name).ok_or(Errno::CORRUPT)?;
-            self.arena().copy_out(run, at + HEAD, name)?;
+            self.arena().copy_out(run.at, at + HEAD, name)?;
             at = end.ok_or(Errno::CORRUPT)?;
             if !visit(found, name)? {
                 return Ok(());

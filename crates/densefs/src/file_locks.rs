@@ -4,7 +4,9 @@
 //! its annex refers to; any change rewrites them all. A thread that waits for one sleeps on a word
 //! of the annex that is incremented whenever one is released.
 
-use crate::annex::{Inode, lines_for};
+use core::ops::Range;
+
+use crate::annex::{Inode, InodeCell, lines_for};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{annex, cell, file_lock};
@@ -12,7 +14,7 @@ use crate::member::{Member, Node};
 use crate::seams::Seams;
 
 /// Most locks of a file, of all owners together.
-const LOCKS_MOST: usize = 512;
+const LOCKS_MAX: usize = 512;
 
 /// The owner of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl LockOwner {
         }
     }
 
-    fn of_words(class: u32, number: u32) -> Self {
+    fn from_words(class: u32, number: u32) -> Self {
         match class {
             0 => Self::Whole { description: number },
             1 => Self::Process { record: number },
@@ -52,7 +54,7 @@ impl LockOwner {
     }
 
     /// Whether its locks can conflict with those of the other.
-    fn minds(self, other: Self) -> bool {
+    fn may_conflict_with(self, other: Self) -> bool {
         self != other && matches!(self, Self::Whole { .. }) == matches!(other, Self::Whole { .. })
     }
 }
@@ -73,20 +75,20 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    fn meets(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    fn is_in_the_way_of(&self, other: &Self) -> bool {
-        self.owner.minds(other.owner)
-            && self.meets(other)
+    fn conflicts_with(&self, other: &Self) -> bool {
+        self.owner.may_conflict_with(other.owner)
+            && self.overlaps(other)
             && (self.is_exclusive || other.is_exclusive)
     }
 }
 
 /// The locks of a file, in no particular order.
 struct Locks {
-    all: [FileLock; LOCKS_MOST],
+    all: [FileLock; LOCKS_MAX],
     count: usize,
 }
 
@@ -100,7 +102,7 @@ impl Locks {
     };
 
     fn new() -> Self {
-        Self { all: [Self::NONE; LOCKS_MOST], count: 0 }
+        Self { all: [Self::NONE; LOCKS_MAX], count: 0 }
     }
 
     fn add(&mut self, lock: FileLock) -> Result<(), Errno> {
@@ -121,7 +123,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::AGAIN`] if another owner's lock conflicts; [`Errno::NOLCK`] if the file has too
     /// many.
     pub fn lock_file(&self, node: Node, lock: FileLock) -> Result<(), Errno> {
-        self.change_locks(node, lock.owner, (lock.start, lock.end), Some(lock))
+        self.change_locks(node, lock.owner, lock.start..lock.end, Some(lock))
     }
 
     /// Releases what an owner has locked in a range.
@@ -132,20 +134,20 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         node: Node,
         owner: LockOwner,
-        (start, end): (u64, u64),
+        range: Range<u64>,
     ) -> Result<(), Errno> {
-        self.change_locks(node, owner, (start, end), None)
+        self.change_locks(node, owner, range, None)
     }
 
     /// A lock that conflicts with this one.
     ///
     /// # Errors
     /// [`Errno::STALE`] if the node must be looked up again.
-    pub fn lock_in_the_way(&self, node: Node, lock: &FileLock) -> Result<Option<FileLock>, Errno> {
+    pub fn conflicting_lock(&self, node: Node, lock: &FileLock) -> Result<Option<FileLock>, Errno> {
         self.read_node(node, |line| {
             let mut found = None;
             self.each_lock(line, |one| {
-                if found.is_none() && one.is_in_the_way_of(lock) {
+                if found.is_none() && one.conflicts_with(lock) {
                     found = Some(one);
                 }
                 Ok(())
@@ -166,7 +168,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(has_annex.then(|| (body, body.load(annex::RELEASES))))
         })?;
         // If the conflicting lock has been released already, there is nothing to wait for.
-        if self.lock_in_the_way(node, lock)?.is_none() {
+        if self.conflicting_lock(node, lock)?.is_none() {
             return Ok(());
         }
         let Some((body, releases)) = seen else { return Ok(()) };
@@ -182,7 +184,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         node: Node,
         owner: LockOwner,
-        range: (u64, u64),
+        range: Range<u64>,
         new: Option<FileLock>,
     ) -> Result<(), Errno> {
         let line = self.lock_node(&node)?;
@@ -197,11 +199,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Releases all locks that some owners have on a file, which must be locked.
     pub(crate) fn drop_locks(
         &self,
-        at: Ref,
-        line: Line<'a>,
+        inode: InodeCell<'a>,
         is_theirs: &dyn Fn(LockOwner) -> bool,
     ) -> Result<(), Errno> {
-        self.replace_locks(self.inode(at, line)?, is_theirs, (0, u64::MAX), None)
+        self.replace_locks(self.inode(inode.at, inode.line)?, is_theirs, 0..u64::MAX, None)
     }
 
     /// Rewrites all locks: those of other owners, what these owners have outside of the range, and
@@ -212,7 +213,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         inode: Inode<'a>,
         is_theirs: &dyn Fn(LockOwner) -> bool,
-        (start, end): (u64, u64),
+        range: Range<u64>,
         new: Option<FileLock>,
     ) -> Result<(), Errno> {
         let mut locks = Locks::new();
@@ -221,8 +222,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.each_lock(inode.line, |one| {
             old_count += 1;
             if !is_theirs(one.owner) {
-                let is_in_the_way = new.is_some_and(|new| one.is_in_the_way_of(&new));
-                return if is_in_the_way { Err(Errno::AGAIN) } else { locks.add(one) };
+                let conflicts = new.is_some_and(|new| one.conflicts_with(&new));
+                return if conflicts { Err(Errno::AGAIN) } else { locks.add(one) };
             }
             if let Some(new) = &mut new
                 && one.is_exclusive == new.is_exclusive
@@ -233,15 +234,15 @@ impl<'a, S: Seams> Member<'a, S> {
                 (new.start, new.end) = (new.start.min(one.start), new.end.max(one.end));
                 return Ok(());
             }
-            if one.start >= end || one.end <= start {
+            if one.start >= range.end || one.end <= range.start {
                 return locks.add(one);
             }
             has_released = true;
-            if one.start < start {
-                locks.add(FileLock { end: start, ..one })?;
+            if one.start < range.start {
+                locks.add(FileLock { end: range.start, ..one })?;
             }
-            if one.end > end {
-                locks.add(FileLock { start: end, ..one })?;
+            if one.end > range.end {
+                locks.add(FileLock { start: range.end, ..one })?;
             }
             Ok(())
         })?;
@@ -258,8 +259,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.write_locks(run, locks.as_slice())?;
         }
         let old_bytes = old_count * file_lock::BYTES;
-        let fields = [annex::LOCKS, annex::LOCK_COUNT];
-        self.replace_run(&inode, fields, (old_bytes, run), bytes / file_lock::BYTES)?;
+        self.replace_run(&inode, annex::LOCKS, old_bytes, run)?;
+        self.put(inode.body_at, annex::LOCK_COUNT, bytes / file_lock::BYTES);
         let releases = inode.body.atomic(annex::RELEASES);
         if has_released {
             let next = inode.body.load(annex::RELEASES).wrapping_add(1);
@@ -298,7 +299,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let body = self.body(line)?;
         let (run, count) = (Ref(body.load(annex::LOCKS)), body.load(annex::LOCK_COUNT));
-        if count as usize > LOCKS_MOST {
+        if count as usize > LOCKS_MAX {
             return Err(Errno::CORRUPT);
         }
         for number in 0..count {
@@ -307,7 +308,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let how = line.load(file_lock::HOW.element(8 * place));
             let owner = line.load(file_lock::OWNER.element(8 * place));
             visit(FileLock {
-                owner: LockOwner::of_words(how >> 1, owner),
+                owner: LockOwner::from_words(how >> 1, owner),
                 is_exclusive: how & 1 != 0,
                 start: line.load(file_lock::START.element(4 * place)),
                 end: line.load(file_lock::END.element(4 * place)),

@@ -22,7 +22,7 @@ pub struct FormatRequest {
 
 /// Why memory does not contain a usable arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoArena {
+pub enum InvalidArena {
     /// It does not begin like one.
     NoDenseFs,
     /// Its layout has this version, which is not ours.
@@ -51,24 +51,24 @@ impl Shape {
     ///
     /// # Errors
     /// Why it does not contain one that this code understands.
-    pub fn of(arena: &Arena<'_>) -> Result<Self, NoArena> {
-        let fixed = arena.line(superblock::FIXED).map_err(|_| NoArena::NoDenseFs)?;
+    pub fn from_arena(arena: &Arena<'_>) -> Result<Self, InvalidArena> {
+        let fixed = arena.line(superblock::FIXED).map_err(|_| InvalidArena::NoDenseFs)?;
         if fixed.load(superblock::MAGIC) != MAGIC {
-            return Err(NoArena::NoDenseFs);
+            return Err(InvalidArena::NoDenseFs);
         }
         let version = fixed.load(superblock::VERSION);
         if version != VERSION {
-            return Err(NoArena::Version(version));
+            return Err(InvalidArena::Version(version));
         }
         let lines = fixed.load(superblock::LINES);
         if lines != arena.lines() {
-            return Err(NoArena::Size(lines));
+            return Err(InvalidArena::Size(lines));
         }
         let slots = fixed.load(superblock::SLOTS);
         if slots != slots_for(lines) {
-            return Err(NoArena::Damaged);
+            return Err(InvalidArena::Damaged);
         }
-        Geometry::of(lines, slots).map(Self).ok_or(NoArena::Damaged)
+        Geometry::new(lines, slots).map(Self).ok_or(InvalidArena::Damaged)
     }
 
     /// How many slots there are.
@@ -96,7 +96,7 @@ impl Shape {
 /// [`Errno::INVAL`] if it is too small; [`Errno::NOSPC`] if there is no space for it.
 pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &FormatRequest) -> Result<(), Errno> {
     let slots = slots_for(arena.lines());
-    let geometry = Geometry::of(arena.lines(), slots).ok_or(Errno::INVAL)?;
+    let geometry = Geometry::new(arena.lines(), slots).ok_or(Errno::INVAL)?;
     if !seams.supply(0, geometry.first_page()) {
         return Err(Errno::NOSPC);
     }

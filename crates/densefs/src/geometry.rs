@@ -14,7 +14,7 @@ pub(crate) struct Geometry {
 
 impl Geometry {
     /// The geometry of an arena with this many lines and slots; none if not even one zone fits.
-    pub(crate) fn of(lines: u32, slots: u32) -> Option<Self> {
+    pub(crate) fn new(lines: u32, slots: u32) -> Option<Self> {
         let processes = slots.checked_mul(slot::LINES)?.checked_add(slot::FIRST.0)?;
         let first = processes.checked_add(process::count(slots)?)?;
         let first = first.checked_next_multiple_of(LINES_PER_PAGE)?;
@@ -37,12 +37,6 @@ impl Geometry {
         let pages = self.pages - number * zone::PAGES;
         let at = Ref(self.first + number * zone::LINES);
         Zone { at, pages: pages.min(zone::PAGES) }
-    }
-
-    /// Where a zone begins, and how many pages it has.
-    pub(crate) fn zone_at(self, number: u32) -> (Ref, u32) {
-        let Zone { at, pages } = self.zone(number);
-        (at, pages)
     }
 
     /// The zone that contains a line.

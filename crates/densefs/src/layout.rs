@@ -79,7 +79,7 @@ pub(crate) mod mode_entry {
     pub(crate) const PER_PAGE: u32 = PER_LINE * LINES_PER_PAGE;
     /// As many as a 16-bit index can tell apart, except for the values that mark cells of other
     /// kinds.
-    pub(crate) const MOST: u32 = super::cell::DESCRIPTION_MARK as u32;
+    pub(crate) const MAX: u32 = super::cell::DESCRIPTION_MARK as u32;
 }
 
 /// The slot of a thread.
@@ -90,13 +90,13 @@ pub(crate) mod slot {
     /// The first one follows the superblock.
     pub(crate) const FIRST: Ref = Ref(super::LINES_PER_PAGE);
     /// Most locks that a thread can hold.
-    pub(crate) const HELD_MOST: usize = 6;
+    pub(crate) const HELD_MAX: usize = 6;
     /// Most lines in its stock.
-    pub(crate) const CELLS_MOST: u32 = 16;
+    pub(crate) const CELLS_MAX: u32 = 16;
     /// Most runs in its stock.
-    pub(crate) const RUNS_MOST: u32 = 8;
+    pub(crate) const RUNS_MAX: u32 = 8;
     /// Entries of the redo log: four to a line.
-    pub(crate) const LOG_MOST: u32 = 4 * (LINES - LOG);
+    pub(crate) const LOG_MAX: u32 = 4 * (LINES - LOG);
 
     // Line 0 belongs to the seams: it shows whether the thread is alive.
     /// The line with the state of the current operation.
@@ -127,9 +127,9 @@ pub(crate) mod slot {
     }
 
     const _: () = {
-        assert!(HELD.byte() + 4 * HELD_MOST <= COMMITTED.byte());
-        assert!(4 * CELLS_MOST as usize <= super::LINE_BYTES);
-        assert!(8 * RUNS_MOST as usize <= super::LINE_BYTES);
+        assert!(HELD.byte() + 4 * HELD_MAX <= COMMITTED.byte());
+        assert!(4 * CELLS_MAX as usize <= super::LINE_BYTES);
+        assert!(8 * RUNS_MAX as usize <= super::LINE_BYTES);
         assert!(superblock::MODE_PAGES.0 + 16 <= super::LINES_PER_PAGE);
     };
 }
@@ -156,7 +156,7 @@ pub(crate) mod process {
     pub(crate) const ENTRY: Field<u64> = Field::at(0);
     pub(crate) const ENTRIES_PER_LINE: u32 = 8;
     /// The base-2 logarithm of the largest number of lines in a table.
-    pub(crate) const BITS_MOST: u32 = 16;
+    pub(crate) const BITS_MAX: u32 = 16;
     /// The place of the working directory.
     pub(crate) const WORKING: u32 = 0;
     /// The place of descriptor 0; the one before it is unused.
@@ -198,7 +198,7 @@ pub(crate) mod zone {
     /// Pages that are supplied at a time.
     pub(crate) const BATCH_PAGES: u32 = 512;
     /// The largest run, in pages: it bounds how many log entries its bits take.
-    pub(crate) const RUN_PAGES_MOST: u32 = 2048;
+    pub(crate) const RUN_PAGES_MAX: u32 = 2048;
 
     /// How many pages can be accessed, from the zone's start; 0 before the first batch.
     pub(crate) const SUPPLIED: Field<u32> = Field::at(4);
@@ -263,10 +263,10 @@ pub(crate) mod cell {
     pub(crate) const ANNEX: u8 = 0xff;
     /// Length of the name in bytes; 0 if the cell is not an entry.
     pub(crate) const NAME_LENGTH: Field<u8> = Field::at(39);
-    /// The name, or its first bytes if it is longer than `NAME_MOST`.
+    /// The name, or its first bytes if it is longer than `NAME_MAX`.
     pub(crate) const NAME: Field<u64> = Field::at(40);
     pub(crate) const NAME_WORDS: usize = 3;
-    pub(crate) const NAME_MOST: usize = 8 * NAME_WORDS;
+    pub(crate) const NAME_MAX: usize = 8 * NAME_WORDS;
     /// Long names only: where all of it is stored, instead of the last bytes.
     pub(crate) const LONG_NAME: Field<u32> = Field::at(60);
     /// Stands for the mode in cells of additional names.
@@ -276,7 +276,7 @@ pub(crate) mod cell {
 
     const _: () = {
         assert!(OPENS.byte() == DATA.byte() + 4 && NAME.byte() == NAME_LENGTH.byte() + 1);
-        assert!(NAME.byte() + NAME_MOST == super::LINE_BYTES);
+        assert!(NAME.byte() + NAME_MAX == super::LINE_BYTES);
         assert!(ENTRIES.byte() == SIZE.byte() && PARENT.byte() == ENTRIES.byte() + 4);
         assert!(NAME.byte() <= 40);
     };
@@ -324,12 +324,12 @@ pub(crate) mod content {
     use super::Field;
 
     /// Forms up to this one are the number of lines in the file's run; 0 if there is none.
-    pub(crate) const RUN_MOST: u8 = 64;
+    pub(crate) const RUN_MAX: u8 = 64;
     /// From this form on, the file has a map of 2^(form - this) lines.
     pub(crate) const MAP: u8 = 65;
     /// The base-2 logarithm of the largest number of lines in a map.
-    pub(crate) const MAP_BITS_MOST: u32 = 16;
-    const _: () = assert!(MAP as u32 + MAP_BITS_MOST < super::cell::ANNEX as u32);
+    pub(crate) const MAP_BITS_MAX: u32 = 16;
+    const _: () = assert!(MAP as u32 + MAP_BITS_MAX < super::cell::ANNEX as u32);
     /// Words in a line of a map. Word 0 has the number of extents in its lowest bits, then the
     /// number of lines of the last extent if that is less than a page, and in the high half the
     /// page after the last one. Every other word is an extent: in the low half the page of the file
@@ -341,7 +341,7 @@ pub(crate) mod content {
     pub(crate) const TAIL_SHIFT: u32 = 26;
     /// The mask for the number of extents.
     pub(crate) const EXTENTS: u32 = (1 << TAIL_SHIFT) - 1;
-    const _: () = assert!(WORDS_PER_LINE << MAP_BITS_MOST <= EXTENTS);
+    const _: () = assert!(WORDS_PER_LINE << MAP_BITS_MAX <= EXTENTS);
 }
 
 /// A bucket: twelve entries of a directory in one line.

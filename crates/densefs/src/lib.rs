@@ -58,15 +58,16 @@ mod tree;
 mod vectors;
 
 pub use arena::Arena;
-pub use content::{SIZE_MOST, Sought};
+pub use content::{SIZE_MAX, SeekTarget};
 pub use descriptors::{Whence, flags};
 pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};
-pub use listing::{Batch, Listed, POSITION_FIRST, Taker};
+pub use listing::{Batch, EntrySink, ListedEntry, POSITION_FIRST};
 pub use member::{Member, Node};
-pub use name::NAME_MOST;
+pub use name::NAME_MAX;
 pub use seams::{Life, Seams};
 pub use tree::{
-    Follow, Last, NewTime, NewTimes, Owner, PATH_MOST, Remove, Rename, Start, Stat, Unclear,
+    EntryName, Follow, LastName, NewTime, NewTimes, Owner, PATH_MAX, Remove, Rename, Start, Stat,
+    Unclear,
 };

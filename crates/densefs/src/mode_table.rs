@@ -5,7 +5,7 @@
 use crate::arena::{LINES_PER_PAGE, Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{mode_entry, superblock};
-use crate::member::{MODES_KNOWN, Member};
+use crate::member::{MODES_CACHED, Member};
 use crate::modes::Mode;
 use crate::seams::Seams;
 
@@ -13,7 +13,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// The mode with this index.
     #[inline(always)]
     pub(crate) fn mode(&self, index: u16) -> Result<Mode, Errno> {
-        let known = &self.modes[usize::from(index) % MODES_KNOWN];
+        let known = &self.modes[usize::from(index) % MODES_CACHED];
         if known.index.get() == u32::from(index) {
             return Ok(Mode { uid: known.uid.get(), gid: known.gid.get(), mode: known.mode.get() });
         }
@@ -30,8 +30,8 @@ impl<'a, S: Seams> Member<'a, S> {
             mode: line.load(mode_entry::MODE.element(4 * place)),
         };
         let table = self.line(superblock::MODES)?;
-        if u32::from(index) < table.load(superblock::MODE_COUNT).min(mode_entry::MOST) {
-            let known = &self.modes[usize::from(index) % MODES_KNOWN];
+        if u32::from(index) < table.load(superblock::MODE_COUNT).min(mode_entry::MAX) {
+            let known = &self.modes[usize::from(index) % MODES_CACHED];
             known.index.set(index.into());
             known.uid.set(mode.uid);
             known.gid.set(mode.gid);
@@ -70,7 +70,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(never)]
     fn look_mode_up(&self, mode: Mode) -> Result<u16, Errno> {
         let table = self.line(superblock::MODES)?;
-        let count = table.load(superblock::MODE_COUNT).min(mode_entry::MOST);
+        let count = table.load(superblock::MODE_COUNT).min(mode_entry::MAX);
         if let Some(index) = self.mode_among(mode, 0, count)? {
             return Ok(index);
         }
@@ -95,10 +95,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// search up to `from`.
     fn add_mode(&self, mode: Mode, from: u32, table: Line<'a>) -> Result<u16, Errno> {
         let count = table.load(superblock::MODE_COUNT);
-        if let Some(index) = self.mode_among(mode, from, count.min(mode_entry::MOST))? {
+        if let Some(index) = self.mode_among(mode, from, count.min(mode_entry::MAX))? {
             return Ok(index);
         }
-        if count >= mode_entry::MOST {
+        if count >= mode_entry::MAX {
             return Err(Errno::NOSPC);
         }
         if count.is_multiple_of(mode_entry::PER_PAGE) {

@@ -5,7 +5,7 @@ use crate::errno::Errno;
 use crate::layout::cell;
 
 /// The longest name, in bytes.
-pub const NAME_MOST: usize = 255;
+pub const NAME_MAX: usize = 255;
 
 /// Arbitrary odd numbers (digits of pi) that spread the bits of names.
 const SPREAD: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
@@ -26,14 +26,14 @@ impl<'n> Name<'n> {
     /// # Errors
     /// [`Errno::NAMETOOLONG`]; [`Errno::NOENT`] if it is empty.
     #[inline(always)]
-    pub(crate) fn of(bytes: &'n [u8], secret: u64) -> Result<Self, Errno> {
-        if bytes.len() > NAME_MOST {
+    pub(crate) fn new(bytes: &'n [u8], secret: u64) -> Result<Self, Errno> {
+        if bytes.len() > NAME_MAX {
             return Err(Errno::NAMETOOLONG);
         }
         if bytes.is_empty() {
             return Err(Errno::NOENT);
         }
-        let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MOST));
+        let (first, rest) = bytes.split_at(bytes.len().min(cell::NAME_MAX));
         let words = words_of(first);
         let hash = hash_of(bytes.len(), words, secret);
         if rest.is_empty() {
@@ -77,7 +77,7 @@ impl<'n> Name<'n> {
     /// Whether all of it fits into its entry's cell.
     #[inline(always)]
     pub(crate) fn is_short(&self) -> bool {
-        self.bytes.len() <= cell::NAME_MOST
+        self.bytes.len() <= cell::NAME_MAX
     }
 
     /// How many lines a long name takes.
@@ -140,7 +140,7 @@ fn short_words(path: &[u8]) -> Option<[u64; cell::NAME_WORDS]> {
 /// or does not fit into a cell.
 #[inline(never)]
 fn first_words(path: &[u8]) -> Option<([u64; cell::NAME_WORDS], usize)> {
-    let beginning = path.get(..cell::NAME_MOST + 1).unwrap_or(path);
+    let beginning = path.get(..cell::NAME_MAX + 1).unwrap_or(path);
     let length = beginning.iter().position(|&byte| byte == b'/').unwrap_or(beginning.len());
     Some((short_words(path.get(..length)?)?, length))
 }
@@ -208,7 +208,7 @@ pub(crate) fn hash_of(length: usize, words: [u64; cell::NAME_WORDS], secret: u64
 #[cold]
 #[inline(never)]
 fn long_hash(rest: &[u8], hash: u64, secret: u64) -> u64 {
-    let pieces = rest.chunks(cell::NAME_MOST);
+    let pieces = rest.chunks(cell::NAME_MAX);
     pieces.fold(hash, |hash, piece| hash_on(hash, words_of(piece), secret))
 }
 
@@ -234,10 +234,10 @@ mod tests {
 
     #[test]
     fn names_are_measured() {
-        assert_eq!(Name::of(b"", 1).unwrap_err(), Errno::NOENT);
-        assert_eq!(Name::of(&[b'a'; 256], 1).unwrap_err(), Errno::NAMETOOLONG);
-        assert!(Name::of(&[b'a'; 24], 1).unwrap().is_short());
-        let long = Name::of(&[b'a'; 255], 1).unwrap();
+        assert_eq!(Name::new(b"", 1).unwrap_err(), Errno::NOENT);
+        assert_eq!(Name::new(&[b'a'; 256], 1).unwrap_err(), Errno::NAMETOOLONG);
+        assert!(Name::new(&[b'a'; 24], 1).unwrap().is_short());
+        let long = Name::new(&[b'a'; 255], 1).unwrap();
         assert!(!long.is_short() && long.lines() == 4);
     }
 
@@ -248,7 +248,7 @@ mod tests {
         let (mut places, mut tags) = (vec![0_u32; 1 << 12], vec![0_u32; 256]);
         for number in 0..60_000 {
             let text = format!("file{number:08}");
-            let name = Name::of(text.as_bytes(), secret).unwrap();
+            let name = Name::new(text.as_bytes(), secret).unwrap();
             places[usize::try_from(name.hash() >> 52).unwrap()] += 1;
             tags[usize::try_from(name.hash() >> 44 & 0xff).unwrap()] += 1;
         }

@@ -16,25 +16,25 @@ pub(crate) struct Stamp(u64);
 impl Stamp {
     /// The current stamp of a cell, which may be changing.
     #[inline(always)]
-    pub(crate) fn of(line: Line<'_>) -> Self {
-        Self::made_of(line.load(WORD), line)
+    pub(crate) fn current(line: Line<'_>) -> Self {
+        Self::from_word(line.load(WORD), line)
     }
 
     /// The stamp of a cell whose lock is free; none if it is held.
     #[inline(always)]
-    pub(crate) fn of_free(line: Line<'_>) -> Option<Self> {
+    pub(crate) fn current_if_free(line: Line<'_>) -> Option<Self> {
         let word = line.load(WORD);
-        (word & OWNER == 0).then(|| Self::made_of(word, line))
+        (word & OWNER == 0).then(|| Self::from_word(word, line))
     }
 
     /// The stamp of a cell before the caller took its lock, if the caller has not changed it yet.
     #[inline(always)]
     pub(crate) fn before_lock(line: Line<'_>) -> Self {
-        Self::made_of(line.load(WORD).wrapping_sub(STEP), line)
+        Self::from_word(line.load(WORD).wrapping_sub(STEP), line)
     }
 
     #[inline(always)]
-    fn made_of(word: u32, line: Line<'_>) -> Self {
+    fn from_word(word: u32, line: Line<'_>) -> Self {
         Self(u64::from(word / STEP) | line.load(cell::CTIME) << 16)
     }
 }

@@ -138,10 +138,10 @@ mod tests {
             // In odd rounds, some tags are equal.
             let tags = if round % 2 == 0 { 255 } else { 4 };
             for place in 0..bucket::ENTRIES {
-                line.store(bucket::TAG.element(place), u8::of_bits(1 + random.below(tags)));
-                line.store(bucket::ENTRY.element(place), u32::of_bits(random.below(1 << 32)));
+                line.store(bucket::TAG.element(place), u8::from_bits(1 + random.below(tags)));
+                line.store(bucket::ENTRY.element(place), u32::from_bits(random.below(1 << 32)));
             }
-            let bits = u32::of_bits(random.below(1 << bucket::ENTRIES));
+            let bits = u32::from_bits(random.below(1 << bucket::ENTRIES));
             let (mut sorted, mut wanted): (Sorted, Sorted) = Default::default();
             sort(line, bits, 0xabc0_0000, &mut sorted);
             sort_one_by_one(line, bits, 0xabc0_0000, &mut wanted);

@@ -63,7 +63,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-c/src/names.rs", "pointers from C"),
     ("crates/densefs-process/src/dense_fs/raw.rs", "pointers that C keeps"),
     ("crates/densefs-process/src/edge.rs", "a mapping, locks of descriptions, hooks of forks"),
-    ("crates/densefs-process/src/seat/last.rs", "a word of each thread's own"),
+    ("crates/densefs-process/src/thread_slot/last.rs", "a word of each thread's own"),
     ("crates/footprint-guest/src/marked.rs", "code that is made and called"),
     ("crates/footprint-plugin/src/edge.rs", "the functions that QEMU calls, and its own"),
     ("crates/footprint-trace/src/marked.rs", "instructions that mark phases"),

@@ -11,7 +11,7 @@ use std::mem::{self, MaybeUninit};
 use std::path::Path;
 use std::ptr;
 
-use densefs_process::{DenseFs, Request, make};
+use densefs_process::{DenseFs, NewArena, make};
 
 /// How many rounds there are, and with how many files.
 const ROUNDS: usize = 16;
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let library = Library::load(&text(&library.to_string_lossy()))?;
     let root = DenseFs::new_root(0o755);
-    make(Path::new(&arena), &Request { bytes: ARENA_BYTES, root, overwrites: true })?;
+    make(Path::new(&arena), &NewArena { bytes: ARENA_BYTES, root, overwrites: true })?;
     let trained = library.train(&text(&arena.to_string_lossy()));
     remove_file(&arena)?;
     trained.map_err(Into::into)

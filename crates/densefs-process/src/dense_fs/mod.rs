@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, Mode};
-use densefs::{Errno, Follow, Last, Member, Node};
+use densefs::{Errno, Follow, LastName, Member, Node};
 
 use crate::attachment::{Attachment, Credentials, ProcessSeams};
 use crate::file::ArenaError;
-use crate::{fork, seat};
+use crate::{fork, thread_slot};
 
 /// The core, as used by this thread.
 pub(crate) type Core<'m> = &'m Member<'static, ProcessSeams>;
@@ -44,14 +44,14 @@ impl Base {
         member: Core<'_>,
         caller: &Caller<'_>,
         path: &'p [u8],
-    ) -> Result<Last<'p>, Errno> {
+    ) -> Result<LastName<'p>, Errno> {
         member.walk_to_last(caller, self.node(member, path)?, path)
     }
 }
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Its name, never `.` or `..`.
     pub name: Vec<u8>,
     /// Its inode number.
@@ -86,7 +86,7 @@ impl DenseFs {
     /// # Errors
     /// [`ArenaError`].
     pub fn attach(path: impl AsRef<Path>) -> Result<Self, ArenaError> {
-        let attachment = Attachment::of(path.as_ref())?;
+        let attachment = Attachment::attach(path.as_ref())?;
         fork::note(&attachment);
         Ok(Self { attachment })
     }
@@ -103,7 +103,7 @@ impl DenseFs {
         mut act: impl FnMut(Core<'_>, &Caller<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let caller = self.attachment.credentials.caller();
-        seat::with(&self.attachment, |member| act(member, &caller))
+        thread_slot::with(&self.attachment, |member| act(member, &caller))
     }
 
     /// Does something on the fast path; none if that is not possible.
@@ -112,7 +112,7 @@ impl DenseFs {
         &self,
         act: impl FnOnce(Core<'_>, &Credentials) -> Option<T>,
     ) -> Option<T> {
-        seat::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
+        thread_slot::briefly(&self.attachment, |member| act(member, &self.attachment.credentials))
     }
 
     /// Calls the core from this thread. The closure chooses on whose behalf.
@@ -123,20 +123,21 @@ impl DenseFs {
         &self,
         act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        seat::with(&self.attachment, act)
+        thread_slot::with(&self.attachment, act)
     }
 
     /// Does something with the inode at a path.
     #[inline]
     pub(crate) fn with_node<T>(
         &self,
-        (base, path): (Base, &Path),
+        base: Base,
+        path: &Path,
         follow: Follow,
         mut act: impl FnMut(Core<'_>, &Caller<'_>, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 let node = member.walk(caller, base.node(member, path)?, path, follow)?;
                 act(member, caller, node)
             })
@@ -147,12 +148,13 @@ impl DenseFs {
     #[inline]
     pub(crate) fn with_last<T>(
         &self,
-        (base, path): (Base, &Path),
-        mut act: impl FnMut(Core<'_>, &Caller<'_>, &Last<'_>) -> Result<T, Errno>,
+        base: Base,
+        path: &Path,
+        mut act: impl FnMut(Core<'_>, &Caller<'_>, &LastName<'_>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.again(|| {
+            member.retry(|| {
                 // Two separate variables: copying a value that was just stored in pieces would take
                 // longer than everything else here.
                 if base == Base::Working
@@ -191,7 +193,7 @@ impl DenseFs {
     /// Releases the slot that this thread has in the arena. The arena itself is detached once all
     /// threads have left and all clones are gone. The thread's next call takes a slot again.
     pub fn leave(&self) {
-        seat::leave(&self.attachment);
+        thread_slot::leave(&self.attachment);
     }
 
     /// Closes all that this process has open, and makes the root its working directory.
@@ -244,23 +246,26 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::file::{Request, make};
+    use crate::file::{NewArena, make};
     use densefs::flags;
+
+    fn attached(path: &Path) -> DenseFs {
+        let root = DenseFs::new_root(0o700);
+        make(path, &NewArena { bytes: 1 << 20, root, overwrites: false }).expect("room");
+        DenseFs::attach(path).expect("it was just made")
+    }
 
     #[test]
     fn an_arena_that_all_threads_have_left_is_not_mapped_any_more() {
         let place = tempfile::tempdir().expect("a directory");
         let maps = || std::fs::read_to_string("/proc/self/maps").expect("/proc is mounted");
         let count_mapped = || maps().matches("left-behind").count();
-        let attached = |name: &str| {
-            let path = place.path().join(name);
-            let root = DenseFs::new_root(0o700);
-            make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
-            let files = DenseFs::attach(&path).expect("it was just made");
+        let with_notes = |name: &str| {
+            let files = attached(&place.path().join(name));
             files.make_directory("notes", 0o700).expect("there is room");
             files
         };
-        let (first, second) = (attached("left-behind-1"), attached("left-behind-2"));
+        let (first, second) = (with_notes("left-behind-1"), with_notes("left-behind-2"));
         first.make_directory("more", 0o700).expect("there is room");
         assert_eq!(count_mapped(), 2);
         for files in [second, first] {
@@ -280,10 +285,7 @@ mod tests {
     #[test]
     fn what_is_opened_to_be_truncated_is_empty() {
         let place = tempfile::tempdir().expect("a directory");
-        let path = place.path().join("arena");
-        let root = DenseFs::new_root(0o700);
-        make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
-        let files = DenseFs::attach(&path).expect("it was just made");
+        let files = attached(&place.path().join("arena"));
         let file = files.open("/notes", flags::WRITE | flags::CREATE, 0o600).expect("room");
         file.write(b"it rains").expect("there is room");
         files.open("/notes", flags::WRITE, 0).expect("it is there");
@@ -296,10 +298,7 @@ mod tests {
     #[test]
     fn all_threads_of_a_process_have_one_working_directory() {
         let place = tempfile::tempdir().expect("a directory");
-        let path = place.path().join("arena");
-        let root = DenseFs::new_root(0o700);
-        make(&path, &Request { bytes: 1 << 20, root, overwrites: false }).expect("room");
-        let files = DenseFs::attach(&path).expect("it was just made");
+        let files = attached(&place.path().join("arena"));
         for (directory, file) in [("/one", "/one/first"), ("/two", "/two/second")] {
             files.make_directory(directory, 0o700).expect("there is room");
             files.open(file, flags::WRITE | flags::CREATE, 0o600).expect("there is room");

@@ -1,6 +1,6 @@
 //! The content of two files.
 
-use densefs_process::{DenseFs, File, Request, flags, make};
+use densefs_process::{DenseFs, File, NewArena, flags, make};
 
 use crate::history::{Call, Model, is_explained, overlapping, round};
 use crate::{CALLS, Random, THREADS, rounds};
@@ -23,7 +23,7 @@ enum Act {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Gives {
+enum Outcome {
     Nothing,
     Units(Vec<u16>),
     Size(usize),
@@ -45,12 +45,12 @@ impl Content {
 
 impl Model for Content {
     type Act = Act;
-    type Gives = Gives;
+    type Outcome = Outcome;
 
-    fn explains(&mut self, act: &Act, gives: &Gives) -> bool {
+    fn explains(&mut self, act: &Act, outcome: &Outcome) -> bool {
         match *act {
-            Act::Read => return *gives == Gives::Units(self.0.clone()),
-            Act::Size => return *gives == Gives::Size(self.0.len()),
+            Act::Read => return *outcome == Outcome::Units(self.0.clone()),
+            Act::Size => return *outcome == Outcome::Size(self.0.len()),
             Act::Write(at, units, what) => self.write(at, units, what),
             Act::Append(units, what) => self.write(self.0.len(), units, what),
             Act::Cut(units) => self.0.resize(units, 0),
@@ -59,7 +59,7 @@ impl Model for Content {
                 self.0[at.min(length)..(at + units).min(length)].fill(0);
             }
         }
-        *gives == Gives::Nothing
+        *outcome == Outcome::Nothing
     }
 }
 
@@ -81,16 +81,16 @@ struct Opened {
     to_append: File,
 }
 
-fn units_of(bytes: &[u8]) -> Gives {
+fn units_of(bytes: &[u8]) -> Outcome {
     let unit = |bytes: &[u8]| {
         let first = bytes.first_chunk::<2>()?;
         let is_whole = bytes.len() == UNIT && bytes.chunks(2).all(|pair| pair == first);
         is_whole.then(|| u16::from_ne_bytes(*first))
     };
-    bytes.chunks(UNIT).map(unit).collect::<Option<_>>().map_or(Gives::Torn, Gives::Units)
+    bytes.chunks(UNIT).map(unit).collect::<Option<_>>().map_or(Outcome::Torn, Outcome::Units)
 }
 
-fn act(files: &DenseFs, opened: &Opened, act: &Act) -> Gives {
+fn act(files: &DenseFs, opened: &Opened, act: &Act) -> Outcome {
     let file = opened.file.descriptor();
     let bytes = |units: usize, what: u16| what.to_ne_bytes().repeat(units * UNIT / 2);
     let range = |at: usize, units: usize| ((at * UNIT) as u64, (units * UNIT) as u64);
@@ -105,7 +105,7 @@ fn act(files: &DenseFs, opened: &Opened, act: &Act) -> Gives {
             let size = opened.file.stat().expect("it is open").size;
             let units = usize::try_from(size).expect("it is small");
             let is_whole = units.is_multiple_of(UNIT);
-            return if is_whole { Gives::Size(units / UNIT) } else { Gives::Torn };
+            return if is_whole { Outcome::Size(units / UNIT) } else { Outcome::Torn };
         }
         Act::Write(at, units, what) => {
             let written = files.write_to(file, range(at, 0).0, &bytes(units, what));
@@ -118,9 +118,12 @@ fn act(files: &DenseFs, opened: &Opened, act: &Act) -> Gives {
             let cut = files.truncate_descriptor(file, range(units, 0).0);
             cut.expect("there is room");
         }
-        Act::Punch(at, units) => files.punch(file, range(at, units)).expect("there is room"),
+        Act::Punch(at, units) => {
+            let (offset, length) = range(at, units);
+            files.punch(file, offset, length).expect("there is room");
+        }
     }
-    Gives::Nothing
+    Outcome::Nothing
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn a_file_changes_at_once() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     let open = |file: usize, how| {
         let how = flags::CREATE | flags::READ_WRITE | how;
@@ -143,18 +146,18 @@ fn a_file_changes_at_once() {
         // Each file has its own history.
         let file = usize::try_from(number).expect("it is small") % FILES;
         let script = |thread: usize| {
-            let mut random = Random::of(number, thread);
+            let mut random = Random::new(number, thread);
             let what = |call: usize| u16::try_from(1 + thread * CALLS + call).expect("it fits");
             (0..CALLS).map(|call| draw(&mut random, what(call))).collect()
         };
         let scripts = (0..THREADS).map(script).collect();
         let mut calls = round::<Content>(scripts, |_, one| act(&files, &opened[file], one));
         met += overlapping(&calls);
-        let gives = act(&files, &opened[file], &Act::Read);
-        let Gives::Units(after) = &gives else { panic!("round {number}: torn in the end") };
+        let outcome = act(&files, &opened[file], &Act::Read);
+        let Outcome::Units(after) = &outcome else { panic!("round {number}: torn in the end") };
         read += after.len();
         let after = Content(after.clone());
-        calls.push(Call { began: u64::MAX - 1, over: u64::MAX, act: Act::Read, gives });
+        calls.push(Call { began: u64::MAX - 1, over: u64::MAX, act: Act::Read, outcome });
         calls.sort_by_key(|call| call.began);
         let from = &before[file];
         assert!(is_explained(from, &calls), "round {number}, from {from:?}: {calls:#?}");
@@ -168,13 +171,13 @@ fn a_file_changes_at_once() {
 
 #[test]
 fn content_that_cannot_be_is_rejected() {
-    let call = |began, over, act, gives| Call::<Content> { began, over, act, gives };
+    let call = |began, over, act, outcome| Call::<Content> { began, over, act, outcome };
     let explained = |calls: &[Call<Content>]| is_explained(&Content::default(), calls);
     let writes = |seen: &[u16]| {
         [
-            call(1, 6, Act::Write(0, 3, 1), Gives::Nothing),
-            call(2, 6, Act::Write(1, 3, 2), Gives::Nothing),
-            call(3, 5, Act::Read, Gives::Units(seen.to_vec())),
+            call(1, 6, Act::Write(0, 3, 1), Outcome::Nothing),
+            call(2, 6, Act::Write(1, 3, 2), Outcome::Nothing),
+            call(3, 5, Act::Read, Outcome::Units(seen.to_vec())),
         ]
     };
     for seen in [&[][..], &[1, 1, 1], &[0, 2, 2, 2], &[1, 2, 2, 2], &[1, 1, 1, 2]] {
@@ -185,9 +188,9 @@ fn content_that_cannot_be_is_rejected() {
         assert!(!explained(&writes(seen)), "{seen:?}");
     }
     // Two concurrent appends do not overwrite each other.
-    let append = |what| call(1, 4, Act::Append(1, what), Gives::Nothing);
-    let size = |units| call(5, 6, Act::Size, Gives::Size(units));
+    let append = |what| call(1, 4, Act::Append(1, what), Outcome::Nothing);
+    let size = |units| call(5, 6, Act::Size, Outcome::Size(units));
     assert!(explained(&[append(1), append(2), size(2)]));
     assert!(!explained(&[append(1), append(2), size(1)]));
-    assert_eq!(units_of(&[1; UNIT + 1]), Gives::Torn);
+    assert_eq!(units_of(&[1; UNIT + 1]), Outcome::Torn);
 }

@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// A sequential model of what the calls do.
 pub(crate) trait Model: Clone + Eq + Hash {
     type Act: Clone + Debug + Send;
-    type Gives: Debug + Send;
+    type Outcome: Debug + Send;
 
     /// Applies a call; returns whether the model gives the same result.
-    fn explains(&mut self, act: &Self::Act, gives: &Self::Gives) -> bool;
+    fn explains(&mut self, act: &Self::Act, outcome: &Self::Outcome) -> bool;
 }
 
 /// A call, with its start and its end by a shared counter.
@@ -27,7 +27,7 @@ pub(crate) struct Call<M: Model> {
     pub(crate) began: u64,
     pub(crate) over: u64,
     pub(crate) act: M::Act,
-    pub(crate) gives: M::Gives,
+    pub(crate) outcome: M::Outcome,
 }
 
 /// Whether up to 64 calls can be explained, starting from a state.
@@ -46,7 +46,7 @@ pub(crate) fn is_explained<M: Model>(before: &M, calls: &[Call<M>]) -> bool {
         for (number, call) in open().filter(|(_, call)| call.began < first_over) {
             let mut state = state.clone();
             let done = done | 1 << number;
-            if state.explains(&call.act, &call.gives) && tried.insert((done, state.clone())) {
+            if state.explains(&call.act, &call.outcome) && tried.insert((done, state.clone())) {
                 left.push((done, state));
             }
         }
@@ -65,7 +65,7 @@ pub(crate) fn overlapping<M: Model>(calls: &[Call<M>]) -> usize {
 /// Runs a list of calls in each of several threads at the same time, and returns all calls.
 pub(crate) fn round<M: Model>(
     scripts: Vec<Vec<M::Act>>,
-    act: impl Fn(usize, &M::Act) -> M::Gives + Sync,
+    act: impl Fn(usize, &M::Act) -> M::Outcome + Sync,
 ) -> Vec<Call<M>> {
     let (counter, calls) = (AtomicU64::new(1), Mutex::new(Vec::new()));
     let to_come = AtomicUsize::new(scripts.len());
@@ -80,9 +80,9 @@ pub(crate) fn round<M: Model>(
                 }
                 let did = script.into_iter().map(|one| {
                     let began = counter.fetch_add(1, Ordering::SeqCst);
-                    let gives = act(thread, &one);
+                    let outcome = act(thread, &one);
                     let over = counter.fetch_add(1, Ordering::SeqCst);
-                    Call { began, over, act: one, gives }
+                    Call { began, over, act: one, outcome }
                 });
                 let did: Vec<_> = did.collect();
                 calls.lock().expect("nobody panics with it").extend(did);
@@ -104,19 +104,19 @@ enum Use {
 
 impl Model for Register {
     type Act = Use;
-    type Gives = u8;
+    type Outcome = u8;
 
-    fn explains(&mut self, act: &Use, gives: &u8) -> bool {
+    fn explains(&mut self, act: &Use, outcome: &u8) -> bool {
         match act {
             Use::Write(value) => self.0 = *value,
             Use::Read => {}
         }
-        self.0 == *gives
+        self.0 == *outcome
     }
 }
 
 fn register(calls: &[(u64, u64, Use, u8)]) -> bool {
-    let call = |&(began, over, act, gives)| Call::<Register> { began, over, act, gives };
+    let call = |&(began, over, act, outcome)| Call::<Register> { began, over, act, outcome };
     is_explained(&Register(0), &calls.iter().map(call).collect::<Vec<_>>())
 }
 
@@ -144,6 +144,6 @@ fn a_history_that_cannot_be_is_rejected() {
 
 #[test]
 fn calls_within_others_are_counted() {
-    let call = |began, over| Call::<Register> { began, over, act: Use::Read, gives: 0 };
+    let call = |began, over| Call::<Register> { began, over, act: Use::Read, outcome: 0 };
     assert_eq!(overlapping(&[call(1, 2), call(3, 6), call(4, 5)]), 1);
 }

@@ -28,7 +28,7 @@ fn rounds() -> u64 {
 
 impl Random {
     /// The random numbers for a thread in a round.
-    fn of(round: u64, thread: usize) -> Self {
+    fn new(round: u64, thread: usize) -> Self {
         let mut random = Self((round * 16 + thread as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (0..8).for_each(|_| assert!(random.below(2) < 2));
         random

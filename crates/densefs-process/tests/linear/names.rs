@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use densefs_process::{Base, DenseFs, Errno, Follow, Rename, Request, flags, make};
+use densefs_process::{Base, DenseFs, Errno, Follow, NewArena, Rename, flags, make};
 use rustix::fs::{AtFlags, CWD, Mode, RenameFlags, mkdirat, renameat_with, unlinkat};
 
 use crate::history::{Call, Model, is_explained, overlapping, round};
@@ -34,7 +34,7 @@ enum Act {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gives {
+enum Outcome {
     Nothing,
     /// The file's inode number.
     Made(u64),
@@ -56,19 +56,19 @@ enum Is {
 struct Names([Option<Is>; NAMES]);
 
 impl Names {
-    fn file(&self, ino: u64) -> Gives {
+    fn file(&self, ino: u64) -> Outcome {
         let is_it = |is: &&Option<Is>| **is == Some(Is::File(ino));
-        Gives::File(ino, self.0.iter().filter(is_it).count())
+        Outcome::File(ino, self.0.iter().filter(is_it).count())
     }
 
-    fn make(&mut self, name: usize, gives: Gives) -> Gives {
-        match (self.0[name], gives) {
-            (Some(_), _) => Gives::Fails(libc::EEXIST),
-            (None, Gives::Made(ino)) if self.file(ino) == Gives::File(ino, 0) => {
+    fn make(&mut self, name: usize, outcome: Outcome) -> Outcome {
+        match (self.0[name], outcome) {
+            (Some(_), _) => Outcome::Fails(libc::EEXIST),
+            (None, Outcome::Made(ino)) if self.file(ino) == Outcome::File(ino, 0) => {
                 self.0[name] = Some(Is::File(ino));
-                gives
+                outcome
             }
-            (None, _) => Gives::Made(0),
+            (None, _) => Outcome::Made(0),
         }
     }
 
@@ -126,28 +126,30 @@ impl Names {
 
 impl Model for Names {
     type Act = Act;
-    type Gives = Gives;
+    type Outcome = Outcome;
 
-    fn explains(&mut self, act: &Act, gives: &Gives) -> bool {
+    fn explains(&mut self, act: &Act, outcome: &Outcome) -> bool {
         let expected = match *act {
-            Act::Make(name) => self.make(name, *gives),
+            Act::Make(name) => self.make(name, *outcome),
             Act::Stat(name) => match self.0[name] {
                 Some(Is::File(ino)) => self.file(ino),
-                Some(Is::Directory) => Gives::Directory,
-                None => Gives::Fails(libc::ENOENT),
+                Some(Is::Directory) => Outcome::Directory,
+                None => Outcome::Fails(libc::ENOENT),
             },
             Act::Count(directory) => {
                 let names = &self.0[directory * IN_EACH..][..IN_EACH];
                 let below = names.iter().filter(|is| **is == Some(Is::Directory)).count();
-                Gives::Count(names.iter().flatten().count(), below + 2)
+                Outcome::Count(names.iter().flatten().count(), below + 2)
             }
             Act::MakeDirectory(_)
             | Act::Link(..)
             | Act::Remove(_)
             | Act::RemoveDirectory(_)
-            | Act::Rename(..) => self.change(*act).map_or_else(Gives::Fails, |()| Gives::Nothing),
+            | Act::Rename(..) => {
+                self.change(*act).map_or_else(Outcome::Fails, |()| Outcome::Nothing)
+            }
         };
-        expected == *gives
+        expected == *outcome
     }
 }
 
@@ -167,48 +169,49 @@ fn draw(random: &mut Random) -> Act {
 }
 
 /// Makes a call to a DenseFS.
-fn act(files: &DenseFs, act: &Act) -> Gives {
-    let nothing = |()| Gives::Nothing;
-    let gives = match *act {
+fn act(files: &DenseFs, act: &Act) -> Outcome {
+    let nothing = |()| Outcome::Nothing;
+    let outcome = match *act {
         Act::Make(name) => files
             .open(path(name), flags::CREATE | flags::EXCLUSIVE | flags::WRITE, 0o600)
-            .and_then(|file| Ok(Gives::Made(file.stat()?.ino))),
+            .and_then(|file| Ok(Outcome::Made(file.stat()?.ino))),
         Act::MakeDirectory(name) => files.make_directory(path(name), 0o700).map(nothing),
         Act::Link(from, to) => files.link(path(from), path(to)).map(nothing),
         Act::Remove(name) => files.remove(path(name)).map(nothing),
         Act::RemoveDirectory(name) => files.remove_directory(path(name)).map(nothing),
         Act::Rename(from, to, how) => {
             let (from, to) = (path(from), path(to));
-            let ends = ((Base::Working, Path::new(&from)), (Base::Working, Path::new(&to)));
-            files.rename_from(ends.0, ends.1, how).map(nothing)
+            let (from, to) = (Path::new(&from), Path::new(&to));
+            files.rename_from(Base::Working, from, Base::Working, to, how).map(nothing)
         }
         Act::Stat(name) => {
             files.stat_from(Base::Working, Path::new(&path(name)), Follow::No).map(|stat| {
                 let links = usize::try_from(stat.links).expect("there are few");
                 let is_directory = stat.mode.is_directory();
-                if is_directory { Gives::Directory } else { Gives::File(stat.ino, links) }
+                if is_directory { Outcome::Directory } else { Outcome::File(stat.ino, links) }
             })
         }
         Act::Count(directory) => files.stat(directory.to_string()).map(|stat| {
             let entries = usize::try_from(stat.size).expect("there are few");
-            Gives::Count(entries, usize::try_from(stat.links).expect("there are few"))
+            Outcome::Count(entries, usize::try_from(stat.links).expect("there are few"))
         }),
     };
-    gives.unwrap_or_else(|Errno(why)| Gives::Fails(why))
+    outcome.unwrap_or_else(|Errno(why)| Outcome::Fails(why))
 }
 
 /// Makes the call in a directory outside. In the kernel, linking to a file may succeed although the
 /// file is renamed meanwhile, and a file may be seen without a name. So there are no links here,
 /// and the number of names is ignored.
-fn act_outside(place: &Path, act: &Act) -> Gives {
+fn act_outside(place: &Path, act: &Act) -> Outcome {
     let at = |name: usize| -> PathBuf { place.join(path(name)) };
     let ours = |done: rustix::io::Result<()>| {
-        done.map_or_else(|why| Gives::Fails(why.raw_os_error()), |()| Gives::Nothing)
+        done.map_or_else(|why| Outcome::Fails(why.raw_os_error()), |()| Outcome::Nothing)
     };
-    let fails = |why: std::io::Error| Gives::Fails(why.raw_os_error().expect("it is the system's"));
+    let fails =
+        |why: std::io::Error| Outcome::Fails(why.raw_os_error().expect("it is the system's"));
     match *act {
         Act::Make(name) => fs::File::create_new(at(name))
-            .and_then(|file| Ok(Gives::Made(file.metadata()?.ino())))
+            .and_then(|file| Ok(Outcome::Made(file.metadata()?.ino())))
             .unwrap_or_else(fails),
         Act::MakeDirectory(name) => ours(mkdirat(CWD, at(name), Mode::RWXU)),
         Act::Remove(name) => ours(unlinkat(CWD, at(name), AtFlags::empty())),
@@ -222,33 +225,35 @@ fn act_outside(place: &Path, act: &Act) -> Gives {
             ours(renameat_with(CWD, at(from), CWD, at(to), how))
         }
         Act::Stat(name) => fs::symlink_metadata(at(name)).map_or_else(fails, |metadata| {
-            if metadata.is_dir() { Gives::Directory } else { Gives::File(metadata.ino(), 1) }
+            if metadata.is_dir() { Outcome::Directory } else { Outcome::File(metadata.ino(), 1) }
         }),
-        Act::Link(..) | Act::Count(_) => Gives::Nothing,
+        Act::Link(..) | Act::Count(_) => Outcome::Nothing,
     }
 }
 
 /// Makes calls in rounds, each of which must be explained from the state before it.
-fn explain(draw: impl Fn(&mut Random) -> Act, act: impl Fn(&Act) -> Gives + Sync) {
+fn explain(draw: impl Fn(&mut Random) -> Act, act: impl Fn(&Act) -> Outcome + Sync) {
     let (mut before, mut met, mut did) = (Names::default(), 0, 0);
     for number in 0..rounds() {
         let script = |thread| {
-            let mut random = Random::of(number, thread);
+            let mut random = Random::new(number, thread);
             (0..CALLS).map(|_| draw(&mut random)).collect()
         };
         let mut calls = round::<Names>((0..THREADS).map(script).collect(), |_, one| act(one));
         met += overlapping(&calls);
-        did += calls.iter().filter(|call| !matches!(call.gives, Gives::Fails(_))).count();
+        did += calls.iter().filter(|call| !matches!(call.outcome, Outcome::Fails(_))).count();
         // The final state is part of the history.
         let mut after = Names::default();
         for name in 0..NAMES {
-            let gives = act(&Act::Stat(name));
+            let outcome = act(&Act::Stat(name));
             let at = u64::MAX - 2 * (NAMES - name) as u64;
-            calls.push(Call { began: at, over: at + 1, act: Act::Stat(name), gives });
-            after.0[name] = match gives {
-                Gives::File(ino, _) => Some(Is::File(ino)),
-                Gives::Directory => Some(Is::Directory),
-                Gives::Nothing | Gives::Made(_) | Gives::Count(..) | Gives::Fails(_) => None,
+            calls.push(Call { began: at, over: at + 1, act: Act::Stat(name), outcome });
+            after.0[name] = match outcome {
+                Outcome::File(ino, _) => Some(Is::File(ino)),
+                Outcome::Directory => Some(Is::Directory),
+                Outcome::Nothing | Outcome::Made(_) | Outcome::Count(..) | Outcome::Fails(_) => {
+                    None
+                }
             };
         }
         calls.sort_by_key(|call| call.began);
@@ -264,7 +269,7 @@ fn names_change_one_after_another() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &Request { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     for directory in 0..DIRECTORIES {
         files.make_directory(directory.to_string(), 0o700).expect("there is room");
@@ -288,24 +293,25 @@ fn the_model_of_names_explains_what_a_tmpfs_does() {
 
 #[test]
 fn names_that_cannot_be_are_rejected() {
-    let call = |began, over, act, gives| Call::<Names> { began, over, act, gives };
+    let call = |began, over, act, outcome| Call::<Names> { began, over, act, outcome };
     let explained = |calls: &[Call<Names>]| is_explained(&Names::default(), calls);
     // Two calls create the same name.
-    let made = [call(1, 4, Act::Make(0), Gives::Made(8)), call(2, 3, Act::Make(0), Gives::Made(9))];
+    let made =
+        [call(1, 4, Act::Make(0), Outcome::Made(8)), call(2, 3, Act::Make(0), Outcome::Made(9))];
     assert!(!explained(&made));
     assert!(explained(&made[..1]));
     // During a rename, the file is seen under neither name.
     let rename = Act::Rename(0, 3, Rename::Replace);
-    let missing = Gives::Fails(libc::ENOENT);
+    let missing = Outcome::Fails(libc::ENOENT);
     let moved = |seen| {
         [
-            call(1, 2, Act::Make(0), Gives::Made(8)),
-            call(3, 8, rename, Gives::Nothing),
+            call(1, 2, Act::Make(0), Outcome::Made(8)),
+            call(3, 8, rename, Outcome::Nothing),
             call(4, 5, Act::Stat(0), missing),
             call(6, 7, Act::Stat(3), seen),
         ]
     };
-    assert!(explained(&moved(Gives::File(8, 1))));
+    assert!(explained(&moved(Outcome::File(8, 1))));
     assert!(!explained(&moved(missing)));
-    assert!(!explained(&moved(Gives::File(8, 2))));
+    assert!(!explained(&moved(Outcome::File(8, 2))));
 }

@@ -9,7 +9,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use densefs_process::{
-    Base, Bearer, DenseFs, Errno, Follow, Rename, Request, SetAttribute, flags, make,
+    Base, DenseFs, Errno, Follow, NewArena, Rename, SetAttribute, XattrTarget, flags, make,
 };
 
 /// The size of an arena: the smallest possible.
@@ -29,7 +29,7 @@ impl Images {
         let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
         let path = place.path().join("arena");
         let root = DenseFs::new_root(0o755);
-        let request = Request { bytes: BYTES as u64, root, overwrites: false };
+        let request = NewArena { bytes: BYTES as u64, root, overwrites: false };
         make(&path, &request).expect("there is room");
         let read = || std::fs::read(&path).expect("it is there");
         let mut whole = vec![read()];
@@ -96,13 +96,12 @@ fn plant(files: &DenseFs) -> Result<(), Errno> {
     for offset in [0, 30_000, 90_000] {
         files.write_to(large.descriptor(), offset, &[7; 10_000])?;
     }
-    let bearer = Bearer::Named(Path::new("large"), Follow::Yes);
-    files.set_attribute(bearer, b"user.one", &[1; 200], SetAttribute::Any)
+    let target = XattrTarget::Named(Path::new("large"), Follow::Yes);
+    files.set_attribute(target, b"user.one", &[1; 200], SetAttribute::Any)
 }
 
 /// Makes calls that may fail, but must return.
 fn use_all(files: &DenseFs) {
-    let from = |path| (Base::Working, Path::new(path));
     for path in ["", "3", "small", "large", "link/small", "sub/below/..", "sub/further", "none"] {
         files.stat(path).ok();
         files.stat_from(Base::Working, Path::new(path), Follow::No).ok();
@@ -114,7 +113,8 @@ fn use_all(files: &DenseFs) {
     files.make_directory("sub/new", 0o700).ok();
     files.rename("5", "sub/5").ok();
     files.rename("sub/below", "below").ok();
-    files.rename_from(from("6"), from("sub/new"), Rename::Exchange).ok();
+    let (old, new) = (Path::new("6"), Path::new("sub/new"));
+    files.rename_from(Base::Working, old, Base::Working, new, Rename::Exchange).ok();
     files.link("7", "sub/7").ok();
     files.remove("8").ok();
     files.remove(format!("sub/{}", "long".repeat(40))).ok();
@@ -122,10 +122,10 @@ fn use_all(files: &DenseFs) {
     files.change_directory("sub").ok();
     files.directory().ok();
     files.change_directory("/").ok();
-    let bearer = || Bearer::Named(Path::new("large"), Follow::Yes);
-    files.attribute(bearer(), b"user.one", &mut [0; 300]).ok();
-    files.set_attribute(bearer(), b"user.two", &[2; 100], SetAttribute::Any).ok();
-    files.attribute_names(bearer(), &mut [0; 300]).ok();
+    let target = || XattrTarget::Named(Path::new("large"), Follow::Yes);
+    files.attribute(target(), b"user.one", &mut [0; 300]).ok();
+    files.set_attribute(target(), b"user.two", &[2; 100], SetAttribute::Any).ok();
+    files.attribute_names(target(), &mut [0; 300]).ok();
     for path in ["small", "large", "9", "new"] {
         use_file(files, path);
     }
@@ -145,7 +145,7 @@ fn use_file(files: &DenseFs, path: &str) {
     files.lock(open, Some(true), false).ok();
     files.lock(open, None, false).ok();
     files.truncate_descriptor(open, 40_000).ok();
-    files.punch(open, (5_000, 20_000)).ok();
-    files.allocate(open, (0, 10_000), false).ok();
+    files.punch(open, 5_000, 20_000).ok();
+    files.allocate(open, 0, 10_000, false).ok();
     files.truncate_descriptor(open, 100).ok();
 }

@@ -1,7 +1,7 @@
 //! Freeing a file's content: truncation, and removal with the file.
 
 use super::map::Map;
-use super::{PAGE, PAGE_BYTES, SIZE_MOST, lines_of, map};
+use super::{PAGE, PAGE_BYTES, SIZE_MAX, lines_of, map};
 use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
@@ -16,7 +16,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::INVAL`] for anything but a regular file, [`Errno::FBIG`].
     pub fn truncate(&self, node: Node, size: u64) -> Result<(), Errno> {
-        if size > SIZE_MOST {
+        if size > SIZE_MAX {
             return Err(Errno::FBIG);
         }
         let inode = self.lock_node(&node)?;
@@ -33,10 +33,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             Ok(())
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     /// Frees what a file, which is locked, has past `size`, a little at a time. The file shrinks
@@ -67,17 +64,17 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Frees the pages of the last extent from `pages` on.
     fn cut_extent(&self, inode: &Inode<'a>, map: &Map, pages: u32) -> Result<(), Errno> {
         let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
-        let (first, place) = self.extent(map, last)?;
+        let (first, start) = self.extent(map, last)?;
         if first >= map.end {
             return Err(Errno::CORRUPT);
         }
-        let from = first.max(pages).max(map.end.saturating_sub(zone::RUN_PAGES_MOST));
-        if place.is_some() {
-            let run = place.plus(lines_of(from - first)?);
+        let from = first.max(pages).max(map.end.saturating_sub(zone::RUN_PAGES_MAX));
+        if start.is_some() {
+            let run = start.plus(lines_of(from - first)?);
             let lines = if map.tail > 0 { map.tail } else { lines_of(map.end - from)? };
             self.give_run(run, lines)?;
         }
-        let from = if place.is_some() { from } else { first.max(pages) };
+        let from = if start.is_some() { from } else { first.max(pages) };
         let left = if from == first { last } else { map.extents };
         let (header_at, field) = map.word(0);
         self.put(header_at, field, map::header(left, 0, from));
@@ -91,7 +88,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn cut_run(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
         let lines = u32::from(inode.body.load(cell::FORM));
         let size = size.min(inode.line.load(cell::SIZE));
-        let left = u32::of_bits(size.div_ceil(LINE_BYTES as u64).min(lines.into()));
+        let left = u32::from_bits(size.div_ceil(LINE_BYTES as u64).min(lines.into()));
         let old = Ref(inode.body.load(cell::DATA));
         if left == 0 && lines > 0 {
             self.give_run(old, lines)?;
@@ -99,7 +96,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(inode.body_at, cell::DATA, 0_u32);
         } else if left < lines && lines < PAGE {
             self.give_run(old.plus(left), lines - left)?;
-            self.put(inode.body_at, cell::FORM, u8::of_bits(left.into()));
+            self.put(inode.body_at, cell::FORM, u8::from_bits(left.into()));
         } else if left < lines {
             // A whole page cannot be freed line by line, so it is replaced by a shorter run if one
             // can be had.
@@ -108,7 +105,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.take_run(run)?;
                 self.give_run(old, lines)?;
                 self.put(inode.body_at, cell::DATA, run.0);
-                self.put(inode.body_at, cell::FORM, u8::of_bits(left.into()));
+                self.put(inode.body_at, cell::FORM, u8::from_bits(left.into()));
             }
         }
         self.put(inode.at, cell::SIZE, size);
@@ -124,7 +121,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if form == 0 || is_directory && form != cell::ANNEX {
             return self.give_cell(at);
         }
-        if form <= content::RUN_MOST {
+        if form <= content::RUN_MAX {
             self.give_run(Ref(inode.load(cell::DATA)), form.into())?;
             return self.give_cell(at);
         }

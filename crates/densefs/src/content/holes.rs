@@ -1,7 +1,7 @@
 //! Space in files: preallocation, punching holes, and finding data or holes.
 
-use super::map::{Change, Map};
-use super::{PAGE_BYTES, PAGE_LENGTH, SIZE_MOST, length, split};
+use super::map::{ExtentChange, Map};
+use super::{PAGE_BYTES, PAGE_LENGTH, SIZE_MAX, length, split};
 use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::errno::Errno;
@@ -12,7 +12,7 @@ use crate::seams::Seams;
 
 /// What to look for in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sought {
+pub enum SeekTarget {
     /// Allocated bytes: `SEEK_DATA`.
     Data,
     /// A hole, or the end: `SEEK_HOLE`.
@@ -29,10 +29,11 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn allocate(
         &self,
         node: Node,
-        (offset, length): (u64, u64),
+        offset: u64,
+        length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
-        self.change_space(node, (offset, length), |inode, end| {
+        self.change_space(node, offset, length, |inode, end| {
             if !keeps_size {
                 self.zero_gap(inode, end)?;
             }
@@ -49,22 +50,21 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// As [`Self::allocate`].
-    pub fn punch(&self, node: Node, (offset, length): (u64, u64)) -> Result<(), Errno> {
-        self.change_space(node, (offset, length), |inode, end| {
-            self.punch_locked(inode, offset, end)
-        })
+    pub fn punch(&self, node: Node, offset: u64, length: u64) -> Result<(), Errno> {
+        self.change_space(node, offset, length, |inode, end| self.punch_locked(inode, offset, end))
     }
 
     fn change_space(
         &self,
         node: Node,
-        (offset, length): (u64, u64),
+        offset: u64,
+        length: u64,
         change: impl FnOnce(&Inode<'a>, u64) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         if length == 0 {
             return Err(Errno::INVAL);
         }
-        let end = offset.checked_add(length).filter(|&end| end <= SIZE_MOST);
+        let end = offset.checked_add(length).filter(|&end| end <= SIZE_MAX);
         let end = end.ok_or(Errno::FBIG)?;
         let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
@@ -77,10 +77,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             Ok(())
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     fn allocate_locked(&self, inode: &Inode<'a>, offset: u64, end: u64) -> Result<(), Errno> {
@@ -97,17 +94,17 @@ impl<'a, S: Seams> Member<'a, S> {
         while page <= last {
             self.ready_to_give()?;
             let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
-            let place = self.place(&map, page)?;
+            let location = self.locate_page(&map, page)?;
             let is_tail_in_the_way = map.tail > 0 && (page >= map.end || map.is_tail(page));
             if is_tail_in_the_way {
                 self.lengthen_tail(&map, PAGE_LENGTH)?;
-            } else if place.at.is_some() {
-                page += place.pages;
+            } else if location.at.is_some() {
+                page += location.pages;
             } else {
-                let pages = place.pages.min(last - page + 1).min(zone::RUN_PAGES_MOST);
+                let pages = location.pages.min(last - page + 1).min(zone::RUN_PAGES_MAX);
                 let (run, pages) = self.obtain_pages(pages)?;
                 self.zero_bytes(run, 0, pages as usize * PAGE_LENGTH)?;
-                self.put_extent(inode, &map, Change { page, pages, run, tail: 0 })?;
+                self.put_extent(inode, &map, ExtentChange { page, pages, run, tail: 0 })?;
                 self.commit();
                 page += pages;
             }
@@ -143,10 +140,10 @@ impl<'a, S: Seams> Member<'a, S> {
         end: u64,
     ) -> Result<u64, Errno> {
         let (page, within) = split(offset)?;
-        let place = self.place(map, page)?;
+        let location = self.locate_page(map, page)?;
         let start = offset - within as u64;
-        let there = start + u64::from(place.pages) * PAGE_BYTES;
-        if !place.at.is_some() {
+        let there = start + u64::from(location.pages) * PAGE_BYTES;
+        if !location.at.is_some() {
             return Ok(there.min(end));
         }
         let is_last = end >= inode.line.load(cell::SIZE);
@@ -155,20 +152,20 @@ impl<'a, S: Seams> Member<'a, S> {
         if within > 0 || pages == 0 {
             // A partial page is only zeroed.
             let to = end.min(start + PAGE_BYTES);
-            let bytes = length((to - start).min(place.bytes));
+            let bytes = length((to - start).min(location.bytes));
             if bytes > within {
-                self.zero_bytes(place.at, within, bytes - within)?;
+                self.zero_bytes(location.at, within, bytes - within)?;
             }
             return Ok(to);
         }
-        let mut pages = pages.min(zone::RUN_PAGES_MOST);
+        let mut pages = pages.min(zone::RUN_PAGES_MAX);
         let reaches_tail = map.tail > 0 && map.is_tail(page);
         if reaches_tail {
             pages = 1;
         }
-        self.put_extent(inode, map, Change { page, pages, run: Ref::NONE, tail: 0 })?;
+        self.put_extent(inode, map, ExtentChange { page, pages, run: Ref::NONE, tail: 0 })?;
         let lines = if reaches_tail { map.tail } else { super::lines_of(pages)? };
-        self.give_run(place.at, lines)?;
+        self.give_run(location.at, lines)?;
         self.commit();
         Ok((start + u64::from(pages) * PAGE_BYTES).min(end))
     }
@@ -177,7 +174,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::NXIO`] past the end, or if there is none.
-    pub fn look_for(&self, node: Node, offset: u64, what: Sought) -> Result<u64, Errno> {
+    pub fn look_for(&self, node: Node, offset: u64, what: SeekTarget) -> Result<u64, Errno> {
         self.read_node(node, |line| {
             let size = line.load(cell::SIZE);
             if self.mode(line.load(cell::MODE))?.mode & TYPE != FILE {
@@ -189,7 +186,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let mut at = offset;
             while at < size {
                 let (is_there, end) = self.stretch_at(line, at)?;
-                if is_there == (what == Sought::Data) {
+                if is_there == (what == SeekTarget::Data) {
                     return Ok(at);
                 }
                 if end <= at {
@@ -197,7 +194,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
                 at = end;
             }
-            if what == Sought::Hole { Ok(size) } else { Err(Errno::NXIO) }
+            if what == SeekTarget::Hole { Ok(size) } else { Err(Errno::NXIO) }
         })
     }
 
@@ -209,11 +206,11 @@ impl<'a, S: Seams> Member<'a, S> {
             return Ok(if offset < bytes { (true, bytes) } else { (false, u64::MAX) });
         };
         let (page, within) = split(offset)?;
-        let place = self.place(&map, page)?;
+        let location = self.locate_page(&map, page)?;
         let start = offset - within as u64;
-        if place.at.is_some() && (within as u64) < place.bytes {
-            return Ok((true, start + place.bytes));
+        if location.at.is_some() && (within as u64) < location.bytes {
+            return Ok((true, start + location.bytes));
         }
-        Ok((false, start + u64::from(place.pages) * PAGE_BYTES))
+        Ok((false, start + u64::from(location.pages) * PAGE_BYTES))
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Map {
 
 /// Where a page of a file is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Location {
     /// Its first line; none for a hole.
     pub(super) at: Ref,
     /// How many pages from here on are contiguous, or all part of the hole.
@@ -33,7 +33,7 @@ pub(super) struct Place {
 
 /// Pages of a file that move.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct ExtentChange {
     pub(super) page: u32,
     pub(super) pages: u32,
     /// The run in stock that they move to; none for a hole.
@@ -86,11 +86,11 @@ impl<'a, S: Seams> Member<'a, S> {
         let Some(bits) = body.load(cell::FORM).checked_sub(content::MAP) else {
             return Ok(None);
         };
-        let bits = u32::from(bits).min(content::MAP_BITS_MOST);
+        let bits = u32::from(bits).min(content::MAP_BITS_MAX);
         let at = Ref(body.load(cell::DATA));
         let header = self.line(at)?.load(content::WORD);
-        let low = u32::of_bits(header);
-        let mut map = Map { at, bits, extents: 0, end: u32::of_bits(header >> 32), tail: 0 };
+        let low = u32::from_bits(header);
+        let mut map = Map { at, bits, extents: 0, end: u32::from_bits(header >> 32), tail: 0 };
         map.extents = (low & content::EXTENTS).min(map.room());
         map.tail = low >> content::TAIL_SHIFT;
         Ok(Some(map))
@@ -100,7 +100,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(super) fn extent(&self, map: &Map, number: u32) -> Result<(u32, Ref), Errno> {
         let (at, field) = map.word(number + 1);
         let word = self.line(at)?.load(field);
-        Ok((u32::of_bits(word), Ref(u32::of_bits(word >> 32))))
+        Ok((u32::from_bits(word), Ref(u32::from_bits(word >> 32))))
     }
 
     /// Calls `act` for the map itself, if the file has one, and for every extent that is not a
@@ -127,10 +127,14 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Looks up a page of the file.
-    pub(super) fn place(&self, map: &Map, page: u32) -> Result<Place, Errno> {
+    pub(super) fn locate_page(&self, map: &Map, page: u32) -> Result<Location, Errno> {
         if page >= map.end {
             let pages = u32::MAX - page;
-            return Ok(Place { at: Ref::NONE, pages, bytes: u64::from(pages) * super::PAGE_BYTES });
+            return Ok(Location {
+                at: Ref::NONE,
+                pages,
+                bytes: u64::from(pages) * super::PAGE_BYTES,
+            });
         }
         // Binary search for the last extent that begins at or before the page.
         let (mut from, mut to) = (0, map.extents);
@@ -151,7 +155,7 @@ impl<'a, S: Seams> Member<'a, S> {
         } else {
             u64::from(pages) * u64::from(LINES_PER_PAGE)
         };
-        Ok(Place { at, pages, bytes: lines * LINE_BYTES as u64 })
+        Ok(Location { at, pages, bytes: lines * LINE_BYTES as u64 })
     }
 
     /// Logs that pages of a file move. They must have been a hole, or all in one extent. No page
@@ -160,7 +164,7 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         inode: &Inode<'_>,
         map: &Map,
-        change: Change,
+        change: ExtentChange,
     ) -> Result<(), Errno> {
         if change.page < map.end {
             let bits = if map.extents + 2 > map.room() { map.bits + 1 } else { map.bits };
@@ -212,34 +216,34 @@ impl<'a, S: Seams> Member<'a, S> {
         inode: &Inode<'_>,
         map: &Map,
         bits: u32,
-        change: Change,
+        change: ExtentChange,
     ) -> Result<(), Errno> {
-        if bits > content::MAP_BITS_MOST {
+        if bits > content::MAP_BITS_MAX {
             return Err(Errno::FBIG);
         }
         let at = self.obtain_run_besides(1 << bits, change.run)?;
         self.zero(at, 1 << bits)?;
         let mut new =
             Extents { at, count: 0, room: (content::WORDS_PER_LINE << bits) - 1, is_hole: false };
-        let Change { page, pages, run, tail } = change;
+        let ExtentChange { page, pages, run, tail } = change;
         let behind = page.checked_add(pages).ok_or(Errno::FBIG)?;
         let mut is_added = false;
         for number in 0..map.extents {
-            let (first, place) = self.extent(map, number)?;
+            let (first, start) = self.extent(map, number)?;
             let next = number + 1;
             let end = if next < map.extents { self.extent(map, next)?.0 } else { map.end };
             if is_added || page < first || end < behind {
-                new.add(self, first, place)?;
+                new.add(self, first, start)?;
                 continue;
             }
             is_added = true;
             if first < page {
-                new.add(self, first, place)?;
+                new.add(self, first, start)?;
             }
             new.add(self, page, run)?;
             if behind < end {
                 let lines = super::lines_of(behind - first)?;
-                new.add(self, behind, if place.is_some() { place.plus(lines) } else { place })?;
+                new.add(self, behind, if start.is_some() { start.plus(lines) } else { start })?;
             }
         }
         if !is_added {
@@ -257,7 +261,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.take_run(at)?;
         self.give_run(map.at, map.lines())?;
         self.put(inode.body_at, cell::DATA, at.0);
-        self.put(inode.body_at, cell::FORM, content::MAP + u8::of_bits(u64::from(bits)));
+        self.put(inode.body_at, cell::FORM, content::MAP + u8::from_bits(u64::from(bits)));
         Ok(())
     }
 }

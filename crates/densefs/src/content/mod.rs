@@ -16,15 +16,15 @@ use crate::layout::{cell, content, zone};
 use crate::member::{Member, Node};
 use crate::modes::{SYMLINK, TYPE};
 use crate::seams::Seams;
-use map::{Change, Map};
+use map::{ExtentChange, Map};
 
-pub use holes::Sought;
+pub use holes::SeekTarget;
 
 /// Bytes in a page, as part of a file and as a length in memory.
 const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
 const PAGE_LENGTH: usize = LINE_BYTES * LINES_PER_PAGE as usize;
 /// The largest file: page numbers have 32 bits.
-pub const SIZE_MOST: u64 = PAGE_BYTES * (u32::MAX as u64 - 1);
+pub const SIZE_MAX: u64 = PAGE_BYTES * (u32::MAX as u64 - 1);
 
 /// Lines in a page.
 const PAGE: u32 = LINES_PER_PAGE;
@@ -64,7 +64,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     pub(crate) fn content_lines(&self, body: Line<'_>) -> Result<u32, Errno> {
         let form = body.load(cell::FORM);
-        if form <= content::RUN_MOST { Ok(form.into()) } else { self.map_lines(body) }
+        if form <= content::RUN_MAX { Ok(form.into()) } else { self.map_lines(body) }
     }
 
     #[cold]
@@ -94,16 +94,17 @@ impl<'a, S: Seams> Member<'a, S> {
         let (mut offset, mut into) = (offset, into);
         while !into.is_empty() {
             let (page, within) = split(offset)?;
-            let place = self.place(&map, page)?;
-            if place.pages == 0 {
+            let location = self.locate_page(&map, page)?;
+            if location.pages == 0 {
                 return Err(Errno::CORRUPT);
             }
-            let is_there = place.at.is_some() && (within as u64) < place.bytes;
-            let end = if is_there { place.bytes } else { u64::from(place.pages) * PAGE_BYTES };
+            let is_there = location.at.is_some() && (within as u64) < location.bytes;
+            let end =
+                if is_there { location.bytes } else { u64::from(location.pages) * PAGE_BYTES };
             let length = length(end - within as u64).min(into.len());
             let (now, later) = into.split_at_mut(length);
             if is_there {
-                self.arena().copy_out(place.at, within, now)?;
+                self.arena().copy_out(location.at, within, now)?;
             } else {
                 now.fill(0);
             }
@@ -127,15 +128,12 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::FBIG`], [`Errno::NOSPC`] if nothing could be written.
     pub fn write_at(&self, node: Node, offset: u64, from: &[u8]) -> Result<usize, Errno> {
-        let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
+        let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
         end.ok_or(Errno::FBIG)?;
         let inode = self.lock_node(&node)?;
         let done =
-            self.check_file(inode).and_then(|()| self.write_locked((node.at, inode), offset, from));
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+            self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
+        self.finish(done)
     }
 
     /// Appends to a file; returns the number of bytes written, and their offset.
@@ -146,19 +144,17 @@ impl<'a, S: Seams> Member<'a, S> {
         let inode = self.lock_node(&node)?;
         let done = self.check_file(inode).and_then(|()| {
             let offset = inode.load(cell::SIZE);
-            let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MOST);
+            let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
             end.ok_or(Errno::FBIG)?;
-            Ok((self.write_locked((node.at, inode), offset, from)?, offset))
+            Ok((self.write_locked(node.at, inode, offset, from)?, offset))
         });
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     fn write_locked(
         &self,
-        (at, line): (Ref, Line<'a>),
+        at: Ref,
+        line: Line<'a>,
         offset: u64,
         from: &[u8],
     ) -> Result<usize, Errno> {
@@ -179,7 +175,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Makes sure that a run is in stock for the content of a new inode, up to a page. It is not
     /// `other`, which is needed as well. The log must be empty.
     pub(crate) fn obtain_content(&self, content: &[u8], other: Ref) -> Result<Ref, Errno> {
-        let lines = u32::of_bits(content.len().div_ceil(LINE_BYTES) as u64);
+        let lines = u32::from_bits(content.len().div_ceil(LINE_BYTES) as u64);
         if lines == 0 { Ok(Ref::NONE) } else { self.obtain_run_besides(lines, other) }
     }
 
@@ -192,7 +188,7 @@ impl<'a, S: Seams> Member<'a, S> {
         run: Ref,
     ) -> Result<(), Errno> {
         self.fill(inode, cell::DATA, run.0);
-        self.fill(inode, cell::FORM, u8::of_bits(content.len().div_ceil(LINE_BYTES) as u64));
+        self.fill(inode, cell::FORM, u8::from_bits(content.len().div_ceil(LINE_BYTES) as u64));
         if content.is_empty() {
             return Ok(());
         }
@@ -211,16 +207,16 @@ impl<'a, S: Seams> Member<'a, S> {
             return Ok(0);
         };
         let (page, within) = split(offset)?;
-        let place = self.place(&map, page)?;
-        if place.at.is_some() && !map.is_tail(page) {
-            let from = first(from, place.bytes - within as u64);
-            return self.write_over(inode, offset, (place.at, within), from);
+        let location = self.locate_page(&map, page)?;
+        if location.at.is_some() && !map.is_tail(page) {
+            let from = first(from, location.bytes - within as u64);
+            return self.write_over(inode, offset, location.at, within, from);
         }
         let page_end = within.saturating_add(from.len()).min(PAGE_LENGTH);
-        if place.at.is_some() {
-            if page_end as u64 <= place.bytes {
+        if location.at.is_some() {
+            if page_end as u64 <= location.bytes {
                 let from = first(from, (page_end - within) as u64);
-                return self.write_over(inode, offset, (place.at, within), from);
+                return self.write_over(inode, offset, location.at, within, from);
             }
             self.lengthen_tail(&map, page_end)?;
             return Ok(0);
@@ -229,7 +225,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.lengthen_tail(&map, PAGE_LENGTH)?;
             return Ok(0);
         }
-        self.write_new(inode, &map, (page, within, place.pages), from)
+        self.write_new(inode, &map, offset, location.pages, from)
     }
 
     /// Overwrites bytes that the file already has.
@@ -237,7 +233,8 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         inode: &Inode<'a>,
         offset: u64,
-        (at, within): (Ref, usize),
+        at: Ref,
+        within: usize,
         from: &[u8],
     ) -> Result<usize, Errno> {
         self.copy_in(at, within, from)?;
@@ -246,32 +243,33 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(from.len())
     }
 
-    /// Writes to pages of a hole, as many contiguous ones as can be had. At the end of the file,
-    /// the last page gets only the lines it needs.
+    /// Writes to pages of a hole: at most `max_pages`, as many contiguous ones as can be had. At
+    /// the end of the file, the last page gets only the lines it needs.
     fn write_new(
         &self,
         inode: &Inode<'a>,
         map: &Map,
-        (page, within, most): (u32, usize, u32),
+        offset: u64,
+        max_pages: u32,
         from: &[u8],
     ) -> Result<usize, Errno> {
+        let (page, within) = split(offset)?;
         let end = within.saturating_add(from.len());
-        let pages = u32::try_from(end.div_ceil(PAGE_LENGTH)).unwrap_or(u32::MAX).min(most);
-        let lines_of_last = u32::of_bits((end % PAGE_LENGTH).div_ceil(LINE_BYTES) as u64);
+        let pages = u32::try_from(end.div_ceil(PAGE_LENGTH)).unwrap_or(u32::MAX).min(max_pages);
+        let lines_of_last = u32::from_bits((end % PAGE_LENGTH).div_ceil(LINE_BYTES) as u64);
         let has_tail = page.saturating_add(pages) > map.end && (1..PAGE).contains(&lines_of_last);
         let change = if has_tail && pages == 1 {
             let run = self.obtain_run(lines_of_last)?;
-            Change { page, pages, run, tail: lines_of_last }
+            ExtentChange { page, pages, run, tail: lines_of_last }
         } else {
             let pages = pages - u32::from(has_tail);
-            let (run, pages) = self.obtain_pages(pages.min(zone::RUN_PAGES_MOST))?;
-            Change { page, pages, run, tail: 0 }
+            let (run, pages) = self.obtain_pages(pages.min(zone::RUN_PAGES_MAX))?;
+            ExtentChange { page, pages, run, tail: 0 }
         };
         let lines = if change.tail > 0 { change.tail } else { change.pages * PAGE };
         let from = first(from, u64::from(lines) * LINE_BYTES as u64 - within as u64);
         self.fill_run(change.run, lines, within, from)?;
         self.put_extent(inode, map, change)?;
-        let offset = u64::from(page) * PAGE_BYTES + within as u64;
         self.grown(inode, offset + from.len() as u64);
         self.commit();
         Ok(from.len())
@@ -279,7 +277,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Gives the partial page at the end of a file enough lines for this many bytes.
     fn lengthen_tail(&self, map: &Map, bytes: usize) -> Result<(), Errno> {
-        let needed = u32::of_bits(bytes.div_ceil(LINE_BYTES) as u64);
+        let needed = u32::from_bits(bytes.div_ceil(LINE_BYTES) as u64);
         // A file that grows is likely to grow again.
         let lines = needed.max(map.tail * 3 / 2).min(PAGE);
         let run = self.obtain_run(lines)?;
@@ -320,10 +318,10 @@ impl<'a, S: Seams> Member<'a, S> {
             return self.zero_bytes(Ref(inode.body.load(cell::DATA)), from, bytes - from);
         };
         let (page, within) = split(size)?;
-        let place = self.place(&map, page)?;
-        let end = length(place.bytes.min(PAGE_BYTES));
-        let is_there = place.at.is_some() && within > 0 && within < end;
-        if is_there { self.zero_bytes(place.at, within, end - within) } else { Ok(()) }
+        let location = self.locate_page(&map, page)?;
+        let end = length(location.bytes.min(PAGE_BYTES));
+        let is_there = location.at.is_some() && within > 0 && within < end;
+        if is_there { self.zero_bytes(location.at, within, end - within) } else { Ok(()) }
     }
 
     /// Logs that a file extends to at least `end`, and has just been written.
@@ -341,7 +339,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let end = within + from.len();
         let (old, old_lines) =
             (Ref(inode.body.load(cell::DATA)), u32::from(inode.body.load(cell::FORM)));
-        let needed = u32::of_bits(end.div_ceil(LINE_BYTES) as u64);
+        let needed = u32::from_bits(end.div_ceil(LINE_BYTES) as u64);
         if needed <= old_lines {
             self.copy_in(old, within, from)?;
             self.grown(inode, end as u64);
@@ -360,7 +358,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Gives a file that fits into a page enough lines for this many bytes.
     fn lengthen_run(&self, inode: &Inode<'a>, bytes: usize) -> Result<(), Errno> {
-        let lines = u32::of_bits(bytes.div_ceil(LINE_BYTES) as u64);
+        let lines = u32::from_bits(bytes.div_ceil(LINE_BYTES) as u64);
         if lines > u32::from(inode.body.load(cell::FORM)) {
             self.enlarge_run(inode, lines)?;
             self.commit();
@@ -382,7 +380,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.give_run(old, old_lines)?;
         }
         self.put(inode.body_at, cell::DATA, run.0);
-        self.put(inode.body_at, cell::FORM, u8::of_bits(u64::from(lines)));
+        self.put(inode.body_at, cell::FORM, u8::from_bits(u64::from(lines)));
         Ok(run)
     }
 

@@ -1,6 +1,8 @@
 //! File locks, by descriptor.
 
-use super::{Open, flags};
+use core::ops::Range;
+
+use super::{OpenFile, flags};
 use crate::errno::Errno;
 use crate::file_locks::{FileLock, LockOwner};
 use crate::member::Member;
@@ -18,7 +20,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let lock = open.whole_lock(exclusive.unwrap_or(false));
             match exclusive {
                 Some(_) => self.lock_file(open.node, lock),
-                None => self.unlock_file(open.node, lock.owner, (lock.start, lock.end)),
+                None => self.unlock_file(open.node, lock.owner, lock.start..lock.end),
             }
         })
     }
@@ -32,7 +34,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn lock_range(
         &self,
         descriptor: u32,
-        range: (u64, u64),
+        range: Range<u64>,
         exclusive: Option<bool>,
         pid: Option<u32>,
     ) -> Result<(), Errno> {
@@ -43,10 +45,10 @@ impl<'a, S: Seams> Member<'a, S> {
                 Some(false) => open.check_readable()?,
                 None => {}
             }
-            let lock = self.range_lock(&open, range, exclusive.unwrap_or(false), pid);
+            let lock = self.range_lock(&open, &range, exclusive.unwrap_or(false), pid);
             match exclusive {
                 Some(_) => self.lock_file(open.node, lock),
-                None => self.unlock_file(open.node, lock.owner, range),
+                None => self.unlock_file(open.node, lock.owner, range.clone()),
             }
         })
     }
@@ -55,16 +57,16 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::BADF`].
-    pub fn range_in_the_way(
+    pub fn conflicting_lock_of_range(
         &self,
         descriptor: u32,
-        range: (u64, u64),
+        range: Range<u64>,
         exclusive: bool,
         pid: Option<u32>,
     ) -> Result<Option<FileLock>, Errno> {
         self.with(descriptor, |open| {
             open.check_not_path()?;
-            self.lock_in_the_way(open.node, &self.range_lock(&open, range, exclusive, pid))
+            self.conflicting_lock(open.node, &self.range_lock(&open, &range, exclusive, pid))
         })
     }
 
@@ -76,7 +78,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn await_unlocked(
         &self,
         descriptor: u32,
-        range: Option<((u64, u64), Option<u32>)>,
+        range: Option<(&Range<u64>, Option<u32>)>,
         exclusive: bool,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
@@ -90,8 +92,8 @@ impl<'a, S: Seams> Member<'a, S> {
 
     fn range_lock(
         &self,
-        open: &Open<'a>,
-        (start, end): (u64, u64),
+        open: &OpenFile<'a>,
+        range: &Range<u64>,
         is_exclusive: bool,
         pid: Option<u32>,
     ) -> FileLock {
@@ -100,11 +102,12 @@ impl<'a, S: Seams> Member<'a, S> {
         } else {
             LockOwner::Description { description: open.entry.description().0 }
         };
+        let &Range { start, end } = range;
         FileLock { owner, is_exclusive, start, end, pid: pid.unwrap_or(u32::MAX) }
     }
 }
 
-impl Open<'_> {
+impl OpenFile<'_> {
     fn check_not_path(&self) -> Result<(), Errno> {
         if self.flags & flags::PATH != 0 { Err(Errno::BADF) } else { Ok(()) }
     }

@@ -15,16 +15,17 @@ mod table;
 mod working;
 
 use crate::arena::Line;
-use crate::content::Sought;
+use crate::content::SeekTarget;
 use crate::errno::Errno;
 use crate::layout::{cell, description};
-use crate::listing::Taker;
-use crate::member::{Known, Member, Node, Opening};
+use crate::listing::EntrySink;
+use crate::member::{Evidence, Member, Node, OpenEvidence};
 use crate::modes::Caller;
 use crate::seams::Seams;
+use crate::tree::EntryName;
 pub use open::flags;
-pub(crate) use table::Held;
-use table::{Entry, Place};
+pub(crate) use table::DescriptorTable;
+use table::{TableEntry, TableIndex};
 
 /// What an offset is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +44,16 @@ pub enum Whence {
 
 /// What a descriptor refers to.
 #[derive(Clone, Copy, Debug)]
-struct Open<'a> {
+struct OpenFile<'a> {
     node: Node,
-    /// Its place in the process' table.
-    entry: Entry,
+    /// Its entry in the process' table.
+    entry: TableEntry,
     /// The description.
     line: Line<'a>,
     flags: u32,
 }
 
-impl Open<'_> {
+impl OpenFile<'_> {
     fn check_readable(&self) -> Result<(), Errno> {
         let may = self.flags & flags::ACCESS != flags::WRITE && self.flags & flags::PATH == 0;
         if may { Ok(()) } else { Err(Errno::BADF) }
@@ -83,19 +84,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     #[inline]
-    fn open_file(&self, descriptor: u32) -> Result<Open<'a>, Errno> {
-        self.open_at_place(Place::of(descriptor)?)
+    fn open_file(&self, descriptor: u32) -> Result<OpenFile<'a>, Errno> {
+        self.open_at(TableIndex::from_descriptor(descriptor)?)
     }
 
     #[inline]
-    fn open_at_place(&self, place: Place) -> Result<Open<'a>, Errno> {
-        let entry = self.entry(self.process(), place)?;
+    fn open_at(&self, index: TableIndex) -> Result<OpenFile<'a>, Errno> {
+        let entry = self.entry(self.process(), index)?;
         let line = self.line(entry.description())?;
         let flags = line.load(description::FLAGS);
         let (of, value) = (self.process(), entry.value);
-        let known = Known::Open(Opening { of, place: place.0, entry: value, flags });
-        let node = Node { at: self.inode_of_entry(place, &entry)?, known };
-        Ok(Open { node, entry, line, flags })
+        let evidence = Evidence::Open(OpenEvidence { of, index: index.0, entry: value, flags });
+        let node = Node { at: self.inode_of_entry(&entry)?, evidence };
+        Ok(OpenFile { node, entry, line, flags })
     }
 
     /// Does something with a descriptor's inode, again if the descriptor was closed meanwhile.
@@ -103,9 +104,9 @@ impl<'a, S: Seams> Member<'a, S> {
     fn with<T>(
         &self,
         descriptor: u32,
-        mut act: impl FnMut(Open<'a>) -> Result<T, Errno>,
+        mut act: impl FnMut(OpenFile<'a>) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.again(|| act(self.open_file(descriptor)?))
+        self.retry(|| act(self.open_file(descriptor)?))
     }
 
     /// Reads at a descriptor's offset, and advances it.
@@ -144,7 +145,7 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    fn write_there(&self, open: &Open<'_>, from: &[u8]) -> Result<(usize, u64), Errno> {
+    fn write_there(&self, open: &OpenFile<'_>, from: &[u8]) -> Result<(usize, u64), Errno> {
         if open.flags & flags::APPEND != 0 {
             return self.append(open.node, from);
         }
@@ -195,8 +196,8 @@ impl<'a, S: Seams> Member<'a, S> {
                 Ok(self.look_for(open.node, offset, what)?.wrapping_sub(offset))
             };
             let start = match from {
-                Whence::Data => sought(Sought::Data),
-                Whence::Hole => sought(Sought::Hole),
+                Whence::Data => sought(SeekTarget::Data),
+                Whence::Hole => sought(SeekTarget::Hole),
                 Whence::Start => Ok(0),
                 Whence::Current => Ok(open.line.load(description::OFFSET)),
                 Whence::End => self.read_node(open.node, |line| Ok(line.load(cell::SIZE))),
@@ -230,15 +231,16 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn allocate_open(
         &self,
         descriptor: u32,
-        range: (u64, u64),
+        offset: u64,
+        length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            if range.1 == 0 {
+            if length == 0 {
                 return Err(Errno::INVAL);
             }
             open.check_writable()?;
-            self.allocate(open.node, range, keeps_size)
+            self.allocate(open.node, offset, length, keeps_size)
         })
     }
 
@@ -246,13 +248,13 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::BADF`] if it is not open for writing; otherwise as [`Member::punch`].
-    pub fn punch_open(&self, descriptor: u32, range: (u64, u64)) -> Result<(), Errno> {
+    pub fn punch_open(&self, descriptor: u32, offset: u64, length: u64) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            if range.1 == 0 {
+            if length == 0 {
                 return Err(Errno::INVAL);
             }
             open.check_writable()?;
-            self.punch(open.node, range)
+            self.punch(open.node, offset, length)
         })
     }
 
@@ -270,11 +272,11 @@ impl<'a, S: Seams> Member<'a, S> {
         self.with(descriptor, |open| {
             const NEVER: u32 = flags::EXCLUSIVE;
             let may_be_first = open.flags & (flags::TEMPORARY | NEVER) == flags::TEMPORARY;
-            self.link(caller, open.node, (directory, name), may_be_first)
+            self.link(caller, open.node, EntryName { directory: &directory, name }, may_be_first)
         })
     }
 
-    /// Lists a directory from the descriptor's offset, and advances that past what the taker kept.
+    /// Lists a directory from the descriptor's offset, and advances that past what the sink kept.
     /// Positions 0 to 3 are reserved for the caller's `.` and `..`.
     ///
     /// # Errors
@@ -283,13 +285,13 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         descriptor: u32,
-        taker: &mut impl Taker,
+        sink: &mut impl EntrySink,
     ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_readable()?;
             self.lock_description(open.entry)?;
             let mut next = open.line.load(description::OFFSET);
-            let listed = self.list(caller, open.node, &mut next, taker);
+            let listed = self.list(caller, open.node, &mut next, sink);
             self.fill(open.line, description::OFFSET, next);
             self.unlock();
             listed

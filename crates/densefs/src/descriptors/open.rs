@@ -1,13 +1,13 @@
 //! Opening an existing inode, or creating one.
 
-use super::table::{Place, entry_of};
+use super::table::{TableIndex, entry_of};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
 use crate::member::{Member, Node};
 use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
 use crate::seams::Seams;
-use crate::tree::{FOLLOWED_MOST, Follow, Last, Missing, Start};
+use crate::tree::{EntryName, FOLLOWED_MAX, Follow, LastName, MissingName, Reached, Start};
 
 /// The flags of open(2), with their values on Linux for x86-64.
 pub mod flags {
@@ -86,7 +86,7 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         match self.open_found(&caller.as_caller(), &found, how) {
             Err(Errno::STALE | Errno::LOOP | Errno::NOTDIR | Errno::NOSPC) => None,
-            opened => Some(opened.map(Place::descriptor)),
+            opened => Some(opened.map(TableIndex::descriptor)),
         }
     }
 
@@ -113,19 +113,19 @@ impl<'a, S: Seams> Member<'a, S> {
     /// As open(2); [`Errno::STALE`] if it must be looked up again.
     #[inline]
     pub fn open_node(&self, caller: &Caller<'_>, node: Node, how: u32) -> Result<u32, Errno> {
-        let place = self.open_found(caller, &node, how)?;
+        let descriptor = self.open_found(caller, &node, how)?.descriptor();
         if how & flags::TRUNCATE != 0 && how & flags::PATH == 0 {
-            let opened = self.node(place.descriptor())?;
+            let opened = self.node(descriptor)?;
             if let Err(why) = self.truncate(opened, 0) {
-                self.close(place.descriptor())?;
+                self.close(descriptor)?;
                 return Err(why);
             }
         }
-        Ok(place.descriptor())
+        Ok(descriptor)
     }
 
-    /// Opens an inode at the first free place.
-    fn open_found(&self, caller: &Caller<'_>, node: &Node, how: u32) -> Result<Place, Errno> {
+    /// Opens an inode with the first free descriptor.
+    fn open_found(&self, caller: &Caller<'_>, node: &Node, how: u32) -> Result<TableIndex, Errno> {
         loop {
             self.ready(1)?;
             let line = self.lock_node(node)?;
@@ -134,13 +134,9 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put(node.at, cell::OPENS, opens);
                 self.describe(node.at, how)
             });
-            if opened.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(opened.is_ok());
             match opened {
-                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
+                Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
                 opened => return opened,
             }
         }
@@ -178,9 +174,9 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::AGAIN`] if the table of descriptors has to grow first.
     #[inline(always)]
-    fn describe(&self, inode: Ref, how: u32) -> Result<Place, Errno> {
+    fn describe(&self, inode: Ref, how: u32) -> Result<TableIndex, Errno> {
         let record = self.lock(self.process())?;
-        let vacant = self.vacant(record, Place::WORKING)?;
+        let vacant = self.vacant(record, TableIndex::WORKING)?;
         let at = self.fill_description(inode, how)?;
         Ok(self.put_entry(vacant, entry_of(at, how)))
     }
@@ -206,7 +202,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn open_last(
         &self,
         caller: &Caller<'_>,
-        last: &Last<'_>,
+        last: &LastName<'_>,
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
@@ -221,12 +217,13 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let found = match self.open_new(caller, &last.directory, last.name, how, mode)? {
             Opened::New(descriptor) => return Ok(descriptor),
-            Opened::There if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
-            Opened::There => self.step(caller, last.directory, last.name)?,
+            Opened::NameTaken if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
+            Opened::NameTaken => self.step(caller, last.directory, last.name)?,
         };
         match self.open_node(caller, found, how) {
             Err(Errno::LOOP) if how & flags::NO_FOLLOW == 0 => {
-                self.open_through(caller, (last.directory, found), how, mode)
+                let link = Reached { directory: last.directory, node: found };
+                self.open_through(caller, link, how, mode)
             }
             opened => opened,
         }
@@ -238,19 +235,19 @@ impl<'a, S: Seams> Member<'a, S> {
     fn open_through(
         &self,
         caller: &Caller<'_>,
-        link: (Node, Node),
+        link: Reached,
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
-        let mut missing = Missing::new();
-        let mut links = FOLLOWED_MOST;
+        let mut missing = MissingName::new();
+        let mut links = FOLLOWED_MAX;
         let found = match self.through(caller, link, &mut links, Some(&mut missing)) {
             Ok(found) => found,
             Err(Errno::NOENT) => {
                 let directory = missing.directory.ok_or(Errno::NOENT)?;
                 return match self.open_new(caller, &directory, missing.name(), how, mode)? {
                     Opened::New(descriptor) => Ok(descriptor),
-                    Opened::There => Err(Errno::STALE),
+                    Opened::NameTaken => Err(Errno::STALE),
                 };
             }
             Err(why) => return Err(why),
@@ -269,13 +266,13 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
     ) -> Result<Opened, Errno> {
         loop {
-            let made = self.make_open(caller, (directory, name), mode & !caller.umask, |at| {
-                self.describe(at, how)
-            });
+            let entry = EntryName { directory, name };
+            let made =
+                self.make_open(caller, entry, mode & !caller.umask, |at| self.describe(at, how));
             match made {
-                Ok(place) => return Ok(Opened::New(place.descriptor())),
-                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
-                Err(Errno::EXIST) => return Ok(Opened::There),
+                Ok(index) => return Ok(Opened::New(index.descriptor())),
+                Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
+                Err(Errno::EXIST) => return Ok(Opened::NameTaken),
                 Err(why) => return Err(why),
             }
         }
@@ -297,7 +294,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.describe(at, how & !flags::DIRECTORY)
             });
             match made {
-                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
+                Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
                 made => return Ok(made?.descriptor()),
             }
         }
@@ -308,7 +305,7 @@ impl<'a, S: Seams> Member<'a, S> {
 enum Opened {
     New(u32),
     /// Nothing: the name is taken.
-    There,
+    NameTaken,
 }
 
 /// The permissions needed to open a file with these flags.

@@ -1,7 +1,7 @@
 //! The records of processes: taking one into use, and reaping it with all that the process had
 //! open.
 
-use super::table::{Held, Place, Table};
+use super::table::DescriptorTable;
 use crate::arena::{Field, Ref};
 use crate::errno::Errno;
 use crate::layout::process;
@@ -45,24 +45,22 @@ impl<S: Seams> Member<'_, S> {
     /// meanwhile.
     fn reap_once(&self, of: Ref) -> Result<bool, Errno> {
         let word = self.line(of)?.load(process::TABLE);
-        let table = Table::of_word(word);
-        for place in (0..table.places()).map(Place) {
-            self.close_if_open(of, place)?;
+        let table = DescriptorTable::from_word(word);
+        for index in table.indices() {
+            self.close_if_open(of, index)?;
         }
         self.ready_to_give()?;
         let record = self.lock(of)?;
         let is_empty = |(line, field): (Ref, Field<u64>)| Ok(self.line(line)?.load(field) == 0);
-        let given = (Held { table })
-            .places()
+        let given = table
+            .positions()
             .map(is_empty)
             .try_fold(true, |all, one| one.map(|is_empty: bool| all && is_empty));
         let given = given.and_then(|is_empty| {
             if !is_empty || record.load(process::TABLE) != word {
                 return Ok(false);
             }
-            if table.bits.is_some() {
-                self.give_run(table.start, table.lines())?;
-            }
+            self.give_table(table)?;
             self.put(of, process::TABLE, 0_u64);
             self.put(of, process::LOWEST, 0_u32);
             self.put(of, process::STATE, 0_u32);

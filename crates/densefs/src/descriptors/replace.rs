@@ -1,7 +1,8 @@
 //! Replaces a descriptor's description in one step: nobody ever sees the descriptor closed, or
 //! takes its place in between.
 
-use super::table::{Entry, Place, entry_of};
+use super::table::{TableEntry, TableIndex, entry_of};
+use crate::annex::InodeCell;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
@@ -16,7 +17,8 @@ impl<'a, S: Seams> Member<'a, S> {
     /// As [`Self::duplicate`].
     pub fn duplicate_to(&self, descriptor: u32, to: u32, flags: u32) -> Result<(), Errno> {
         let of = self.process();
-        let (from, to) = (Place::of(descriptor)?, Place::of(to)?);
+        let (from, to) =
+            (TableIndex::from_descriptor(descriptor)?, TableIndex::from_descriptor(to)?);
         self.entry(of, from)?;
         if from == to {
             return Ok(());
@@ -36,8 +38,8 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Like [`Self::duplicate_to`], if `to` is open; [`Errno::AGAIN`] if it no longer is.
-    fn replace(&self, from: Place, to: Place, flags: u32) -> Result<(), Errno> {
-        self.again(|| {
+    fn replace(&self, from: TableIndex, to: TableIndex, flags: u32) -> Result<(), Errno> {
+        self.retry(|| {
             self.ready(0)?;
             let new = self.entry(self.process(), from)?;
             let old = match self.entry(self.process(), to) {
@@ -45,15 +47,11 @@ impl<'a, S: Seams> Member<'a, S> {
                 old => old?,
             };
             let line = self.lock_description(old)?;
-            let done = self.replace_locked((from, new), (to, old), line, flags);
-            if done.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            let done = self.replace_locked(new, old, line, flags);
+            self.commit_if(done.is_ok());
             self.settle_if_possible();
             if done == Err(Errno::BUSY) {
-                let inode = self.inode_of_entry(from, &new)?;
+                let inode = self.inode_of_entry(&new)?;
                 self.await_release(inode, self.line(inode)?)?;
                 return Err(Errno::STALE);
             }
@@ -61,36 +59,37 @@ impl<'a, S: Seams> Member<'a, S> {
         })
     }
 
-    /// Logs the replacement; the old description is locked. [`Errno::BUSY`] if another thread holds
-    /// the new inode's lock: either inode may come first in the lock order, so this must not wait.
+    /// Logs the replacement; `description`, the old one, is locked. [`Errno::BUSY`] if another
+    /// thread holds the new inode's lock: either inode may come first in the lock order, so this
+    /// must not wait.
     fn replace_locked(
         &self,
-        (from, new): (Place, Entry),
-        (to, old): (Place, Entry),
-        line: Line<'a>,
+        new: TableEntry,
+        old: TableEntry,
+        description: Line<'a>,
         flags: u32,
     ) -> Result<(), Errno> {
         let of = self.process();
-        let inode = Ref(line.load(description::INODE));
-        let inode_line = self.lock(inode)?;
+        let at = Ref(description.load(description::INODE));
+        let inode = InodeCell { at, line: self.lock(at)? };
         let target = self.line(new.description())?;
-        let other = self.inode_of_entry(from, &new)?;
-        if other != inode && !self.try_lock(other)? {
+        let other = self.inode_of_entry(&new)?;
+        if other != at && !self.try_lock(other)? {
             return Err(Errno::BUSY);
         }
         // As long as its inode is locked, nobody can close the new one.
-        let is_same = self.entry(of, from)?.value == new.value;
+        let is_same = self.entry(of, new.index)?.value == new.value;
         if !is_same || target.load(description::INODE) != other.0 {
             return Err(Errno::STALE);
         }
-        if inode_line.load(cell::FORM) == cell::ANNEX {
-            self.drop_locks_of_closed(of, old, (inode, inode_line))?;
+        if inode.line.load(cell::FORM) == cell::ANNEX {
+            self.drop_locks_of_closed(of, old, inode)?;
         }
         let record = self.lock(of)?;
         let references = target.load(description::REFERENCES);
-        // Readers of this place take no lock, so it must never be empty.
+        // Readers of this entry take no lock, so it must never be empty.
         let becomes = entry_of(new.description(), flags);
-        self.give_up((to, old), (line, record), (inode, inode_line), becomes)?;
+        self.release_entry(old, description, record, inode, becomes)?;
         // If both are the same, it loses one reference and gains one.
         let is_one = new.description() == old.description();
         let references = references.checked_add(u16::from(!is_one)).ok_or(Errno::NFILE)?;

@@ -1,4 +1,4 @@
-//! The working directory of a process: a description at a place reserved for it.
+//! The working directory of a process: a description at an index reserved for it.
 //!
 //! Each thread caches it, with the number of times the process had changed it by then. That number
 //! alone then shows that the directory is still the same, and still open.
@@ -6,11 +6,12 @@
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use super::flags;
-use super::table::{Entry, Place, entry_of};
+use super::table::{TableIndex, entry_of};
+use crate::annex::InodeCell;
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description, process};
-use crate::member::{Known, Member, Node, Working};
+use crate::member::{Evidence, Member, Node, WorkingDirectory};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
@@ -30,7 +31,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         // If it changes right after this, the code that uses it notices, and starts over.
         let working = self.working.get().ok_or(Errno::STALE)?;
-        Ok(Node { at: working.at, known: Known::Working })
+        Ok(Node { at: working.at, evidence: Evidence::Working })
     }
 
     /// Caches the working directory as it is now.
@@ -39,11 +40,11 @@ impl<'a, S: Seams> Member<'a, S> {
     fn look_at_working_directory(&self) -> Result<(), Errno> {
         let changes = self.record().load(process::CHANGES);
         compiler_fence(Ordering::SeqCst);
-        let node = match self.open_at_place(Place::WORKING) {
+        let node = match self.open_at(TableIndex::WORKING) {
             Err(Errno::BADF) => self.root()?,
             open => open?.node,
         };
-        self.working.set(Some(Working { at: node.at, changes }));
+        self.working.set(Some(WorkingDirectory { at: node.at, changes }));
         Ok(())
     }
 
@@ -55,14 +56,10 @@ impl<'a, S: Seams> Member<'a, S> {
         loop {
             self.ready(1)?;
             let done = self.put_working_directory(caller, to);
-            if done.is_ok() {
-                self.commit();
-            }
-            self.forget();
-            self.unlock_all();
+            self.commit_if(done.is_ok());
             self.settle_if_possible();
             match done {
-                Err(Errno::AGAIN) => self.lengthen(self.process(), Place::WORKING)?,
+                Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
                 Err(Errno::BUSY) => {
                     self.await_release(to.at, self.line(to.at)?)?;
                     return Err(Errno::STALE);
@@ -75,27 +72,26 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Logs the change. [`Errno::BUSY`] if another thread holds the new directory's lock: either it
     /// or the old one may come first in the lock order, so this must not wait.
     fn put_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
-        let old = match self.entry(self.process(), Place::WORKING) {
+        let old = match self.entry(self.process(), TableIndex::WORKING) {
             Err(Errno::BADF) => return self.put_first(caller, to),
             old => old?,
         };
-        let line = self.lock_description(old)?;
-        let inode = Ref(line.load(description::INODE));
-        let inode_line = self.lock(inode)?;
-        if inode != to.at && !self.try_lock(to.at)? {
+        let description = self.lock_description(old)?;
+        let at = Ref(description.load(description::INODE));
+        let inode = InodeCell { at, line: self.lock(at)? };
+        if at != to.at && !self.try_lock(to.at)? {
             return Err(Errno::BUSY);
         }
         let new = self.line(to.at)?;
         self.recognise(&to, || Stamp::before_lock(new))?;
         self.check_open(caller, new, HOW)?;
-        if inode == to.at {
+        if at == to.at {
             return Ok(());
         }
         let record = self.lock(self.process())?;
         let becomes = self.put_opened(to.at, new)?;
-        // Readers of this place take no lock, so it must never be empty.
-        let place = (Place::WORKING, old);
-        self.give_up(place, (line, record), (inode, inode_line), becomes)?;
+        // Readers of this entry take no lock, so it must never be empty.
+        self.release_entry(old, description, record, inode, becomes)?;
         self.put_change(self.process(), record);
         Ok(())
     }
@@ -105,7 +101,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let new = self.lock_node(&to)?;
         self.check_open(caller, new, HOW)?;
         let record = self.lock(self.process())?;
-        let vacant: Entry = match self.vacant_at(self.process(), Place::WORKING) {
+        let vacant = match self.vacant_at(self.process(), TableIndex::WORKING) {
             // Another thread was faster.
             Err(Errno::BUSY) => return Err(Errno::STALE),
             vacant => vacant?,

@@ -13,12 +13,12 @@ use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell, zone};
 use crate::member::Member;
-use crate::name::{NAME_MOST, Name};
+use crate::name::{NAME_MAX, Name};
 use crate::seams::Seams;
 pub(crate) use vacancy::{Search, Vacancy};
 
 /// The base-2 logarithm of the largest number of buckets in a table: as many as a run can have.
-const BITS_MOST: u32 = (zone::RUN_PAGES_MOST * LINES_PER_PAGE).ilog2();
+const BITS_MAX: u32 = (zone::RUN_PAGES_MAX * LINES_PER_PAGE).ilog2();
 
 /// The buckets of a directory.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,9 @@ pub(crate) struct Table {
 impl Table {
     /// The table of the directory with this body; none if it has at most one entry.
     #[inline(always)]
-    pub(crate) fn of(body: Line<'_>) -> Option<Self> {
+    pub(crate) fn from_body(body: Line<'_>) -> Option<Self> {
         let form = u32::from(body.load(cell::FORM));
-        let bits = form.checked_sub(1)?.min(BITS_MOST);
+        let bits = form.checked_sub(1)?.min(BITS_MAX);
         Some(Self { start: Ref(body.load(cell::DATA)), bits })
     }
 
@@ -44,14 +44,14 @@ impl Table {
     #[inline(always)]
     pub(crate) fn home(self, hash: u64) -> u32 {
         // In two steps, since the shift may be by 64.
-        u32::of_bits((hash >> 1) >> (63 - self.bits))
+        u32::from_bits((hash >> 1) >> (63 - self.bits))
     }
 
     /// The tag of an entry with this hash, never 0. Where tags differ, sorting the entries of a
     /// bucket by tag sorts them by hash.
     #[inline(always)]
     pub(crate) fn tag(self, hash: u64) -> u8 {
-        u8::of_bits((hash << self.bits) >> 56).max(1)
+        u8::from_bits((hash << self.bits) >> 56).max(1)
     }
 
     /// The bucket `distance` after another, wrapping around.
@@ -81,7 +81,7 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &Name<'_>,
     ) -> Result<Option<Entry<'a>>, Errno> {
         let body = self.body(directory)?;
-        let Some(table) = Table::of(body) else {
+        let Some(table) = Table::from_body(body) else {
             let cell = Ref(body.load(cell::DATA));
             if !cell.is_some() {
                 return Ok(None);
@@ -127,7 +127,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let line = self.line(data)?;
             return Ok(name.is_all_in(line).then_some((data, line)));
         };
-        if bits > BITS_MOST {
+        if bits > BITS_MAX {
             return Err(Errno::AGAIN);
         }
         let table = Table { start: data, bits };
@@ -160,7 +160,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[cold]
     #[inline(never)]
     fn has_long_name(&self, cell: Line<'_>, name: &Name<'_>) -> Result<bool, Errno> {
-        let mut bytes = [0; NAME_MOST];
+        let mut bytes = [0; NAME_MAX];
         Ok(self.name_of(cell, &mut bytes)? == name.bytes())
     }
 
@@ -168,11 +168,11 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn name_of<'b>(
         &self,
         cell: Line<'_>,
-        into: &'b mut [u8; NAME_MOST],
+        into: &'b mut [u8; NAME_MAX],
     ) -> Result<&'b [u8], Errno> {
         let length = usize::from(cell.load(cell::NAME_LENGTH));
         let name = into.get_mut(..length).ok_or(Errno::CORRUPT)?;
-        if length > cell::NAME_MOST {
+        if length > cell::NAME_MAX {
             self.arena().copy_out(Ref(cell.load(cell::LONG_NAME)), 0, name)?;
         } else {
             for (index, piece) in name.chunks_mut(8).enumerate() {
@@ -190,7 +190,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mut act: impl FnMut(&Self, Ref) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let body = self.body(directory)?;
-        let Some(table) = Table::of(body) else {
+        let Some(table) = Table::from_body(body) else {
             let only = Ref(body.load(cell::DATA));
             return if only.is_some() { act(self, only) } else { Ok(()) };
         };
@@ -205,7 +205,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether an entry's bucket is right about whether the entry belongs there.
     pub(crate) fn is_marked(&self, body: Line<'a>, entry: &Entry<'a>, name: &Name<'_>) -> bool {
-        let Some(table) = Table::of(body) else { return true };
+        let Some(table) = Table::from_body(body) else { return true };
         let is_native = table.after(table.home(name.hash()), 0) == entry.bucket;
         let strangers = self.line(entry.bucket).map(|line| line.load(bucket::STRANGERS));
         strangers.is_ok_and(|strangers| (strangers >> entry.place & 1 == 0) == is_native)
@@ -238,7 +238,7 @@ impl<'a, S: Seams> Member<'a, S> {
         left: u32,
     ) -> Result<(), Errno> {
         let directory = self.inode(at, directory)?;
-        match Table::of(directory.body) {
+        match Table::from_body(directory.body) {
             Some(table) if left == 0 => {
                 self.give_run(table.start, table.buckets())?;
                 self.put(directory.body_at, cell::DATA, 0_u32);

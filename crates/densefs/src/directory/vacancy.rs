@@ -1,22 +1,22 @@
 //! Looking up a name that is to be added, and finding room for it.
 
-use super::{BITS_MOST, Entry, Table, places_with};
+use super::{BITS_MAX, Entry, Table, places_with};
 use crate::annex::Inode;
 use crate::arena::{Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::Member;
-use crate::name::{NAME_MOST, Name};
+use crate::name::{NAME_MAX, Name};
 use crate::seams::Seams;
 
 /// Average number of entries per bucket at which a table of more than one bucket grows.
 const FILL: u32 = 9;
 /// Most entries of a table of one bucket.
-const SINGLE_MOST: u32 = 12;
+const SINGLE_MAX: u32 = 12;
 /// How many buckets an entry may be away from where it belongs.
-pub(crate) const REACH_MOST: u32 = 255;
+pub(crate) const REACH_MAX: u32 = 255;
 
-const _: () = assert!(SINGLE_MOST as usize == bucket::ENTRIES);
+const _: () = assert!(SINGLE_MAX as usize == bucket::ENTRIES);
 
 /// Where an entry can be put, as long as the directory stays locked and keeps its table.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +49,8 @@ impl Table {
     #[inline(always)]
     fn is_full_with(self, entries: u32) -> bool {
         match self.bits {
-            BITS_MOST => false,
-            0 => entries >= SINGLE_MOST,
+            BITS_MAX => false,
+            0 => entries >= SINGLE_MAX,
             _ => entries >= FILL * self.buckets(),
         }
     }
@@ -66,7 +66,7 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &Name<'_>,
     ) -> Result<Search<'a>, Errno> {
         let Inode { body_at, body, .. } = self.inode(at, directory)?;
-        let Some(table) = Table::of(body) else {
+        let Some(table) = Table::from_body(body) else {
             let (cell, bucket, place) = (Ref(body.load(cell::DATA)), Ref::NONE, 0);
             if cell.is_some() {
                 let line = self.line(cell)?;
@@ -121,7 +121,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[cold]
     #[inline(never)]
     fn room_behind(&self, table: Table, home: u32, distance: u32) -> Result<u32, Errno> {
-        let farthest = REACH_MOST.min(table.buckets() - 1);
+        let farthest = REACH_MAX.min(table.buckets() - 1);
         for distance in distance..=farthest {
             let line = self.line(table.after(home, distance))?;
             if places_with(line, 0).next().is_some() {
@@ -137,8 +137,8 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(never)]
     pub(crate) fn grow(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
         let inode = self.inode(at, directory)?;
-        let bits = Table::of(inode.body).map_or(0, |table| table.bits + 1);
-        self.grow_to(&inode, bits.min(BITS_MOST))
+        let bits = Table::from_body(inode.body).map_or(0, |table| table.bits + 1);
+        self.grow_to(&inode, bits.min(BITS_MAX))
     }
 
     /// Moves a directory to a new table of 2^`bits` buckets.
@@ -148,9 +148,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let table = Table { start, bits };
         self.zero(start, lines)?;
         self.each_entry(directory.line, |member, cell| {
-            let mut bytes = [0; NAME_MOST];
+            let mut bytes = [0; NAME_MAX];
             let name = member.name_of(member.line(cell)?, &mut bytes)?;
-            let name = Name::of(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
+            let name = Name::new(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
             let home = table.home(name.hash());
             let distance = member.room_behind(table, home, 0)?;
             let line = member.line(table.after(home, distance))?;
@@ -167,11 +167,11 @@ impl<'a, S: Seams> Member<'a, S> {
             Ok(())
         })?;
         self.take_run(start)?;
-        if let Some(old) = Table::of(directory.body) {
+        if let Some(old) = Table::from_body(directory.body) {
             self.give_run(old.start, old.buckets())?;
         }
         self.put(directory.body_at, cell::DATA, start.0);
-        self.put(directory.body_at, cell::FORM, u8::of_bits(u64::from(bits) + 1));
+        self.put(directory.body_at, cell::FORM, u8::from_bits(u64::from(bits) + 1));
         self.commit();
         Ok(())
     }
@@ -206,5 +206,5 @@ fn new_strangers(line: Line<'_>, place: usize, is_stranger: bool) -> Option<u16>
 /// A distance in buckets, as stored in a bucket.
 #[inline(always)]
 fn reach_of(distance: u32) -> u8 {
-    u8::of_bits(distance.into())
+    u8::from_bits(distance.into())
 }

@@ -32,26 +32,26 @@ fn file(member: &Player<'_>) -> Result<Node, Errno> {
 
 fn write(member: &Player<'_>, offset: u64, byte: u8, length: usize) -> Result<String, Errno> {
     let bytes = vec![byte; length];
-    let written = member.again(|| member.write_at(file(member)?, offset, &bytes))?;
+    let written = member.retry(|| member.write_at(file(member)?, offset, &bytes))?;
     Ok(format!("{written}"))
 }
 
 fn append(member: &Player<'_>, byte: u8, length: usize) -> Result<String, Errno> {
     let bytes = vec![byte; length];
-    let (written, at) = member.again(|| member.append(file(member)?, &bytes))?;
+    let (written, at) = member.retry(|| member.append(file(member)?, &bytes))?;
     Ok(format!("{written} at {at}"))
 }
 
 /// The runs of equal bytes in the file: each byte, and how often it is repeated.
 fn read(member: &Player<'_>) -> Result<String, Errno> {
     let mut bytes = vec![0xff; 20_000];
-    let length = member.again(|| member.read_at(file(member)?, 0, &mut bytes))?;
+    let length = member.retry(|| member.read_at(file(member)?, 0, &mut bytes))?;
     let rows = bytes[..length].chunk_by(|one, next| one == next);
     Ok(rows.map(|row| format!("{}x{} ", row[0], row.len())).collect())
 }
 
 fn cut(member: &Player<'_>, size: u64) -> Result<String, Errno> {
-    member.again(|| member.truncate(file(member)?, size))?;
+    member.retry(|| member.truncate(file(member)?, size))?;
     Ok(String::new())
 }
 
@@ -98,7 +98,7 @@ const CUT_SHORT: Act = |one| cut(one, 10);
 const CUT_EMPTY: Act = |one| cut(one, 0);
 const LENGTHEN: Act = |one| cut(one, 12_000);
 const PUNCH: Act = |one| {
-    one.again(|| one.punch(file(one)?, (0, 4_096)))?;
+    one.retry(|| one.punch(file(one)?, 0, 4_096))?;
     Ok(String::new())
 };
 const REMOVE: Act = |one| {
@@ -154,7 +154,7 @@ const READ_ON: Act = |one| {
 };
 const WRITE_ON: Act = |one| Ok(format!("{}", one.write_on(0, &[7; 100])?));
 const OPEN: Act =
-    |one| Ok(format!("{}", one.again(|| one.open(ROOT, one.root()?, b"file", 0, 0))?));
+    |one| Ok(format!("{}", one.retry(|| one.open(ROOT, one.root()?, b"file", 0, 0))?));
 const TEMPORARY: Act = |one| {
     let how = flags::READ_WRITE | flags::TEMPORARY | flags::DIRECTORY;
     Ok(format!("{}", one.open(ROOT, one.root()?, b"/", how, 0o600)?))
@@ -225,7 +225,7 @@ fn whatever_three_do_with_what_is_open_is_done_one_after_another() {
 
 /// Writes as many pages as are left, or most of them.
 const FILL: Act = |one| {
-    let open = one.again(|| one.open(ROOT, one.root()?, b"file", flags::READ_WRITE, 0))?;
+    let open = one.retry(|| one.open(ROOT, one.root()?, b"file", flags::READ_WRITE, 0))?;
     let bytes = vec![9; 30 * 4_096];
     Ok(format!("{}", one.write_to(open, 0, &bytes)?))
 };

@@ -73,7 +73,7 @@ struct Scene<'s> {
 
 impl Scene<'_> {
     /// A thread's slot, and the record of its process.
-    fn seat(&self, actor: usize) -> (u32, u32) {
+    fn slot_and_record(&self, actor: usize) -> (u32, u32) {
         let slot = u32::try_from(actor + FIRST).expect("there are few");
         (slot, if self.is_one_process { 1 } else { slot })
     }
@@ -82,15 +82,15 @@ impl Scene<'_> {
 /// An operation of a run: its actor, when it began and ended, and what it returned; nothing if the
 /// actor died.
 #[derive(Clone, Debug)]
-struct Done {
+struct Call {
     actor: usize,
     began: usize,
     over: Option<(usize, String)>,
 }
 
 /// The outcome of a run.
-struct Played {
-    done: Vec<Done>,
+struct Outcome {
+    done: Vec<Call>,
     looks: String,
     moments: Vec<Moment>,
     stores: Vec<usize>,
@@ -109,7 +109,7 @@ struct Play<'s> {
 }
 
 impl<'s> Play<'s> {
-    fn of(scene: &'s Scene<'s>) -> Self {
+    fn new(scene: &'s Scene<'s>) -> Self {
         let mut before = Memory::of_pages(80);
         let stage = Stage::new(scene.scripts.len(), FIRST, Plan::default());
         let root = Mode { uid: 0, gid: 0, mode: 0o755 };
@@ -123,7 +123,7 @@ impl<'s> Play<'s> {
     }
 
     /// Plays the scene by a plan.
-    fn run(&mut self, plan: &Plan) -> Played {
+    fn run(&mut self, plan: &Plan) -> Outcome {
         self.memory.become_like(&self.before);
         self.runs += 1;
         let scene = self.scene;
@@ -133,7 +133,7 @@ impl<'s> Play<'s> {
         let done = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             let threads = scripts.iter().enumerate().map(|(number, script)| {
-                let (stage, done, (slot, record)) = (&stage, &done, scene.seat(number));
+                let (stage, done, (slot, record)) = (&stage, &done, scene.slot_and_record(number));
                 scope.spawn(move || {
                     let actor = Actor::new(stage, number);
                     let member = Member::new(arena, actor.clone(), slot, record);
@@ -154,7 +154,7 @@ impl<'s> Play<'s> {
         let looks = self.look(&stage, plan);
         let done = done.into_inner().expect("nobody panicked");
         let (moments, stores) = stage.record();
-        Played { done, looks, moments, stores }
+        Outcome { done, looks, moments, stores }
     }
 
     /// Repairs what the dead left, checks the arena, and describes its state.
@@ -172,7 +172,7 @@ impl<'s> Play<'s> {
     }
 
     /// Whether some order of the operations explains a run.
-    fn is_explained(&mut self, run: &Played) -> bool {
+    fn is_explained(&mut self, run: &Outcome) -> bool {
         let mut orders = vec![Vec::new()];
         while let Some(order) = orders.pop() {
             let left: Vec<usize> = (0..run.done.len()).filter(|one| !order.contains(one)).collect();
@@ -196,17 +196,17 @@ impl<'s> Play<'s> {
         false
     }
 
-    fn explains(&mut self, run: &Played, order: &[usize]) -> bool {
+    fn explains(&mut self, run: &Outcome, order: &[usize]) -> bool {
         let actors: Vec<usize> = order.iter().map(|&one| run.done[one].actor).collect();
         if !self.explained.contains_key(&actors) {
-            let said = self.in_order(&actors);
-            self.explained.insert(actors.clone(), said);
+            let returned = self.in_order(&actors);
+            self.explained.insert(actors.clone(), returned);
         }
-        let (said, looks) = &self.explained[&actors];
-        let is_said = |(&one, said): (&usize, &String)| {
-            run.done[one].over.as_ref().is_none_or(|(_, really)| really == said)
+        let (returned, looks) = &self.explained[&actors];
+        let is_returned = |(&one, returned): (&usize, &String)| {
+            run.done[one].over.as_ref().is_none_or(|(_, really)| really == returned)
         };
-        *looks == run.looks && order.iter().zip(said).all(is_said)
+        *looks == run.looks && order.iter().zip(returned).all(is_returned)
     }
 
     /// What operations return, and the final state, if actors run one operation at a time in this
@@ -218,18 +218,18 @@ impl<'s> Play<'s> {
         let arena = self.memory.arena();
         let members: Vec<_> = (0..scripts.len())
             .map(|number| {
-                let (slot, record) = self.scene.seat(number);
+                let (slot, record) = self.scene.slot_and_record(number);
                 Member::new(arena, Actor::new(&stage, number), slot, record).expect("it is a slot")
             })
             .collect();
         let mut next = vec![0; scripts.len()];
-        let said = actors.iter().map(|&actor| {
+        let returned = actors.iter().map(|&actor| {
             let act = scripts[actor][next[actor]];
             next[actor] += 1;
-            said_by(&members[actor], act)
+            result_of(&members[actor], act)
         });
-        let said = said.collect();
-        (said, self.look(&stage, &Plan::default()))
+        let returned = returned.collect();
+        (returned, self.look(&stage, &Plan::default()))
     }
 
     /// Plays a plan, whose run must be explained, and all plans that extend it with more turns.
@@ -248,7 +248,7 @@ impl<'s> Play<'s> {
         }
     }
 
-    fn check(&mut self, plan: &Plan) -> Played {
+    fn check(&mut self, plan: &Plan) -> Outcome {
         let run = self.run(plan);
         let (what, done, looks) = (self.scene.what, &run.done, &run.looks);
         let may_be_torn = self.scene.is_torn && done.iter().any(|one| one.over.is_none());
@@ -293,20 +293,20 @@ fn fail(what: &str, plan: &Plan, why: &Box<dyn core::any::Any + Send>) -> ! {
     panic!("{what}: {text} by {plan:?}");
 }
 
-fn said_by(member: &Player<'_>, act: Act) -> String {
+fn result_of(member: &Player<'_>, act: Act) -> String {
     act(member).unwrap_or_else(|why| format!("{why:?}"))
 }
 
 /// Runs a script, and notes what each operation returned.
-fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: &Mutex<Vec<Done>>) {
+fn play(member: &Player<'_>, script: &[Act], actor: usize, stage: &Stage, done: &Mutex<Vec<Call>>) {
     for &act in script {
         let place = {
             let mut done = done.lock().expect("nobody panics");
-            done.push(Done { actor, began: stage.now(), over: None });
+            done.push(Call { actor, began: stage.now(), over: None });
             done.len() - 1
         };
-        let said = said_by(member, act);
-        done.lock().expect("nobody panics")[place].over = Some((stage.now(), said));
+        let returned = result_of(member, act);
+        done.lock().expect("nobody panics")[place].over = Some((stage.now(), returned));
     }
 }
 
@@ -318,7 +318,7 @@ fn drawn() -> Option<usize> {
 
 /// Plays all plans of a scene with few turns, and some random ones; returns how many.
 fn explore(scene: &Scene<'_>) -> usize {
-    let mut play = Play::of(scene);
+    let mut play = Play::new(scene);
     let turns = if drawn().is_some() { scene.turns.max(2) } else { scene.turns };
     play.explore(&Plan::default(), turns);
     play.draw(drawn().unwrap_or(400), 3, &mut Random(0x9e37_79b9_7f4a_7c15));
@@ -338,7 +338,7 @@ fn explore_any(scene: &Scene<'_>, acts: &[Act]) {
         let scripts: Vec<_> = script.chunks(3).collect();
         let what = format!("{} {drawn:?}", scene.what);
         let scene = Scene { what: &what, scripts: &scripts, ..*scene };
-        let mut play = Play::of(&scene);
+        let mut play = Play::new(&scene);
         play.draw(PLANS, 12, &mut random);
         runs += play.runs;
     }

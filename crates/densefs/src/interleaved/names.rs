@@ -9,7 +9,7 @@ use crate::descriptors::flags;
 use crate::errno::Errno;
 use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE};
-use crate::tree::{Follow, Remove, Rename};
+use crate::tree::{EntryName, Follow, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of names have in common.
@@ -36,7 +36,7 @@ fn last<'p>(member: &Player<'_>, path: &'p str) -> Result<(Node, &'p [u8]), Errn
 }
 
 fn make(member: &Player<'_>, path: &str) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.make_at(ROOT, directory, name, FILE | 0o600)?;
         Ok(String::new())
@@ -44,7 +44,7 @@ fn make(member: &Player<'_>, path: &str) -> Result<String, Errno> {
 }
 
 fn make_directory(member: &Player<'_>, path: &str) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.make_at(ROOT, directory, name, DIRECTORY | 0o700)?;
         Ok(String::new())
@@ -52,7 +52,7 @@ fn make_directory(member: &Player<'_>, path: &str) -> Result<String, Errno> {
 }
 
 fn link(member: &Player<'_>, from: &str, to: &str) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let inode = at(member, from)?;
         let (directory, name) = last(member, to)?;
         member.link_at(ROOT, inode, directory, name)?;
@@ -61,7 +61,7 @@ fn link(member: &Player<'_>, from: &str, to: &str) -> Result<String, Errno> {
 }
 
 fn remove(member: &Player<'_>, path: &str, what: Remove) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.remove_at(ROOT, directory, name, what)?;
         Ok(String::new())
@@ -69,15 +69,17 @@ fn remove(member: &Player<'_>, path: &str, what: Remove) -> Result<String, Errno
 }
 
 fn rename(member: &Player<'_>, from: &str, to: &str, how: Rename) -> Result<String, Errno> {
-    member.again(|| {
-        let (from, to) = (last(member, from)?, last(member, to)?);
-        member.rename_at(ROOT, from, to, how)?;
+    member.retry(|| {
+        let root = member.root()?;
+        let from = member.walk_to_last(ROOT, root, from.as_bytes())?;
+        let to = member.walk_to_last(ROOT, root, to.as_bytes())?;
+        member.rename_at(ROOT, from.entry(), to.entry(), how)?;
         Ok(String::new())
     })
 }
 
 fn stat(member: &Player<'_>, path: &str) -> Result<String, Errno> {
-    let found = member.again(|| {
+    let found = member.retry(|| {
         let (directory, name) = last(member, path)?;
         member.stat_at(ROOT, directory, name)
     })?;
@@ -89,7 +91,7 @@ fn glance(member: &Player<'_>, path: &str) -> Result<String, Errno> {
     let mut found = crate::tree::Stat::default();
     let path = path.as_bytes();
     member
-        .again(|| member.stat_path(ROOT, member.root()?, path, Follow::No, |stat| found = *stat))?;
+        .retry(|| member.stat_path(ROOT, member.root()?, path, Follow::No, |stat| found = *stat))?;
     Ok(format!("{} {}", found.links, found.size))
 }
 
@@ -233,8 +235,10 @@ fn nobody_waits_for_what_has_become_something_else() {
                 |one| make_directory(one, "c"),
                 |one| rename(one, "d", "c/d", Rename::Replace),
                 |one| {
-                    let (from, into) = (last(one, "c/g")?, (one.node(0)?, &b"g"[..]));
-                    one.rename_at(ROOT, from, into, Rename::Replace)?;
+                    let ((from, name), into) = (last(one, "c/g")?, one.node(0)?);
+                    let old = EntryName { directory: &from, name };
+                    let new = EntryName { directory: &into, name: b"g" };
+                    one.rename_at(ROOT, old, new, Rename::Replace)?;
                     Ok(String::new())
                 },
             ],

@@ -16,7 +16,7 @@ use std::vec::Vec;
 use crate::seams::{Life, Seams};
 
 /// More moments than any run that terminates.
-const MOMENTS_MOST: usize = 100_000;
+const MOMENTS_MAX: usize = 100_000;
 
 /// At this moment, another thread continues than would by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) enum Stuck {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Is {
+enum ActorState {
     Ready,
     /// On the word with this address.
     Asleep(usize),
@@ -76,7 +76,7 @@ enum Is {
 #[derive(Debug)]
 struct State {
     plan: Plan,
-    actors: Vec<Is>,
+    actors: Vec<ActorState>,
     /// The actor whose turn it is; none before the first.
     turn: Option<usize>,
     moments: Vec<Moment>,
@@ -93,7 +93,7 @@ impl State {
     /// Chooses the actor that continues now.
     fn decide(&mut self, by_itself: usize) -> usize {
         let number = self.moments.len();
-        let bit = |(actor, is): (usize, &Is)| u32::from(*is == Is::Ready) << actor;
+        let bit = |(actor, is): (usize, &ActorState)| u32::from(*is == ActorState::Ready) << actor;
         let ready = self.actors.iter().enumerate().map(bit).sum();
         let moment = Moment { by_itself, ready };
         self.moments.push(moment);
@@ -106,15 +106,15 @@ impl State {
     fn next_ready(&self, after: usize) -> Option<usize> {
         let count = self.actors.len();
         let next = (1..=count).map(|step| (after + step) % count);
-        next.into_iter().find(|&actor| self.actors[actor] == Is::Ready)
+        next.into_iter().find(|&actor| self.actors[actor] == ActorState::Ready)
     }
 
     fn wake(&mut self, which: impl Fn(usize) -> bool) {
         for actor in &mut self.actors {
-            if let Is::Asleep(word) = *actor
+            if let ActorState::Asleep(word) = *actor
                 && which(word)
             {
-                *actor = Is::Ready;
+                *actor = ActorState::Ready;
             }
         }
     }
@@ -151,7 +151,7 @@ impl Stage {
     pub(super) fn new(actors: usize, first_slot: usize, plan: Plan) -> Arc<Self> {
         let state = State {
             plan,
-            actors: (0..actors).map(|_| Is::Ready).collect(),
+            actors: (0..actors).map(|_| ActorState::Ready).collect(),
             turn: None,
             moments: Vec::new(),
             stores: (0..actors).map(|_| 0).collect(),
@@ -219,7 +219,7 @@ impl Stage {
     /// A moment at which another actor may continue.
     fn pause(&self, actor: usize) {
         let mut state = self.state();
-        if state.moments.len() >= MOMENTS_MOST {
+        if state.moments.len() >= MOMENTS_MAX {
             self.give_up(&mut state, Stuck::Endless);
         }
         let next = state.decide(actor);
@@ -236,7 +236,7 @@ impl Stage {
                 let next = state.decide(next);
                 self.hand_to(state, next);
             }
-            None if state.actors.iter().all(|&is| is == Is::Over) => {}
+            None if state.actors.iter().all(|&is| is == ActorState::Over) => {}
             // Sleepers look again after a while, since the owner may be dead, or the thread that
             // was about to wake them. If that does not help, the run never ends.
             None if state.has_died => {
@@ -249,7 +249,7 @@ impl Stage {
 
     fn leave(&self, actor: usize, is_dead: bool) {
         let mut state = self.state();
-        state.actors[actor] = Is::Over;
+        state.actors[actor] = ActorState::Over;
         if is_dead && state.stuck.is_none() {
             // Whatever it was repairing needs repair by another again.
             for (_, at_it) in &mut state.dead {
@@ -322,7 +322,7 @@ impl Seams for Actor {
         touch();
         let mut state = self.stage.state();
         if word.load(Ordering::Relaxed) == value {
-            state.actors[self.number] = Is::Asleep(core::ptr::from_ref(word) as usize);
+            state.actors[self.number] = ActorState::Asleep(core::ptr::from_ref(word) as usize);
             self.stage.pass_on(&mut state, self.number);
             self.stage.await_turn(self.number, state);
         }

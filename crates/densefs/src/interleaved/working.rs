@@ -7,7 +7,7 @@ use super::{Act, Player, Scene, explore, explore_any};
 use crate::errno::Errno;
 use crate::member::Member;
 use crate::modes::{Caller, DIRECTORY};
-use crate::tree::{Follow, PATH_MOST, Remove};
+use crate::tree::{Follow, PATH_MAX, Remove};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What all scenes have in common.
@@ -22,7 +22,7 @@ fn prepare(member: &Player<'_>) -> Result<(), Errno> {
 }
 
 fn change(member: &Player<'_>, path: &[u8]) -> Result<String, Errno> {
-    member.again(|| {
+    member.retry(|| {
         let to = member.walk(ROOT, member.working_directory()?, path, Follow::Yes)?;
         member.set_working_directory(ROOT, to)
     })?;
@@ -30,8 +30,8 @@ fn change(member: &Player<'_>, path: &[u8]) -> Result<String, Errno> {
 }
 
 fn here(member: &Player<'_>) -> Result<String, Errno> {
-    let mut bytes = [0; PATH_MOST];
-    let path = member.again(|| {
+    let mut bytes = [0; PATH_MAX];
+    let path = member.retry(|| {
         let here = member.working_directory()?;
         member.path_of(here, &mut bytes).map(|path| String::from_utf8_lossy(path).into_owned())
     })?;
@@ -53,17 +53,17 @@ const TO_A: Act = |one| change(one, b"/");
 const TO_B: Act = |one| change(one, b"/");
 const TO_ROOT: Act = |one| change(one, b"/");
 const MAKE_HERE: Act = |one| {
-    one.again(|| one.make_at(ROOT, one.working_directory()?, b"b", DIRECTORY | 0o700))?;
+    one.retry(|| one.make_at(ROOT, one.working_directory()?, b"b", DIRECTORY | 0o700))?;
     Ok(String::new())
 };
 const LOOK_HERE: Act = |one| {
     let stat = |path| {
-        one.again(|| one.stat_path(ROOT, one.working_directory()?, path, Follow::No, |_| {}))
+        one.retry(|| one.stat_path(ROOT, one.working_directory()?, path, Follow::No, |_| {}))
     };
     Ok(format!("{:?}", stat(b"b")))
 };
 const REMOVE_A: Act = |one| {
-    one.again(|| one.remove_at(ROOT, one.root()?, b"a", Remove::Directory))?;
+    one.retry(|| one.remove_at(ROOT, one.root()?, b"a", Remove::Directory))?;
     Ok(String::new())
 };
 

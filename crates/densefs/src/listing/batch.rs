@@ -2,21 +2,21 @@
 
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::listing::{Listed, Taker};
+use crate::listing::{EntrySink, ListedEntry};
 use crate::member::{Member, Node};
 use crate::modes::Caller;
-use crate::name::NAME_MOST;
+use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
 /// Entries in a batch, if their names are short.
 const ENTRIES: usize = 64;
-const NAME_BYTES: usize = ENTRIES * cell::NAME_MOST;
+const NAME_BYTES: usize = ENTRIES * cell::NAME_MAX;
 
-const _: () = assert!(NAME_BYTES >= NAME_MOST, "any entry fits");
+const _: () = assert!(NAME_BYTES >= NAME_MAX, "any entry fits");
 
 /// An entry whose name is in `Batch::bytes`.
 #[derive(Clone, Copy, Debug, Default)]
-struct Copied {
+struct CopiedEntry {
     position: u64,
     ino: u64,
     type_bits: u32,
@@ -27,7 +27,7 @@ struct Copied {
 /// Copies of some directory entries.
 #[derive(Debug)]
 pub struct Batch {
-    copied: [Copied; ENTRIES],
+    copied: [CopiedEntry; ENTRIES],
     bytes: [u8; NAME_BYTES],
     count: usize,
     kept: usize,
@@ -37,7 +37,7 @@ pub struct Batch {
 impl Default for Batch {
     fn default() -> Self {
         Self {
-            copied: [Copied::default(); ENTRIES],
+            copied: [CopiedEntry::default(); ENTRIES],
             bytes: [0; NAME_BYTES],
             count: 0,
             kept: 0,
@@ -59,13 +59,13 @@ impl Batch {
     }
 
     /// The entries.
-    pub fn entries(&self) -> impl Iterator<Item = Listed<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = ListedEntry<'_>> {
         let mut begin = 0;
         self.copied.iter().take(self.kept).map(move |one| {
             let name = self.bytes.get(begin..one.end).unwrap_or_default();
             begin = one.end;
-            let Copied { position, ino, type_bits, .. } = *one;
-            Listed { name, short: None, ino, type_bits, position }
+            let CopiedEntry { position, ino, type_bits, .. } = *one;
+            ListedEntry { name, short: None, ino, type_bits, position }
         })
     }
 
@@ -75,9 +75,9 @@ impl Batch {
     }
 }
 
-impl Taker for Batch {
+impl EntrySink for Batch {
     #[inline]
-    fn take(&mut self, one: Listed<'_>) -> bool {
+    fn take(&mut self, one: ListedEntry<'_>) -> bool {
         let begin = self.end();
         let end = begin + one.name.len();
         let room = self.bytes.get_mut(begin..end);
@@ -86,8 +86,8 @@ impl Taker for Batch {
             return false;
         };
         room.copy_from_slice(one.name);
-        let Listed { position, ino, type_bits, .. } = one;
-        *copied = Copied { position, ino, type_bits, end };
+        let ListedEntry { position, ino, type_bits, .. } = one;
+        *copied = CopiedEntry { position, ino, type_bits, end };
         self.count += 1;
         true
     }
@@ -112,7 +112,7 @@ impl<S: Seams> Member<'_, S> {
         caller: &Caller<'_>,
         directory: Node,
         mut from: u64,
-        mut visit: impl FnMut(Listed<'_>) -> bool,
+        mut visit: impl FnMut(ListedEntry<'_>) -> bool,
     ) -> Result<(), Errno> {
         let mut batch = Batch::default();
         loop {

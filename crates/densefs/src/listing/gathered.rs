@@ -6,9 +6,9 @@ use crate::layout::bucket;
 use crate::vectors::{self, PLACE_AT, TAG_AT};
 
 /// Most entries that are processed together.
-pub(super) const GATHERED_MOST: usize = 128;
+pub(super) const GATHERED_MAX: usize = 128;
 /// Most buckets that are processed together.
-pub(super) const GROUPS_MOST: usize = 16;
+pub(super) const GROUPS_MAX: usize = 16;
 
 /// The entries of several buckets, sorted as far as their order is known.
 ///
@@ -18,11 +18,11 @@ pub(super) const GROUPS_MOST: usize = 16;
 /// An entry is a word: its cell in the low half, and above that its place in the bucket, its tag,
 /// and the number of its bucket. The top bits, down to the tag, are its prefix.
 pub(super) struct Gathered {
-    sorted: [u64; GATHERED_MOST + bucket::ENTRIES],
+    sorted: [u64; GATHERED_MAX + bucket::ENTRIES],
     /// Their positions, if these do not follow from their prefixes.
-    positions: [u64; GATHERED_MOST],
+    positions: [u64; GATHERED_MAX],
     /// The entries that have the same prefix as the next one, and how many there are.
-    alike: [u8; GATHERED_MOST],
+    alike: [u8; GATHERED_MAX],
     alike_count: usize,
     pub(super) groups: usize,
     pub(super) count: usize,
@@ -36,9 +36,9 @@ impl Gathered {
 
     pub(super) const fn new() -> Self {
         Self {
-            sorted: [0; GATHERED_MOST + bucket::ENTRIES],
-            positions: [0; GATHERED_MOST],
-            alike: [0; GATHERED_MOST],
+            sorted: [0; GATHERED_MAX + bucket::ENTRIES],
+            positions: [0; GATHERED_MAX],
+            alike: [0; GATHERED_MAX],
             alike_count: 0,
             groups: 0,
             count: 0,
@@ -56,10 +56,10 @@ impl Gathered {
         let room = self.sorted.get_mut(self.count..).and_then(<[u64]>::first_chunk_mut);
         let (Some(room), natives) = (room, places_in_use(line).0) else { return false };
         let count = self.count + natives.count_ones() as usize;
-        if count > GATHERED_MOST {
+        if count > GATHERED_MAX {
             return false;
         }
-        let above = u32::of_bits(self.groups as u64) << (Self::GROUP_AT - PLACE_AT);
+        let above = u32::from_bits(self.groups as u64) << (Self::GROUP_AT - PLACE_AT);
         vectors::sort(line, natives, above, room);
         self.count = count;
         self.groups += 1;
@@ -70,14 +70,14 @@ impl Gathered {
     #[inline(always)]
     pub(super) fn fetch(&self, arena: &Arena<'_>) {
         for &word in self.sorted.iter().take(self.count) {
-            arena.fetch(Ref(u32::of_bits(word)));
+            arena.fetch(Ref(u32::from_bits(word)));
         }
     }
 
     /// Inserts an entry that belongs in one of these buckets but is stored elsewhere; false if
     /// there is no room for it.
     pub(super) fn add_stranger(&mut self, group: u32, tag: u8, cell: Ref) -> bool {
-        if self.count >= GATHERED_MOST {
+        if self.count >= GATHERED_MAX {
             return false;
         }
         let word =
@@ -97,9 +97,9 @@ impl Gathered {
     #[inline(always)]
     pub(super) fn locate(&mut self, first: u64, shift: u32) -> bool {
         let (mut count, mut last) = (0, u64::MAX);
-        for number in 0..self.count.min(GATHERED_MOST) {
+        for number in 0..self.count.min(GATHERED_MAX) {
             let prefix = prefix_of(self.sorted[number]);
-            self.alike[count % GATHERED_MOST] = u8::of_bits(number as u64).wrapping_sub(1);
+            self.alike[count % GATHERED_MAX] = u8::from_bits(number as u64).wrapping_sub(1);
             count += usize::from(prefix == last);
             last = prefix;
         }
@@ -109,7 +109,7 @@ impl Gathered {
 
     /// Stores the positions explicitly, so that some can be changed.
     pub(super) fn note_positions(&mut self) {
-        for number in 0..self.count.min(GATHERED_MOST) {
+        for number in 0..self.count.min(GATHERED_MAX) {
             self.positions[number] = self.entry(number).0;
         }
         self.by_prefix = None;
@@ -144,22 +144,22 @@ impl Gathered {
     /// The position and the cell of the entry with this number in the order.
     #[inline(always)]
     pub(super) fn entry(&self, number: usize) -> (u64, Ref) {
-        let number = number % GATHERED_MOST;
+        let number = number % GATHERED_MAX;
         let word = self.sorted[number];
         let position = match self.by_prefix {
             Some((first, shift)) => ((first + prefix_of(word) + 1) << shift) - 2,
             None => self.positions[number],
         };
-        (position, Ref(u32::of_bits(word)))
+        (position, Ref(u32::from_bits(word)))
     }
 
     /// Inserts an entry by its position. If there is no room, it replaces the entry with the
     /// highest position or is dropped. Returns whether there was room.
     pub(super) fn add_lowest(&mut self, position: u64, cell: Ref) -> bool {
-        let fits = self.count < GATHERED_MOST;
+        let fits = self.count < GATHERED_MAX;
         if fits {
             self.count += 1;
-        } else if position > self.positions[GATHERED_MOST - 1] {
+        } else if position > self.positions[GATHERED_MAX - 1] {
             return false;
         }
         self.sorted[self.count - 1] = cell.0.into();
@@ -196,10 +196,10 @@ mod tests {
         let (arena, mut gathered, mut wanted) = (memory.arena(), Gathered::new(), Vec::new());
         for (group, places) in [0x1f, 0, 0xfff, 0x800, 0x0aa, 0x555, 0x701].into_iter().enumerate()
         {
-            let line = arena.line(Ref(u32::of_bits(group as u64))).expect("it is there");
+            let line = arena.line(Ref(u32::from_bits(group as u64))).expect("it is there");
             for place in (0..bucket::ENTRIES).filter(|place| places >> place & 1 == 1) {
                 let tag = 1 + place as u64 * 85 % 251;
-                line.store(bucket::TAG.element(place), u8::of_bits(tag));
+                line.store(bucket::TAG.element(place), u8::from_bits(tag));
                 // This one belongs elsewhere.
                 if place != 3 {
                     wanted.push(((((group as u64) << 8 | tag) + 1) << SHIFT) - 2);
@@ -223,8 +223,8 @@ mod tests {
         let mut gathered = Gathered::new();
         let all_fit = (0..300_u32)
             .map(|number| gathered.add_lowest(u64::from(number * 7 % 300), Ref(number)));
-        assert_eq!(all_fit.filter(|fits| *fits).count(), GATHERED_MOST);
-        let wanted = (0..GATHERED_MOST as u64).map(|at| (at, (0..300).find(|n| n * 7 % 300 == at)));
+        assert_eq!(all_fit.filter(|fits| *fits).count(), GATHERED_MAX);
+        let wanted = (0..GATHERED_MAX as u64).map(|at| (at, (0..300).find(|n| n * 7 % 300 == at)));
         let found = entries(&gathered).into_iter().map(|(at, cell)| (at, Some(u64::from(cell))));
         assert!(found.eq(wanted));
     }

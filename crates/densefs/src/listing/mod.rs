@@ -18,28 +18,28 @@ use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, READ, TYPE};
-use crate::name::{NAME_MOST, Name, hash_of};
+use crate::name::{NAME_MAX, Name, hash_of};
 use crate::seams::Seams;
 pub use batch::Batch;
-use gathered::{GROUPS_MOST, Gathered};
+use gathered::{GROUPS_MAX, Gathered};
 
 /// The first position that an entry can have. Lower ones are for `.` and `..`, which callers add.
 pub const POSITION_FIRST: u64 = 4;
 
 /// Bits of a tag.
 const TAG_BITS: u32 = u8::BITS;
-const TAG_MOST: u64 = u8::MAX as u64;
+const TAG_MAX: u64 = u8::MAX as u64;
 
 /// With this many entries gathered, no further bucket is added.
 const GATHERED_ENOUGH: usize = 48;
 
 /// An entry of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed<'n> {
+pub struct ListedEntry<'n> {
     /// Its name.
     pub name: &'n [u8],
     /// The name padded with zeros, if it is short enough.
-    pub short: Option<&'n [u8; cell::NAME_MOST]>,
+    pub short: Option<&'n [u8; cell::NAME_MAX]>,
     /// Its inode number.
     pub ino: u64,
     /// The type bits of its `st_mode`.
@@ -52,10 +52,10 @@ pub struct Listed<'n> {
 
 /// Receives the entries of a listing as they are found. They may be changing at that moment, so an
 /// entry only counts once it has been kept.
-pub trait Taker {
+pub trait EntrySink {
     /// Takes an entry; false if there is no room for it, or no more are wanted. The name may be
     /// garbage if the entry is taken back later.
-    fn take(&mut self, one: Listed<'_>) -> bool;
+    fn take(&mut self, one: ListedEntry<'_>) -> bool;
     /// Drops the entries that have not been kept.
     fn take_back(&mut self);
     /// Keeps the entries taken so far.
@@ -63,7 +63,7 @@ pub trait Taker {
 }
 
 /// How far a part of a listing got.
-struct Part {
+struct Progress {
     next: u64,
     /// Whether the listing ends here.
     is_last: bool,
@@ -71,7 +71,7 @@ struct Part {
 
 /// What follows the gathered entries.
 #[derive(Clone, Copy)]
-enum Behind {
+enum Following {
     /// The bucket that begins with this position.
     Bucket(u64),
     /// More entries of the same bucket.
@@ -90,7 +90,7 @@ fn position_of(hash: u64) -> u64 {
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Passes entries from a position on to a taker, as long as it takes them, and advances the
+    /// Passes entries from a position on to a sink, as long as it takes them, and advances the
     /// position past those that are kept. The directory may change meanwhile.
     ///
     /// # Errors
@@ -100,39 +100,40 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         directory: Node,
         next: &mut u64,
-        taker: &mut impl Taker,
+        sink: &mut impl EntrySink,
     ) -> Result<(), Errno> {
         self.read_node(directory, |line| self.directory_mode(line)?.allow(caller, READ))?;
         let (mut gathered, mut last_type) = (Gathered::new(), LastType(cell::LINK_MARK, 0));
         loop {
-            let part = self.read_node(directory, |line| {
-                taker.take_back();
-                self.list_part(self.body(line)?, *next, (&mut gathered, &mut last_type), taker)
+            let progress = self.read_node(directory, |line| {
+                sink.take_back();
+                self.list_part(self.body(line)?, *next, &mut gathered, &mut last_type, sink)
             });
-            let part = part.inspect_err(|_| taker.take_back())?;
-            taker.keep();
-            *next = part.next;
-            if part.is_last {
+            let progress = progress.inspect_err(|_| sink.take_back())?;
+            sink.keep();
+            *next = progress.next;
+            if progress.is_last {
                 return Ok(());
             }
         }
     }
 
-    /// Passes some entries from a position on to a taker.
+    /// Passes some entries from a position on to a sink.
     #[inline(always)]
     fn list_part(
         &self,
         body: Line<'a>,
         from: u64,
-        (gathered, last_type): (&mut Gathered, &mut LastType),
-        taker: &mut impl Taker,
-    ) -> Result<Part, Errno> {
+        gathered: &mut Gathered,
+        last_type: &mut LastType,
+        sink: &mut impl EntrySink,
+    ) -> Result<Progress, Errno> {
         gathered.clear();
-        let behind = match self.gather(body, from, gathered)? {
-            Some(behind) => behind,
+        let following = match self.gather(body, from, gathered)? {
+            Some(following) => following,
             None => self.gather_bucket(body, from, gathered)?,
         };
-        let until = if let Behind::Bucket(next) = behind { next } else { u64::MAX };
+        let until = if let Following::Bucket(next) = following { next } else { u64::MAX };
         let mut next = from;
         for number in 0..gathered.count {
             let (position, cell) = gathered.entry(number);
@@ -144,15 +145,15 @@ impl<'a, S: Seams> Member<'a, S> {
             if position >= until {
                 break;
             }
-            if !self.tell(cell, position, last_type, taker)? {
-                return Ok(Part { next, is_last: true });
+            if !self.tell(cell, position, last_type, sink)? {
+                return Ok(Progress { next, is_last: true });
             }
             next = position + 1;
         }
-        Ok(match behind {
-            Behind::Bucket(next) => Part { next, is_last: false },
-            Behind::Entry => Part { next, is_last: false },
-            Behind::All => Part { next, is_last: true },
+        Ok(match following {
+            Following::Bucket(next) => Progress { next, is_last: false },
+            Following::Entry => Progress { next, is_last: false },
+            Following::All => Progress { next, is_last: true },
         })
     }
 
@@ -164,13 +165,13 @@ impl<'a, S: Seams> Member<'a, S> {
         body: Line<'a>,
         from: u64,
         gathered: &mut Gathered,
-    ) -> Result<Option<Behind>, Errno> {
-        let Some(table) = Table::of(body) else {
+    ) -> Result<Option<Following>, Errno> {
+        let Some(table) = Table::from_body(body) else {
             let only = Ref(body.load(cell::DATA));
             if only.is_some() {
                 gathered.add_lowest(position_of(self.hash_in(self.line(only)?)?), only);
             }
-            return Ok(Some(Behind::All));
+            return Ok(Some(Following::All));
         };
         let first = table.home(from << 1);
         let (mut last, mut reach) = (first, 0);
@@ -183,17 +184,17 @@ impl<'a, S: Seams> Member<'a, S> {
             let its_reach = u32::from(line.load(bucket::REACH));
             reach = if its_reach == 0 { reach } else { reach.max(last + its_reach) };
             let is_enough = gathered.count >= GATHERED_ENOUGH;
-            if is_enough || gathered.groups >= GROUPS_MOST || last + 1 == table.buckets() {
+            if is_enough || gathered.groups >= GROUPS_MAX || last + 1 == table.buckets() {
                 break;
             }
             last += 1;
         }
         gathered.fetch(self.arena());
-        if reach > 0 && !self.gather_strangers(table, (first, last, reach), gathered)? {
+        if reach > 0 && !self.gather_strangers(table, first, last, reach, gathered)? {
             return Ok(None);
         }
-        self.locate(table, (first, from), gathered)?;
-        Ok(Some(table.behind(last)))
+        self.locate(table, first, from, gathered)?;
+        Ok(Some(table.following(last)))
     }
 
     /// Gathers the entries that belong in these buckets but are stored in others, up to the
@@ -203,7 +204,9 @@ impl<'a, S: Seams> Member<'a, S> {
     fn gather_strangers(
         &self,
         table: Table,
-        (first, last, reach): (u32, u32, u32),
+        first: u32,
+        last: u32,
+        reach: u32,
         gathered: &mut Gathered,
     ) -> Result<bool, Errno> {
         for bucket in first..=reach.min(first + table.buckets() - 1) {
@@ -226,18 +229,19 @@ impl<'a, S: Seams> Member<'a, S> {
     fn locate(
         &self,
         table: Table,
-        (first, from): (u32, u64),
+        first: u32,
+        from: u64,
         gathered: &mut Gathered,
     ) -> Result<(), Errno> {
         let shift = table.position_bits() - TAG_BITS;
-        let (before, behind) = (u64::from(first) << TAG_BITS, (1 << shift) - 1);
+        let (before, low_bits) = (u64::from(first) << TAG_BITS, (1 << shift) - 1);
         let all_differ = gathered.locate(before, shift);
         // Normally a listing continues before or after all entries with the same tag.
-        let is_between = ![0, behind].contains(&(from & behind));
+        let is_between = ![0, low_bits].contains(&(from & low_bits));
         if all_differ && !is_between {
             return Ok(());
         }
-        self.locate_alike((before, shift), from, gathered)
+        self.locate_alike(before, shift, from, gathered)
     }
 
     /// Computes the exact positions of entries with equal tags, and of those with the tag within
@@ -246,23 +250,24 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(never)]
     fn locate_alike(
         &self,
-        (before, shift): (u64, u32),
+        before: u64,
+        shift: u32,
         from: u64,
         gathered: &mut Gathered,
     ) -> Result<(), Errno> {
         gathered.note_positions();
-        let at_or_behind = |number: &usize| gathered.entry(*number).0 >= from;
-        if let Some(number) = (0..gathered.count).find(at_or_behind) {
+        let at_or_after = |number: &usize| gathered.entry(*number).0 >= from;
+        if let Some(number) = (0..gathered.count).find(at_or_after) {
             let (prefix, _) = gathered.alike(number);
             // A tag of 1 also stands for 0.
-            let lowest = before + if prefix & TAG_MOST == 1 { prefix - 1 } else { prefix };
+            let lowest = before + if prefix & TAG_MAX == 1 { prefix - 1 } else { prefix };
             if lowest << shift < from {
                 self.locate_run(number, gathered)?;
             }
         }
-        let mut behind = 0;
-        while let Some(number) = gathered.next_alike(behind) {
-            behind = self.locate_run(number, gathered)?;
+        let mut next = 0;
+        while let Some(number) = gathered.next_alike(next) {
+            next = self.locate_run(number, gathered)?;
         }
         Ok(())
     }
@@ -288,9 +293,9 @@ impl<'a, S: Seams> Member<'a, S> {
         body: Line<'a>,
         from: u64,
         gathered: &mut Gathered,
-    ) -> Result<Behind, Errno> {
+    ) -> Result<Following, Errno> {
         gathered.clear();
-        let Some(table) = Table::of(body) else { return Ok(Behind::All) };
+        let Some(table) = Table::from_body(body) else { return Ok(Following::All) };
         let home = table.home(from << 1);
         let reach = self.line(table.after(home, 0))?.load(bucket::REACH);
         let mut all_fit = true;
@@ -306,17 +311,17 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
             }
         }
-        Ok(if all_fit { table.behind(home) } else { Behind::Entry })
+        Ok(if all_fit { table.following(home) } else { Following::Entry })
     }
 
-    /// Passes an entry to a taker; returns whether it took it.
+    /// Passes an entry to a sink; returns whether it took it.
     #[inline(always)]
     fn tell(
         &self,
         cell: Ref,
         position: u64,
         last_type: &mut LastType,
-        taker: &mut impl Taker,
+        sink: &mut impl EntrySink,
     ) -> Result<bool, Errno> {
         let line = self.line(cell)?;
         let (inode, type_bits) = self.type_of(cell, line, last_type)?;
@@ -325,9 +330,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let short = short_of(name_words(line));
         match short.get(..length) {
             Some(name) => {
-                Ok(taker.take(Listed { name, short: Some(&short), ino, type_bits, position }))
+                Ok(sink.take(ListedEntry { name, short: Some(&short), ino, type_bits, position }))
             }
-            None => self.tell_long(line, (ino, type_bits, position), taker),
+            None => self.tell_long(line, ino, type_bits, position, sink),
         }
     }
 
@@ -336,12 +341,14 @@ impl<'a, S: Seams> Member<'a, S> {
     fn tell_long(
         &self,
         line: Line<'a>,
-        (ino, type_bits, position): (u64, u32, u64),
-        taker: &mut impl Taker,
+        ino: u64,
+        type_bits: u32,
+        position: u64,
+        sink: &mut impl EntrySink,
     ) -> Result<bool, Errno> {
-        let mut bytes = [0; NAME_MOST];
+        let mut bytes = [0; NAME_MAX];
         let name = self.name_of(line, &mut bytes)?;
-        Ok(taker.take(Listed { name, short: None, ino, type_bits, position }))
+        Ok(sink.take(ListedEntry { name, short: None, ino, type_bits, position }))
     }
 
     /// The inode that an entry refers to, and its type.
@@ -362,7 +369,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
         let length = usize::from(line.load(cell::NAME_LENGTH));
-        if (1..=cell::NAME_MOST).contains(&length) {
+        if (1..=cell::NAME_MAX).contains(&length) {
             return Ok(hash_of(length, name_words(line), self.secret()));
         }
         self.hash_of_long(line)
@@ -371,9 +378,9 @@ impl<'a, S: Seams> Member<'a, S> {
     #[cold]
     #[inline(never)]
     fn hash_of_long(&self, line: Line<'_>) -> Result<u64, Errno> {
-        let mut bytes = [0; NAME_MOST];
+        let mut bytes = [0; NAME_MAX];
         let name = self.name_of(line, &mut bytes)?;
-        Ok(Name::of(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
+        Ok(Name::new(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
     }
 }
 
@@ -384,11 +391,11 @@ impl Table {
     }
 
     /// What follows this bucket.
-    fn behind(self, bucket: u32) -> Behind {
+    fn following(self, bucket: u32) -> Following {
         if bucket + 1 == self.buckets() {
-            Behind::All
+            Following::All
         } else {
-            Behind::Bucket(u64::from(bucket + 1) << self.position_bits())
+            Following::Bucket(u64::from(bucket + 1) << self.position_bits())
         }
     }
 }
@@ -401,8 +408,8 @@ fn name_words(line: Line<'_>) -> [u64; cell::NAME_WORDS] {
 
 /// A short name as bytes.
 #[inline(always)]
-fn short_of(words: [u64; cell::NAME_WORDS]) -> [u8; cell::NAME_MOST] {
-    let mut bytes = [0; cell::NAME_MOST];
+fn short_of(words: [u64; cell::NAME_WORDS]) -> [u8; cell::NAME_MAX] {
+    let mut bytes = [0; cell::NAME_MAX];
     for (piece, word) in bytes.chunks_exact_mut(8).zip(words) {
         piece.copy_from_slice(&word.to_le_bytes());
     }

@@ -14,7 +14,7 @@ use crate::seams::Seams;
 use crate::stamp::later;
 
 /// Words in a log.
-const WORDS: usize = 2 * slot::LOG_MOST as usize;
+const WORDS: usize = 2 * slot::LOG_MAX as usize;
 
 /// A slot's log.
 #[derive(Debug)]
@@ -93,9 +93,9 @@ impl<S: Seams> Member<'_, S> {
     pub(crate) fn commit(&self) {
         let entries = self.log.logged.replace(0);
         compiler_fence(Ordering::SeqCst);
-        self.set_committed(u32::of_bits(entries as u64));
+        self.set_committed(u32::from_bits(entries as u64));
         compiler_fence(Ordering::SeqCst);
-        self.redo(&self.log, u32::of_bits(entries as u64));
+        self.redo(&self.log, u32::from_bits(entries as u64));
         compiler_fence(Ordering::SeqCst);
         self.set_committed(0);
     }
@@ -108,15 +108,34 @@ impl<S: Seams> Member<'_, S> {
         }
     }
 
+    /// Ends an operation that holds one lock and has committed what it wants.
+    #[inline(always)]
+    pub(crate) fn finish<T>(&self, done: T) -> T {
+        self.forget();
+        self.unlock();
+        self.settle_if_possible();
+        done
+    }
+
+    /// Commits what is in the log or discards it, and releases all locks.
+    #[inline(always)]
+    pub(crate) fn commit_if(&self, is_done: bool) {
+        if is_done {
+            self.commit();
+        }
+        self.forget();
+        self.unlock_all();
+    }
+
     /// Applies the first `entries` entries of a log.
     #[inline(never)]
     pub(crate) fn redo(&self, log: &Log<'_>, entries: u32) {
         let (arena, words) = (*self.arena(), log.words);
-        for entry in 0..entries.min(slot::LOG_MOST) as usize {
+        for entry in 0..entries.min(slot::LOG_MAX) as usize {
             let (what, value) = (words.load(2 * entry), words.load(2 * entry + 1));
             // A position that does not fit into a `usize` is outside the arena.
             let byte = usize::try_from(what >> 2).unwrap_or(usize::MAX);
-            arena.store_at(byte, u32::of_bits(what & 3), value);
+            arena.store_at(byte, u32::from_bits(what & 3), value);
             self.seams().after_store();
         }
     }

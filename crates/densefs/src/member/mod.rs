@@ -23,9 +23,9 @@ use crate::seams::{Life, Seams};
 use crate::stamp::Stamp;
 use log::Log;
 pub use node::Node;
-pub(crate) use node::{Known, Opening};
-use remembered::KnownMode;
-pub(crate) use remembered::{MODES_KNOWN, Working};
+pub(crate) use node::{Evidence, OpenEvidence};
+use remembered::CachedMode;
+pub(crate) use remembered::{MODES_CACHED, WorkingDirectory};
 
 /// How often to try an optimistic read before taking the lock. Few in tests, so that they reach the
 /// code that does.
@@ -49,10 +49,10 @@ pub struct Member<'a, S> {
     record: Line<'a>,
     seams: S,
     /// The working directory as it was last seen.
-    pub(crate) working: Cell<Option<Working>>,
+    pub(crate) working: Cell<Option<WorkingDirectory>>,
     /// Cached modes, by index. The entries for the root and the first files are in the same cache
     /// line as the fields before.
-    pub(crate) modes: [KnownMode; MODES_KNOWN],
+    pub(crate) modes: [CachedMode; MODES_CACHED],
     /// The number of its slot.
     number: u32,
     /// The record of its process.
@@ -61,7 +61,7 @@ pub struct Member<'a, S> {
     /// How many locks it holds. The slot has them as well, but for others to read.
     held: Cell<usize>,
     log: Log<'a>,
-    held_lines: [Cell<Line<'a>>; slot::HELD_MOST],
+    held_lines: [Cell<Line<'a>>; slot::HELD_MAX],
     /// The index of the mode it last looked up.
     pub(crate) last_mode: Cell<Option<u16>>,
     /// How many lines are in its stock, after the changes that are in the log.
@@ -74,7 +74,7 @@ pub struct Member<'a, S> {
     pub(crate) zone: Cell<u32>,
     geometry: Geometry,
     /// The runs in its stock.
-    pub(crate) run_stock: Cell<[u64; slot::RUNS_MOST as usize]>,
+    pub(crate) run_stock: Cell<[u64; slot::RUNS_MAX as usize]>,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -87,7 +87,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let state = arena.line(slot::line_of(number).plus(slot::STATE))?;
         arena.line(slot::line_of(number).plus(slot::LINES))?;
         let fixed = arena.line(superblock::FIXED)?;
-        let geometry = Geometry::of(arena.lines(), fixed.load(superblock::SLOTS));
+        let geometry = Geometry::new(arena.lines(), fixed.load(superblock::SLOTS));
         let geometry = geometry.ok_or(Errno::CORRUPT)?;
         let process = geometry.process(process)?;
         let member = Self {
@@ -101,7 +101,7 @@ impl<'a, S: Seams> Member<'a, S> {
             held: Cell::new(0),
             held_lines: core::array::from_fn(|_| Cell::new(state)),
             cells: Cell::new(0),
-            run_stock: Cell::new([0; slot::RUNS_MOST as usize]),
+            run_stock: Cell::new([0; slot::RUNS_MAX as usize]),
             runs: Cell::new(0),
             has_large: Cell::new(true),
             geometry,
@@ -109,7 +109,7 @@ impl<'a, S: Seams> Member<'a, S> {
             ino_secret: fixed.load(superblock::INO_SECRET),
             zone: Cell::new(0),
             last_mode: Cell::new(None),
-            modes: [const { KnownMode::new() }; MODES_KNOWN],
+            modes: [const { CachedMode::new() }; MODES_CACHED],
             working: Cell::new(None),
         };
         member.look_at_stock();
@@ -215,8 +215,8 @@ impl<'a, S: Seams> Member<'a, S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn look_at_stock(&self) {
-        self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MOST));
-        self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MOST));
+        self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MAX));
+        self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MAX));
         if let Ok(stock) = self.arena.line(self.slot_line(slot::RUN_STOCK)) {
             self.run_stock.set(core::array::from_fn(|place| stock.load(slot::RUN.element(place))));
         }
@@ -323,7 +323,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let line = self.arena.line(at)?;
         loop {
             for _ in 0..READS {
-                let Some(before) = Stamp::of_free(line) else {
+                let Some(before) = Stamp::current_if_free(line) else {
                     self.await_release(at, line)?;
                     continue;
                 };
@@ -331,7 +331,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 let found = look(line);
                 compiler_fence(Ordering::SeqCst);
                 let is_again = matches!(found, Err(Errno::AGAIN));
-                if !is_again && before == Stamp::of(line) {
+                if !is_again && before == Stamp::current(line) {
                     return Ok((found, before));
                 }
             }
@@ -444,7 +444,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Whether a slot notes that its thread holds this lock, or is about to.
     fn is_noted(&self, number: u32, at: Ref) -> Result<bool, Errno> {
         let state = self.arena.line(slot::line_of(number).plus(slot::STATE))?;
-        Ok((0..slot::HELD_MOST).any(|held| state.load(slot::HELD.element(held)) == at.0))
+        Ok((0..slot::HELD_MAX).any(|held| state.load(slot::HELD.element(held)) == at.0))
     }
 
     /// How many slots there are.
@@ -462,7 +462,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.redo(&Log::of_slot(&self.arena, number)?, state.load(slot::COMMITTED));
         compiler_fence(Ordering::SeqCst);
         self.fill(state, slot::COMMITTED, 0);
-        for held in 0..slot::HELD_MOST {
+        for held in 0..slot::HELD_MAX {
             let field = slot::HELD.element(held);
             let at = Ref(state.load(field));
             if !at.is_some() {

@@ -18,30 +18,30 @@ use crate::stamp::Stamp;
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(crate) at: Ref,
-    pub(crate) known: Known,
+    pub(crate) evidence: Evidence,
 }
 
 /// Evidence that a cell is still the same inode.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Known {
+pub(crate) enum Evidence {
     /// None needed: it always stays.
     Stays,
     /// It had this stamp when the directory `by` had `by_stamp` and an entry for it.
     Seen { stamp: Stamp, by: Ref, by_stamp: Stamp },
-    /// It is open: the evidence holds as long as the place in the descriptor table refers to a
+    /// It is open: the evidence holds as long as the entry in the descriptor table refers to a
     /// description of this inode with these flags. The table may move meanwhile.
-    Open(Opening),
+    Open(OpenEvidence),
     /// It is the working directory that the member has cached, and the process has not changed that
     /// since.
     Working,
 }
 
-/// The descriptor by which a node is open: a process' record, a place in its table, and the content
-/// of that place.
+/// The descriptor by which a node is open: a process' record, an index into its table, and the
+/// entry there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
+pub(crate) struct OpenEvidence {
     pub(crate) of: Ref,
-    pub(crate) place: u32,
+    pub(crate) index: u32,
     pub(crate) entry: u64,
     /// The flags of the description.
     pub(crate) flags: u32,
@@ -63,7 +63,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     pub fn root(&self) -> Result<Node, Errno> {
         let at = Ref(self.line(superblock::FIXED)?.load(superblock::ROOT));
-        Ok(Node { at, known: Known::Stays })
+        Ok(Node { at, evidence: Evidence::Stays })
     }
 
     /// An inode's number: unique among existing inodes, but possibly reused.
@@ -126,13 +126,13 @@ impl<'a, S: Seams> Member<'a, S> {
     /// the owner of the changed cell might be waiting for.
     pub(crate) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
         let line = self.line(node.at)?;
-        match node.known {
-            Known::Seen { by, by_stamp, .. } if self.holds(self.line(by)?) => {
+        match node.evidence {
+            Evidence::Seen { by, by_stamp, .. } if self.holds(self.line(by)?) => {
                 let is_same = Stamp::before_lock(self.line(by)?) == by_stamp;
-                if is_same { Ok(()) } else { self.recognise(node, || Stamp::of(line)) }
+                if is_same { Ok(()) } else { self.recognise(node, || Stamp::current(line)) }
             }
-            Known::Seen { .. } | Known::Stays | Known::Open(_) | Known::Working => {
-                self.recognise(node, || Stamp::of(line))
+            Evidence::Seen { .. } | Evidence::Stays | Evidence::Open(_) | Evidence::Working => {
+                self.recognise(node, || Stamp::current(line))
             }
         }
     }
@@ -140,22 +140,22 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Checks that a node is still the same inode; `now` is its current stamp.
     #[inline(always)]
     pub(crate) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
-        let is_same = match node.known {
-            Known::Stays => true,
-            Known::Seen { stamp, by, by_stamp } => {
-                stamp == now() || Stamp::of(self.line(by)?) == by_stamp
+        let is_same = match node.evidence {
+            Evidence::Stays => true,
+            Evidence::Seen { stamp, by, by_stamp } => {
+                stamp == now() || Stamp::current(self.line(by)?) == by_stamp
             }
-            Known::Open(opening) => self.is_open(node.at, opening)?,
-            Known::Working => self.is_still_working(),
+            Evidence::Open(opening) => self.is_open(node.at, opening)?,
+            Evidence::Working => self.is_still_working(),
         };
         if is_same { Ok(()) } else { Err(Errno::STALE) }
     }
 
     #[inline(always)]
-    fn is_open(&self, at: Ref, by: Opening) -> Result<bool, Errno> {
-        // The place may have the same content again, with a new description in the same cell.
-        let description = self.line(Ref(u32::of_bits(by.entry)))?;
-        Ok(self.is_in_place(by.of, by.place, by.entry)?
+    fn is_open(&self, at: Ref, by: OpenEvidence) -> Result<bool, Errno> {
+        // The entry may have the same content again, with a new description in the same cell.
+        let description = self.line(Ref(u32::from_bits(by.entry)))?;
+        Ok(self.is_still_entry(by.of, by.index, by.entry)?
             && description.load(description::INODE) == at.0
             && description.load(description::FLAGS) == by.flags)
     }

@@ -9,18 +9,18 @@ use crate::member::Member;
 use crate::seams::Seams;
 
 /// How many modes a thread caches. The meaning of an index never changes.
-pub(crate) const MODES_KNOWN: usize = 8;
+pub(crate) const MODES_CACHED: usize = 8;
 
 /// A cached mode; empty at first.
 #[derive(Debug)]
-pub(crate) struct KnownMode {
+pub(crate) struct CachedMode {
     pub(crate) index: Cell<u32>,
     pub(crate) uid: Cell<u32>,
     pub(crate) gid: Cell<u32>,
     pub(crate) mode: Cell<u32>,
 }
 
-impl KnownMode {
+impl CachedMode {
     /// An empty entry.
     pub(crate) const fn new() -> Self {
         const fn zero() -> Cell<u32> {
@@ -32,7 +32,7 @@ impl KnownMode {
 
 /// A working directory as it was last seen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Working {
+pub(crate) struct WorkingDirectory {
     pub(crate) at: Ref,
     /// How often the process had changed it by then.
     pub(crate) changes: u64,

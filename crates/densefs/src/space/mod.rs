@@ -19,14 +19,14 @@ use crate::member::Member;
 use crate::seams::Seams;
 
 pub(crate) use zones::class_of;
-use zones::{Page, Use, find_zeros, ones};
+use zones::{Page, PageUse, find_zeros, ones};
 
 /// Free places for lines that a stock keeps, so that an operation can return this many.
 const CELLS_ROOM: u32 = 4;
 /// Free places for runs that a stock keeps.
 const RUNS_ROOM: u32 = 4;
 /// The largest run that stays in a stock, in lines. Other threads may need larger ones.
-const KEPT_MOST: u32 = LINES_PER_PAGE;
+const KEPT_MAX: u32 = LINES_PER_PAGE;
 
 impl<S: Seams> Member<'_, S> {
     /// Makes sure that an operation can take this many lines and return some.
@@ -35,8 +35,8 @@ impl<S: Seams> Member<'_, S> {
         let (have, runs) = (self.cells.get(), self.runs.get());
         if self.is_unsettled()
             || have < cells
-            || have > slot::CELLS_MOST - CELLS_ROOM
-            || runs > slot::RUNS_MOST - RUNS_ROOM
+            || have > slot::CELLS_MAX - CELLS_ROOM
+            || runs > slot::RUNS_MAX - RUNS_ROOM
         {
             return self.even_out(cells);
         }
@@ -82,7 +82,7 @@ impl<S: Seams> Member<'_, S> {
         while let Some(&run) =
             self.run_stock.get().get(..self.runs.get() as usize).and_then(|runs| runs.get(place))
         {
-            if run_of(run).1 > KEPT_MOST {
+            if run_of(run).1 > KEPT_MAX {
                 self.give_run_at_back(place)?;
             } else {
                 place += 1;
@@ -99,7 +99,7 @@ impl<S: Seams> Member<'_, S> {
     pub fn retire(&self) -> Result<(), Errno> {
         self.settle()?;
         while self.cells.get() > 0 {
-            self.give_oldest_cells_back(slot::CELLS_MOST)?;
+            self.give_oldest_cells_back(slot::CELLS_MAX)?;
         }
         while self.runs.get() > 0 {
             self.give_oldest_run_back()?;
@@ -110,11 +110,11 @@ impl<S: Seams> Member<'_, S> {
     /// Makes sure that an operation can return some lines and runs to the stock. The log must be
     /// empty.
     pub(crate) fn ready_to_give(&self) -> Result<(), Errno> {
-        while self.cells.get() > slot::CELLS_MOST - CELLS_ROOM {
+        while self.cells.get() > slot::CELLS_MAX - CELLS_ROOM {
             // Several at a time: a thread that frees many is likely to free more.
-            self.give_oldest_cells_back(slot::CELLS_MOST / 2)?;
+            self.give_oldest_cells_back(slot::CELLS_MAX / 2)?;
         }
-        while self.runs.get() > slot::RUNS_MOST - RUNS_ROOM {
+        while self.runs.get() > slot::RUNS_MAX - RUNS_ROOM {
             self.give_oldest_run_back()?;
         }
         Ok(())
@@ -129,7 +129,7 @@ impl<S: Seams> Member<'_, S> {
         let begun = self.line(superblock::GROWTH)?.load(superblock::ZONES);
         let (mut all, mut free) = (0_u32, 0_u32);
         for number in 0..geometry.zones() {
-            let (at, pages) = geometry.zone_at(number);
+            let Zone { at, pages } = geometry.zone(number);
             let pages = pages.saturating_sub(zone::HEADER_PAGES);
             all = all.saturating_add(pages);
             // The headers of zones that have not begun must not be accessed yet.
@@ -148,7 +148,7 @@ impl<S: Seams> Member<'_, S> {
     #[inline]
     pub(crate) fn take_cell(&self) -> Result<Ref, Errno> {
         let left = self.cells.get().wrapping_sub(1);
-        if left >= slot::CELLS_MOST {
+        if left >= slot::CELLS_MAX {
             return Err(Errno::CORRUPT);
         }
         self.cells.set(left);
@@ -161,7 +161,7 @@ impl<S: Seams> Member<'_, S> {
     #[inline]
     pub(crate) fn give_cell(&self, cell: Ref) -> Result<(), Errno> {
         let have = self.cells.get();
-        if have >= slot::CELLS_MOST {
+        if have >= slot::CELLS_MAX {
             return Err(Errno::CORRUPT);
         }
         self.cells.set(have + 1);
@@ -185,7 +185,7 @@ impl<S: Seams> Member<'_, S> {
         if let Some(found) = self.find_run(lines, other)? {
             return Ok(found);
         }
-        while self.runs.get() >= slot::RUNS_MOST {
+        while self.runs.get() >= slot::RUNS_MAX {
             self.give_oldest_run_back()?;
         }
         self.in_some_zone(|zone| self.stock_run(zone, lines))?;
@@ -223,7 +223,7 @@ impl<S: Seams> Member<'_, S> {
         self.put(self.slot_line(slot::STATE), slot::RUNS, have + 1);
         self.run_stock.set(stock);
         self.runs.set(have + 1);
-        if lines > KEPT_MOST {
+        if lines > KEPT_MAX {
             self.has_large.set(true);
         }
         Ok(())
@@ -287,12 +287,12 @@ impl<S: Seams> Member<'_, S> {
 
     /// Fills the stock of single lines from one page of this zone, which must be locked.
     fn stock_cells(&self, zone: Zone) -> Result<bool, Errno> {
-        let Some(page) = self.page_with(zone, Use::Cells, 1)? else { return Ok(false) };
+        let Some(page) = self.page_with(zone, PageUse::Cells, 1)? else { return Ok(false) };
         if page.is_fresh {
             self.begin_cells(zone, page.number)?;
         }
         let (mut cells, mut now) = (self.cells.get(), page.used);
-        while cells < slot::CELLS_MOST - CELLS_ROOM && now != u64::MAX {
+        while cells < slot::CELLS_MAX - CELLS_ROOM && now != u64::MAX {
             let place = (!now).trailing_zeros();
             now |= 1 << place;
             let cell = zone.page(page.number).plus(place);
@@ -301,7 +301,7 @@ impl<S: Seams> Member<'_, S> {
         }
         self.cells.set(cells);
         self.put(self.slot_line(slot::STATE), slot::CELLS, cells);
-        self.mark(zone, Use::Cells, page, now)?;
+        self.mark(zone, PageUse::Cells, page, now)?;
         self.commit();
         Ok(true)
     }
@@ -309,9 +309,9 @@ impl<S: Seams> Member<'_, S> {
     /// Moves a run from this zone, which must be locked, to the stock.
     fn stock_run(&self, zone: Zone, lines: u32) -> Result<bool, Errno> {
         let at = if lines < LINES_PER_PAGE {
-            let Some(page) = self.page_with(zone, Use::Runs, lines)? else { return Ok(false) };
+            let Some(page) = self.page_with(zone, PageUse::Runs, lines)? else { return Ok(false) };
             let place = find_zeros(page.used, lines).ok_or(Errno::CORRUPT)?;
-            self.mark(zone, Use::Runs, page, page.used | ones(lines, place))?;
+            self.mark(zone, PageUse::Runs, page, page.used | ones(lines, place))?;
             zone.page(page.number).plus(place)
         } else {
             let pages = lines / LINES_PER_PAGE;
@@ -337,7 +337,7 @@ impl<S: Seams> Member<'_, S> {
             let (at, field) = zone.word(zone::USED, number);
             let page = Page { number, used: self.line(at)?.load(field), is_fresh: false };
             let (mut kept, mut given, mut now) = (0, 0, page.used);
-            for place in 0..self.cells.get().min(slot::CELLS_MOST) {
+            for place in 0..self.cells.get().min(slot::CELLS_MAX) {
                 let cell = Ref(stock.load(slot::CELL.element(place as usize)));
                 if given < most && page_of(cell) == page_of(oldest) {
                     given += 1;
@@ -351,7 +351,7 @@ impl<S: Seams> Member<'_, S> {
             }
             self.cells.set(kept);
             self.put(self.slot_line(slot::STATE), slot::CELLS, kept);
-            self.mark(zone, Use::Cells, page, now)
+            self.mark(zone, PageUse::Cells, page, now)
         })
     }
 
@@ -367,14 +367,14 @@ impl<S: Seams> Member<'_, S> {
             } else {
                 within == 0 && page + lines / LINES_PER_PAGE <= zone.pages
             };
-            if !fits || lines / LINES_PER_PAGE > zone::RUN_PAGES_MOST {
+            if !fits || lines / LINES_PER_PAGE > zone::RUN_PAGES_MAX {
                 return Err(Errno::CORRUPT);
             }
             if lines < LINES_PER_PAGE {
                 let (at, field) = zone.word(zone::USED, page);
                 let used = self.line(at)?.load(field);
                 let page = Page { number: page, used, is_fresh: false };
-                self.mark(zone, Use::Runs, page, used & !ones(lines, within))?;
+                self.mark(zone, PageUse::Runs, page, used & !ones(lines, within))?;
             } else {
                 let pages = lines / LINES_PER_PAGE;
                 self.mark_pages(zone, page, pages, |free, these| free | these)?;
@@ -407,5 +407,5 @@ impl<S: Seams> Member<'_, S> {
 
 /// Decodes a run in a stock: its first line, and its number of lines.
 pub(crate) fn run_of(run: u64) -> (Ref, u32) {
-    (Ref(u32::of_bits(run)), u32::of_bits(run >> 32))
+    (Ref(u32::from_bits(run)), u32::from_bits(run >> 32))
 }

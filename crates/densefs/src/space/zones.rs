@@ -14,7 +14,7 @@ const PAGES_TRIED: u32 = 8;
 
 /// What the lines of a page are used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum PageUse {
     /// Cells, one by one.
     Cells,
     /// Runs shorter than a page.
@@ -69,11 +69,11 @@ impl<S: Seams> Member<'_, S> {
     pub(super) fn page_with(
         &self,
         zone: Zone,
-        what_for: Use,
+        what_for: PageUse,
         lines: u32,
     ) -> Result<Option<Page>, Errno> {
         let first = zone::ROOMS.iter().rposition(|&least| least <= lines).unwrap_or(0);
-        let behind = if what_for == Use::Cells { 1 } else { zone::ROOMS.len() };
+        let behind = if what_for == PageUse::Cells { 1 } else { zone::ROOMS.len() };
         for &base in zone::PARTIAL.get(first..behind).unwrap_or_default() {
             if let Some(page) = self.page_among(zone, base, what_for, lines)? {
                 return Ok(Some(page));
@@ -88,7 +88,7 @@ impl<S: Seams> Member<'_, S> {
         &self,
         zone: Zone,
         base: u32,
-        what_for: Use,
+        what_for: PageUse,
         lines: u32,
     ) -> Result<Option<Page>, Errno> {
         let mut tried = 0;
@@ -102,7 +102,7 @@ impl<S: Seams> Member<'_, S> {
                 continue;
             }
             let cells = load(zone::CELLS)?;
-            pages &= if what_for == Use::Cells { cells } else { !cells };
+            pages &= if what_for == PageUse::Cells { cells } else { !cells };
             while pages != 0 {
                 let number = index * 64 + pages.trailing_zeros();
                 pages &= pages - 1;
@@ -122,7 +122,7 @@ impl<S: Seams> Member<'_, S> {
 
     /// The first of this many contiguous free pages; supplies more pages if needed.
     pub(super) fn pages_in_a_row(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
-        if pages == 0 || pages > zone::RUN_PAGES_MOST {
+        if pages == 0 || pages > zone::RUN_PAGES_MAX {
             return Err(Errno::INVAL);
         }
         for _ in 0..=zone::PAGES / zone::BATCH_PAGES {
@@ -195,14 +195,14 @@ impl<S: Seams> Member<'_, S> {
     pub(super) fn mark(
         &self,
         zone: Zone,
-        what_for: Use,
+        what_for: PageUse,
         page: Page,
         now: u64,
     ) -> Result<(), Errno> {
         let (at, field) = zone.word(zone::USED, page.number);
         self.put(at, field, now);
-        let is_free = now == 0 && what_for == Use::Runs;
-        let class = |used| class_of(used, what_for == Use::Cells);
+        let is_free = now == 0 && what_for == PageUse::Runs;
+        let class = |used| class_of(used, what_for == PageUse::Cells);
         let (before, after) = (if page.is_fresh { None } else { class(page.used) }, class(now));
         if before != after {
             for (base, is_in) in [(before, false), (after, true)] {

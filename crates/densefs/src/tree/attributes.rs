@@ -5,7 +5,7 @@ use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
-use crate::name::NAME_MOST;
+use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
 /// New values for owner and group.
@@ -29,7 +29,7 @@ pub enum NewTime {
 }
 
 impl NewTime {
-    fn given(self, now: u64) -> Option<u64> {
+    fn resolve(self, now: u64) -> Option<u64> {
         match self {
             Self::Same => None,
             Self::Now => Some(now),
@@ -124,16 +124,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn set_times(&self, node: Node, times: NewTimes) -> Result<(), Errno> {
         let line = self.lock_node(&node)?;
         let done = self.inode(node.at, line).and_then(|inode| self.write_times(inode, times));
-        self.forget();
-        self.unlock();
-        self.settle_if_possible();
-        done
+        self.finish(done)
     }
 
     fn write_times(&self, mut inode: Inode<'a>, times: NewTimes) -> Result<(), Errno> {
         let now = self.seams().now_ns();
-        let changed = times.changed.given(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
-        if let Some(accessed) = times.accessed.given(now) {
+        let changed = times.changed.resolve(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
+        if let Some(accessed) = times.accessed.resolve(now) {
             // No access time of its own: it is the modification time.
             let own = if accessed == changed { 0 } else { accessed.wrapping_add(1) };
             if own != 0 {
@@ -161,7 +158,7 @@ impl<'a, S: Seams> Member<'a, S> {
         while here != root {
             let (parent, begin) = self.read_node(here, |line| {
                 self.directory_mode(line)?;
-                let mut bytes = [0; NAME_MOST];
+                let mut bytes = [0; NAME_MAX];
                 let name = self.name_of(line, &mut bytes)?;
                 let begin = at.checked_sub(name.len() + 1).ok_or(Errno::RANGE)?;
                 let place = into.get_mut(begin..at).ok_or(Errno::CORRUPT)?;

@@ -8,11 +8,11 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::{Follow, PATH_MOST, Stat};
+use super::{Follow, PATH_MAX, Stat};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::{Known, Member, Node};
+use crate::member::{Evidence, Member, Node};
 use crate::modes::{AsCaller, Caller, EXECUTE, SYMLINK, TYPE};
 use crate::name::Name;
 use crate::seams::Seams;
@@ -40,7 +40,7 @@ pub enum Start<'n> {
 
 /// Where a glance has got to.
 #[derive(Clone, Copy)]
-enum Here<'n> {
+enum CurrentDirectory<'n> {
     Root,
     Working,
     At(&'n Node),
@@ -48,7 +48,7 @@ enum Here<'n> {
 
 /// What a glance into a directory has found.
 #[derive(Default)]
-struct Seen<'a> {
+struct Lookup<'a> {
     directory: Ref,
     /// The inode, if there is an entry with that name, and its stamp.
     at: Ref,
@@ -60,12 +60,13 @@ struct Seen<'a> {
     length: usize,
 }
 
-impl Seen<'_> {
+impl Lookup<'_> {
     /// The inode as a node.
     #[inline(always)]
     fn node(&self) -> Node {
-        let known = Known::Seen { stamp: self.stamp, by: self.directory, by_stamp: self.before };
-        Node { at: self.at, known }
+        let evidence =
+            Evidence::Seen { stamp: self.stamp, by: self.directory, by_stamp: self.before };
+        Node { at: self.at, evidence }
     }
 }
 
@@ -138,14 +139,14 @@ impl<'a, S: Seams> Member<'a, S> {
         path: &[u8],
         follow: Follow,
     ) -> Result<Option<Node>, Unclear> {
-        let seen = self.glance_along(caller, from, path, |_, line| {
+        let lookup = self.glance_along(caller, from, path, |_, line| {
             let may_be_link = follow == Follow::Yes;
             if may_be_link && self.mode(line.load(cell::MODE))?.mode & TYPE == SYMLINK {
                 return Err(Unclear);
             }
             Ok(())
         })?;
-        Ok(seen.inode.map(|_| seen.node()))
+        Ok(lookup.inode.map(|_| lookup.node()))
     }
 
     /// Looks up a path's last name in its directory. The closure sees the inode at a moment when
@@ -157,40 +158,40 @@ impl<'a, S: Seams> Member<'a, S> {
         from: Start<'_>,
         path: &[u8],
         mut look: impl FnMut(Ref, Line<'a>) -> Result<(), Unclear>,
-    ) -> Result<Seen<'a>, Unclear> {
-        if path.len() > PATH_MOST {
+    ) -> Result<Lookup<'a>, Unclear> {
+        if path.len() > PATH_MAX {
             return Err(Unclear);
         }
-        let (mut here, rest) = match path {
-            [b'/', rest @ ..] => (Here::Root, rest),
+        let (mut current, rest) = match path {
+            [b'/', rest @ ..] => (CurrentDirectory::Root, rest),
             _ => match from {
-                Start::Working => (Here::Working, path),
-                Start::At(node) => (Here::At(node), path),
+                Start::Working => (CurrentDirectory::Working, path),
+                Start::At(node) => (CurrentDirectory::At(node), path),
             },
         };
-        let at = match here {
-            Here::Root => self.root()?.at,
-            Here::Working => self.working.get().ok_or(Unclear)?.at,
-            Here::At(node) => node.at,
+        let at = match current {
+            CurrentDirectory::Root => self.root()?.at,
+            CurrentDirectory::Working => self.working.get().ok_or(Unclear)?.at,
+            CurrentDirectory::At(node) => node.at,
         };
-        let mut seen = Seen { directory: at, ..Seen::default() };
+        let mut lookup = Lookup { directory: at, ..Lookup::default() };
         let mut directory = self.line(at)?;
-        if !self.glance_into(caller, directory, rest, &mut seen) {
+        if !self.glance_into(caller, directory, rest, &mut lookup) {
             return Err(Unclear);
         }
         let walked;
-        if seen.length < rest.len() {
-            walked = self.glance_further(caller, here, rest, &mut seen).ok_or(Unclear)?;
-            (here, directory) = (Here::At(&walked), self.line(seen.directory)?);
+        if lookup.length < rest.len() {
+            walked = self.glance_further(caller, current, rest, &mut lookup).ok_or(Unclear)?;
+            (current, directory) = (CurrentDirectory::At(&walked), self.line(lookup.directory)?);
         }
-        if let Some(inode) = seen.inode {
-            look(seen.at, inode)?;
+        if let Some(inode) = lookup.inode {
+            look(lookup.at, inode)?;
             compiler_fence(Ordering::SeqCst);
-            if Stamp::of(inode) != seen.stamp {
+            if Stamp::current(inode) != lookup.stamp {
                 return Err(Unclear);
             }
         }
-        if self.is_as_before(here, directory, seen.before) { Ok(seen) } else { Err(Unclear) }
+        if self.is_as_before(current, directory, lookup.before) { Ok(lookup) } else { Err(Unclear) }
     }
 
     /// Continues with the other names of a path, up to the last; returns the directory of the last
@@ -199,25 +200,25 @@ impl<'a, S: Seams> Member<'a, S> {
     fn glance_further(
         &self,
         caller: &impl AsCaller,
-        here: Here<'_>,
+        current: CurrentDirectory<'_>,
         mut rest: &[u8],
-        seen: &mut Seen<'a>,
+        lookup: &mut Lookup<'a>,
     ) -> Option<Node> {
-        let mut directory = self.line(seen.directory).ok()?;
-        if seen.inode.is_none() || !self.is_as_before(here, directory, seen.before) {
+        let mut directory = self.line(lookup.directory).ok()?;
+        if lookup.inode.is_none() || !self.is_as_before(current, directory, lookup.before) {
             return None;
         }
         loop {
-            let node = seen.node();
-            (directory, seen.directory) = (seen.inode?, seen.at);
-            rest = rest.get(seen.length + 1..)?;
-            if !self.glance_into(caller, directory, rest, seen) {
+            let node = lookup.node();
+            (directory, lookup.directory) = (lookup.inode?, lookup.at);
+            rest = rest.get(lookup.length + 1..)?;
+            if !self.glance_into(caller, directory, rest, lookup) {
                 return None;
             }
-            if seen.length == rest.len() {
+            if lookup.length == rest.len() {
                 return Some(node);
             }
-            if !self.is_as_before(Here::At(&node), directory, seen.before) {
+            if !self.is_as_before(CurrentDirectory::At(&node), directory, lookup.before) {
                 return None;
             }
         }
@@ -225,19 +226,24 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether a directory still has this stamp, and is still the same directory.
     #[inline(always)]
-    fn is_as_before(&self, here: Here<'_>, directory: Line<'a>, before: Stamp) -> bool {
+    fn is_as_before(
+        &self,
+        current: CurrentDirectory<'_>,
+        directory: Line<'a>,
+        before: Stamp,
+    ) -> bool {
         compiler_fence(Ordering::SeqCst);
-        Stamp::of(directory) == before
-            && match here {
-                Here::Root => true,
-                Here::Working => self.is_still_working(),
-                Here::At(node) => self.is_recognised(node, before),
+        Stamp::current(directory) == before
+            && match current {
+                CurrentDirectory::Root => true,
+                CurrentDirectory::Working => self.is_still_working(),
+                CurrentDirectory::At(node) => self.is_recognised(node, before),
             }
     }
 
     #[inline(never)]
-    fn is_recognised(&self, here: &Node, now: Stamp) -> bool {
-        self.recognise(here, || now).is_ok()
+    fn is_recognised(&self, node: &Node, now: Stamp) -> bool {
+        self.recognise(node, || now).is_ok()
     }
 
     /// Looks up the first name of a path in a directory; false if a glance is not enough. The
@@ -248,9 +254,9 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &impl AsCaller,
         directory: Line<'a>,
         path: &[u8],
-        seen: &mut Seen<'a>,
+        lookup: &mut Lookup<'a>,
     ) -> bool {
-        self.try_glance_into(caller, directory, path, seen).is_some()
+        self.try_glance_into(caller, directory, path, lookup).is_some()
     }
 
     #[inline(always)]
@@ -259,21 +265,21 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &impl AsCaller,
         directory: Line<'a>,
         path: &[u8],
-        seen: &mut Seen<'a>,
+        lookup: &mut Lookup<'a>,
     ) -> Option<()> {
         let (name, length) = Name::first_of(path, self.secret())?;
-        (seen.before, seen.length) = (Stamp::of_free(directory)?, length);
+        (lookup.before, lookup.length) = (Stamp::current_if_free(directory)?, length);
         compiler_fence(Ordering::SeqCst);
         self.directory_mode(directory).ok()?.allow(caller, EXECUTE).ok()?;
         let Some((mut at, mut line)) = self.find_short(directory, &name).ok()? else {
-            seen.inode = None;
+            lookup.inode = None;
             return Some(());
         };
         if line.load(cell::MODE) == cell::LINK_MARK {
             at = Ref(line.load(cell::TARGET));
             line = self.line(at).ok()?;
         }
-        (seen.at, seen.inode, seen.stamp) = (at, Some(line), Stamp::of_free(line)?);
+        (lookup.at, lookup.inode, lookup.stamp) = (at, Some(line), Stamp::current_if_free(line)?);
         compiler_fence(Ordering::SeqCst);
         Some(())
     }

@@ -1,6 +1,6 @@
 //! New names, of new inodes and of existing ones.
 
-use super::{LINKS_MOST, Parent, Stat};
+use super::{EntryName, LINKS_MAX, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::Search;
 use crate::errno::Errno;
@@ -12,7 +12,7 @@ use crate::seams::Seams;
 use crate::stamp::later;
 
 /// The longest target of a symbolic link: as long as a path.
-const TARGET_MOST: usize = 4_095;
+const TARGET_MAX: usize = 4_095;
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Creates an inode with a name: a directory, or an empty file of any other type.
@@ -27,8 +27,8 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         mode: u32,
     ) -> Result<Stat, Errno> {
-        let new = New { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
-        self.make_with(caller, (&directory, name), &new)
+        let new = NewInode { mode: mode & !caller.umask, content: &[], device: 0, opens: 0 };
+        self.make_with(caller, EntryName { directory: &directory, name }, &new)
     }
 
     /// Creates a device, which cannot be opened in DenseFS. Its number is in Linux's 32-bit
@@ -42,7 +42,8 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         directory: Node,
         name: &[u8],
-        (mode, device): (u32, u32),
+        mode: u32,
+        device: u32,
     ) -> Result<Stat, Errno> {
         if !is_device(mode) {
             return Err(Errno::INVAL);
@@ -50,8 +51,8 @@ impl<'a, S: Seams> Member<'a, S> {
         if !caller.may_all() {
             return Err(Errno::PERM);
         }
-        let new = New { mode: mode & !caller.umask, content: &[], device, opens: 0 };
-        self.make_with(caller, (&directory, name), &new)
+        let new = NewInode { mode: mode & !caller.umask, content: &[], device, opens: 0 };
+        self.make_with(caller, EntryName { directory: &directory, name }, &new)
     }
 
     /// Creates a symbolic link.
@@ -66,10 +67,12 @@ impl<'a, S: Seams> Member<'a, S> {
         name: &[u8],
         target: &[u8],
     ) -> Result<Stat, Errno> {
-        let new = New { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
+        let new = NewInode { mode: SYMLINK | 0o777, content: target, device: 0, opens: 0 };
         match target.len() {
             0 => Err(Errno::NOENT),
-            1..=TARGET_MOST => self.make_with(caller, (&directory, name), &new),
+            1..=TARGET_MAX => {
+                self.make_with(caller, EntryName { directory: &directory, name }, &new)
+            }
             _ => Err(Errno::NAMETOOLONG),
         }
     }
@@ -78,11 +81,11 @@ impl<'a, S: Seams> Member<'a, S> {
     fn make_with(
         &self,
         caller: &Caller<'_>,
-        (directory, name): (&Node, &[u8]),
-        new: &New<'_>,
+        entry: EntryName<'_>,
+        new: &NewInode<'_>,
     ) -> Result<Stat, Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
-        self.change(caller, directory, 1, |parent| {
+        let name = self.new_name(entry.name, Errno::EXIST)?;
+        self.change(caller, entry.directory, 1, |parent| {
             let at = self.make_entry(caller, parent, &name, new)?;
             self.stat_of(at, self.line(at)?)
         })
@@ -93,13 +96,13 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn make_open<T>(
         &self,
         caller: &Caller<'_>,
-        (directory, name): (&Node, &[u8]),
+        entry: EntryName<'_>,
         mode: u32,
         describe: impl FnOnce(Ref) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
-        self.change(caller, directory, 2, |parent| {
-            let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
+        let name = self.new_name(entry.name, Errno::EXIST)?;
+        self.change(caller, entry.directory, 2, |parent| {
+            let new = NewInode { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             describe(self.make_entry(caller, parent, &name, &new)?)
         })
     }
@@ -114,9 +117,9 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<T, Errno> {
         self.change(caller, &directory, 2, |parent| {
             parent.mode.allow(caller, WRITE)?;
-            let new = New { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
+            let new = NewInode { mode: mode & !TYPE | FILE, content: &[], device: 0, opens: 1 };
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
-            let at = self.make_inode(parent, index, &new, (Ref::NONE, self.seams().now_ns()))?;
+            let at = self.make_inode(parent, index, &new, Ref::NONE, self.seams().now_ns())?;
             let line = self.line(at)?;
             self.fill(line, cell::LINKS, 0);
             self.fill(line, cell::NAME_LENGTH, 0);
@@ -131,7 +134,7 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         parent: &Parent<'a>,
         name: &Name<'_>,
-        new: &New<'_>,
+        new: &NewInode<'_>,
     ) -> Result<Ref, Errno> {
         let links = parent.line.load(cell::LINKS);
         let (vacancy, index) = loop {
@@ -140,7 +143,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Err(Errno::EXIST);
             }
             parent.mode.allow(caller, WRITE)?;
-            if new.is_directory() && links >= LINKS_MOST {
+            if new.is_directory() && links >= LINKS_MAX {
                 return Err(Errno::MLINK);
             }
             let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
@@ -152,7 +155,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let name_run = self.obtain_name(name)?;
         let run = self.obtain_content(new.content, name_run)?;
         let now = self.seams().now_ns();
-        let at = self.make_inode(parent, index, new, (run, now))?;
+        let at = self.make_inode(parent, index, new, run, now)?;
         self.fill_name(self.line(at)?, name, name_run)?;
         self.place_entry(&vacancy, at);
         self.put(parent.at, cell::ENTRIES, parent.entries().wrapping_add(1));
@@ -169,8 +172,9 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         parent: &Parent<'a>,
         index: u16,
-        new: &New<'_>,
-        (run, now): (Ref, u64),
+        new: &NewInode<'_>,
+        run: Ref,
+        now: u64,
     ) -> Result<Ref, Errno> {
         let at = self.take_cell()?;
         let line = self.line(at)?;
@@ -202,7 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Node,
         name: &[u8],
     ) -> Result<(), Errno> {
-        self.link(caller, inode, (directory, name), false)
+        self.link(caller, inode, EntryName { directory: &directory, name }, false)
     }
 
     /// Like [`Self::link_at`], but with `may_be_first`, the file may have no name yet.
@@ -210,14 +214,14 @@ impl<'a, S: Seams> Member<'a, S> {
         &self,
         caller: &Caller<'_>,
         inode: Node,
-        (directory, name): (Node, &[u8]),
+        entry: EntryName<'_>,
         may_be_first: bool,
     ) -> Result<(), Errno> {
-        let name = self.new_name(name, Errno::EXIST)?;
+        let name = self.new_name(entry.name, Errno::EXIST)?;
         // Read before the lock is taken: an inode that is a directory itself must not be locked
-        // after `directory`, as it may be above it.
+        // after the directory, as it may be above it.
         let mode = self.read_node(inode, |line| self.mode(line.load(cell::MODE)))?;
-        self.change(caller, &directory, 1, |parent| {
+        self.change(caller, entry.directory, 1, |parent| {
             // If the inode has been freed, that is the error, whatever has the new name by now.
             self.check_unchanged(&inode)?;
             let vacancy = loop {
@@ -240,7 +244,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if links == 0 && !may_be_first {
                 return Err(Errno::NOENT);
             }
-            if links >= LINKS_MOST {
+            if links >= LINKS_MAX {
                 return Err(Errno::MLINK);
             }
             let now = self.seams().now_ns();
@@ -270,7 +274,7 @@ impl<'a, S: Seams> Member<'a, S> {
         for (index, word) in name.words().into_iter().enumerate() {
             self.fill(line, cell::NAME.element(index), word);
         }
-        self.fill(line, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
+        self.fill(line, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
         if name.is_short() { Ok(()) } else { self.fill_long_name(line, name, run) }
     }
 
@@ -285,14 +289,14 @@ impl<'a, S: Seams> Member<'a, S> {
 }
 
 /// A new inode: its type and permissions, its content or device number, and how often it is open.
-struct New<'c> {
+struct NewInode<'c> {
     mode: u32,
     content: &'c [u8],
     device: u32,
     opens: u16,
 }
 
-impl New<'_> {
+impl NewInode<'_> {
     fn is_directory(&self) -> bool {
         self.mode & TYPE == DIRECTORY
     }

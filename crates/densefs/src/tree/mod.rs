@@ -8,6 +8,7 @@
 mod attributes;
 mod glance;
 mod make;
+mod path;
 mod rename;
 mod walk;
 
@@ -25,12 +26,14 @@ use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
+pub use path::{Follow, LastName};
+pub(crate) use path::{MissingName, Reached};
 pub use rename::Rename;
-pub(crate) use walk::{FOLLOWED_MOST, Missing};
-pub use walk::{Follow, Last, PATH_MOST};
+pub(crate) use walk::FOLLOWED_MAX;
+pub use walk::PATH_MAX;
 
 /// Most names of an inode; for a directory, most subdirectories plus two.
-const LINKS_MOST: u16 = 65_000;
+const LINKS_MAX: u16 = 65_000;
 
 /// The attributes of an inode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +59,15 @@ pub struct Stat {
     pub ctime_ns: u64,
 }
 
+/// The name of an entry, which need not exist, and its directory.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryName<'n> {
+    /// The directory.
+    pub directory: &'n Node,
+    /// The name in it.
+    pub name: &'n [u8],
+}
+
 /// A directory that an operation changes, locked.
 #[derive(Clone, Copy, Debug)]
 struct Parent<'a> {
@@ -74,7 +86,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Prepares a name for this arena.
     #[inline(always)]
     fn name<'n>(&self, bytes: &'n [u8]) -> Result<Name<'n>, Errno> {
-        Name::of(bytes, self.secret())
+        Name::new(bytes, self.secret())
     }
 
     /// The attributes of an inode.
@@ -97,7 +109,7 @@ impl<'a, S: Seams> Member<'a, S> {
         directory: Node,
         name: &[u8],
     ) -> Result<Stat, Errno> {
-        self.again(|| self.stat(self.step(caller, directory, name)?))
+        self.retry(|| self.stat(self.step(caller, directory, name)?))
     }
 
     #[inline(always)]
@@ -105,7 +117,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let mode = self.mode(line.load(cell::MODE))?;
         let body = self.body(line)?;
         let (size, lines) = if mode.is_directory() {
-            (line.load(cell::ENTRIES).into(), Table::of(body).map_or(0, Table::buckets))
+            (line.load(cell::ENTRIES).into(), Table::from_body(body).map_or(0, Table::buckets))
         } else {
             (line.load(cell::SIZE), self.content_lines(body)?)
         };
@@ -265,7 +277,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Logs that the run of a long name is freed.
     fn drop_long_name(&self, entry: &Entry<'_>) -> Result<(), Errno> {
         let length = usize::from(entry.line.load(cell::NAME_LENGTH));
-        if length <= cell::NAME_MOST {
+        if length <= cell::NAME_MAX {
             return Ok(());
         }
         self.give_run(Ref(entry.line.load(cell::LONG_NAME)), lines_of_name(length))

@@ -1,8 +1,6 @@
 //! Renaming an entry, within a directory or across directories, in one step.
 
-use core::borrow::Borrow;
-
-use super::{LINKS_MOST, Parent, may_remove};
+use super::{EntryName, LINKS_MAX, Parent, may_remove};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::{Entry, Search, Vacancy};
 use crate::errno::Errno;
@@ -13,7 +11,7 @@ use crate::name::Name;
 use crate::seams::Seams;
 
 /// How deep a directory may be before the arena is considered corrupt.
-const DEPTH_MOST: u32 = 1 << 20;
+const DEPTH_MAX: u32 = 1 << 20;
 
 /// What happens to an entry that already has the new name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,30 +26,30 @@ pub enum Rename {
 
 /// An entry and its inode, which is locked.
 #[derive(Clone, Copy, Debug)]
-struct Side<'a> {
+struct LockedEntry<'a> {
     entry: Entry<'a>,
     at: Ref,
     inode: Line<'a>,
     mode: Mode,
 }
 
-/// A rename of one entry.
+/// Both ends of a rename: the directories, and the names in them.
 #[derive(Clone, Copy, Debug)]
-struct Move<'a, 'n> {
+struct RenameEnds<'a, 'n> {
     from: Parent<'a>,
     to: Parent<'a>,
     old: Name<'n>,
     new: Name<'n>,
 }
 
-impl Move<'_, '_> {
+impl RenameEnds<'_, '_> {
     fn is_across(&self) -> bool {
         self.from.at != self.to.at
     }
 }
 
 impl<'a, S: Seams> Member<'a, S> {
-    /// Moves the entry `old` of directory `from` to the name `new` in directory `to`.
+    /// Moves an entry to another name, in the same directory or another.
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::EXIST`], [`Errno::ISDIR`], [`Errno::NOTDIR`],
@@ -61,18 +59,19 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn rename_at(
         &self,
         caller: &Caller<'_>,
-        (from, old): (impl Borrow<Node>, &[u8]),
-        (to, new): (impl Borrow<Node>, &[u8]),
+        old: EntryName<'_>,
+        new: EntryName<'_>,
         how: Rename,
     ) -> Result<(), Errno> {
         let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
-        let (old, new) = (self.new_name(old, Errno::BUSY)?, self.new_name(new, taken)?);
+        let (from, to) = (old.directory, new.directory);
+        let (old, new) = (self.new_name(old.name, Errno::BUSY)?, self.new_name(new.name, taken)?);
         self.ready(0)?;
-        let done = self.lock_both(caller, from.borrow(), to.borrow()).and_then(|(from, to)| {
-            let one = Move { from, to, old, new };
+        let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
+            let ends = RenameEnds { from, to, old, new };
             match how {
-                Rename::Exchange => self.exchange(caller, &one),
-                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &one, how),
+                Rename::Exchange => self.exchange(caller, &ends),
+                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &ends, how),
             }
         });
         if done.is_ok() {
@@ -121,7 +120,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Whether a directory is `other`, or below it. The caller holds the rename lock.
     fn is_below(&self, directory: Ref, other: Ref) -> Result<bool, Errno> {
         let mut at = directory;
-        for _ in 0..DEPTH_MOST {
+        for _ in 0..DEPTH_MAX {
             if at == other {
                 return Ok(true);
             }
@@ -138,15 +137,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Locks the inode of an entry. The caller has called [`Self::check_ends`].
-    fn side(&self, entry: Entry<'a>) -> Result<Side<'a>, Errno> {
+    fn side(&self, entry: Entry<'a>) -> Result<LockedEntry<'a>, Errno> {
         let (at, _) = self.inode_of(&entry)?;
         let inode = self.lock(at)?;
         let mode = self.mode(inode.load(cell::MODE))?;
-        Ok(Side { entry, at, inode, mode })
+        Ok(LockedEntry { entry, at, inode, mode })
     }
 
     /// Locks both inodes, in the order of their numbers.
-    fn sides(&self, source: Entry<'a>, target: Entry<'a>) -> Result<(Side<'a>, Side<'a>), Errno> {
+    fn sides(
+        &self,
+        source: Entry<'a>,
+        target: Entry<'a>,
+    ) -> Result<(LockedEntry<'a>, LockedEntry<'a>), Errno> {
         let source_first = self.inode_of(&source)?.0 < self.inode_of(&target)?.0;
         if source_first {
             let source = self.side(source)?;
@@ -160,52 +163,52 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_entry(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         how: Rename,
     ) -> Result<(), Errno> {
         let (source, target) = loop {
-            let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-            match self.search(one.to.at, one.to.line, &one.new)? {
+            let source = self.find(ends.from.line, &ends.old)?.ok_or(Errno::NOENT)?;
+            match self.search(ends.to.at, ends.to.line, &ends.new)? {
                 Search::Found(target) => break (source, target),
                 Search::Vacant(vacancy) => {
-                    let run = self.obtain_name(&one.new)?;
-                    self.check_ends(one, &source, None)?;
+                    let run = self.obtain_name(&ends.new)?;
+                    self.check_ends(ends, &source, None)?;
                     let source = self.side(source)?;
-                    return self.move_to_new(caller, one, &source, (&vacancy, run));
+                    return self.move_to_new(caller, ends, &source, &vacancy, run);
                 }
                 // Growing the table moves both entries.
-                Search::Full => self.grow(one.to.at, one.to.line)?,
+                Search::Full => self.grow(ends.to.at, ends.to.line)?,
             }
         };
         if how == Rename::NoReplace {
             return Err(Errno::EXIST);
         }
-        self.check_ends(one, &source, Some(&target))?;
+        self.check_ends(ends, &source, Some(&target))?;
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
-        let is_short = one.new.is_short();
-        let run = if is_short { Ref::NONE } else { self.obtain_run(one.new.lines())? };
+        let is_short = ends.new.is_short();
+        let run = if is_short { Ref::NONE } else { self.obtain_run(ends.new.lines())? };
         let (source, target) = self.sides(source, target)?;
-        self.move_over(caller, one, (&source, &target), run)
+        self.move_over(caller, ends, &source, &target, run)
     }
 
     /// Checks that no directory would move into itself, and that no directory above the source
     /// would be replaced.
     fn check_ends(
         &self,
-        one: &Move<'a, '_>,
+        ends: &RenameEnds<'a, '_>,
         source: &Entry<'a>,
         target: Option<&Entry<'a>>,
     ) -> Result<(), Errno> {
-        if !one.is_across() {
+        if !ends.is_across() {
             return Ok(());
         }
-        if self.is_below(one.to.at, self.inode_of(source)?.0)? {
+        if self.is_below(ends.to.at, self.inode_of(source)?.0)? {
             return Err(Errno::INVAL);
         }
         match target {
-            Some(target) if self.is_below(one.from.at, self.inode_of(target)?.0)? => {
+            Some(target) if self.is_below(ends.from.at, self.inode_of(target)?.0)? => {
                 Err(Errno::NOTEMPTY)
             }
             _ => Ok(()),
@@ -216,32 +219,33 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_to_new(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
-        source: &Side<'a>,
-        (vacancy, run): (&Vacancy, Ref),
+        ends: &RenameEnds<'a, '_>,
+        source: &LockedEntry<'a>,
+        vacancy: &Vacancy,
+        run: Ref,
     ) -> Result<(), Errno> {
-        self.check_source(caller, one, source)?;
+        self.check_source(caller, ends, source)?;
         let is_directory = source.mode.is_directory();
-        let to_links = one.to.line.load(cell::LINKS);
-        if is_directory && one.is_across() && to_links >= LINKS_MOST {
+        let to_links = ends.to.line.load(cell::LINKS);
+        if is_directory && ends.is_across() && to_links >= LINKS_MAX {
             return Err(Errno::MLINK);
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &one.new, run)?;
+        self.put_name(source, &ends.new, run)?;
         self.place_entry(vacancy, source.entry.cell);
-        let entries = one.from.entries();
-        if one.is_across() {
+        let entries = ends.from.entries();
+        if ends.is_across() {
             let left = entries.wrapping_sub(1);
-            self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
-            self.put(one.from.at, cell::ENTRIES, left);
-            self.put(one.to.at, cell::ENTRIES, one.to.entries().wrapping_add(1));
+            self.clear_entry(ends.from.at, ends.from.line, &source.entry, left)?;
+            self.put(ends.from.at, cell::ENTRIES, left);
+            self.put(ends.to.at, cell::ENTRIES, ends.to.entries().wrapping_add(1));
             if is_directory {
-                self.put(one.to.at, cell::LINKS, to_links.wrapping_add(1));
+                self.put(ends.to.at, cell::LINKS, to_links.wrapping_add(1));
             }
         } else {
-            self.clear_entry(one.from.at, one.from.line, &source.entry, entries)?;
+            self.clear_entry(ends.from.at, ends.from.line, &source.entry, entries)?;
         }
-        self.arrive(one, source, now);
+        self.arrive(ends, source, now);
         Ok(())
     }
 
@@ -249,12 +253,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn move_over(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
-        (source, target): (&Side<'a>, &Side<'a>),
+        ends: &RenameEnds<'a, '_>,
+        source: &LockedEntry<'a>,
+        target: &LockedEntry<'a>,
         run: Ref,
     ) -> Result<(), Errno> {
-        self.check_source(caller, one, source)?;
-        may_remove(one.to.mode, target.mode, caller)?;
+        self.check_source(caller, ends, source)?;
+        may_remove(ends.to.mode, target.mode, caller)?;
         match (source.mode.is_directory(), target.mode.is_directory()) {
             (true, false) => return Err(Errno::NOTDIR),
             (false, true) => return Err(Errno::ISDIR),
@@ -262,18 +267,18 @@ impl<'a, S: Seams> Member<'a, S> {
             (true, true) | (false, false) => {}
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &one.new, run)?;
-        self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;
-        let left = one.from.entries().wrapping_sub(1);
-        self.clear_entry(one.from.at, one.from.line, &source.entry, left)?;
-        self.put(one.from.at, cell::ENTRIES, left);
+        self.put_name(source, &ends.new, run)?;
+        self.replace_entry(ends.to.at, ends.to.line, &target.entry, source.entry.cell)?;
+        let left = ends.from.entries().wrapping_sub(1);
+        self.clear_entry(ends.from.at, ends.from.line, &source.entry, left)?;
+        self.put(ends.from.at, cell::ENTRIES, left);
         self.drop_name(&target.entry, target.at)?;
         self.lose_link(target.at, target.inode, target.mode, now)?;
-        if !one.is_across() && target.mode.is_directory() {
-            let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
-            self.put(one.from.at, cell::LINKS, links);
+        if !ends.is_across() && target.mode.is_directory() {
+            let links = ends.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(ends.from.at, cell::LINKS, links);
         }
-        self.arrive(one, source, now);
+        self.arrive(ends, source, now);
         Ok(())
     }
 
@@ -281,13 +286,13 @@ impl<'a, S: Seams> Member<'a, S> {
     fn check_source(
         &self,
         caller: &Caller<'_>,
-        one: &Move<'a, '_>,
-        source: &Side<'a>,
+        ends: &RenameEnds<'a, '_>,
+        source: &LockedEntry<'a>,
     ) -> Result<(), Errno> {
-        one.from.mode.allow(caller, WRITE)?;
-        one.to.mode.allow(caller, WRITE)?;
-        may_remove(one.from.mode, source.mode, caller)?;
-        if one.is_across() && source.mode.is_directory() {
+        ends.from.mode.allow(caller, WRITE)?;
+        ends.to.mode.allow(caller, WRITE)?;
+        may_remove(ends.from.mode, source.mode, caller)?;
+        if ends.is_across() && source.mode.is_directory() {
             // Its `..` changes.
             source.mode.allow(caller, WRITE)?;
         }
@@ -296,21 +301,21 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Logs the new parent of a moved directory and the old parent's link count, and all new times.
     /// The caller updates the new parent's counts.
-    fn arrive(&self, one: &Move<'a, '_>, source: &Side<'a>, now: u64) {
-        if one.is_across() && source.mode.is_directory() {
-            self.put(source.at, cell::PARENT, one.to.at.0);
-            let links = one.from.line.load(cell::LINKS).wrapping_sub(1);
-            self.put(one.from.at, cell::LINKS, links);
+    fn arrive(&self, ends: &RenameEnds<'a, '_>, source: &LockedEntry<'a>, now: u64) {
+        if ends.is_across() && source.mode.is_directory() {
+            self.put(source.at, cell::PARENT, ends.to.at.0);
+            let links = ends.from.line.load(cell::LINKS).wrapping_sub(1);
+            self.put(ends.from.at, cell::LINKS, links);
         }
         self.put_changed(source.at, source.inode, now);
-        self.touch(&one.from, now);
-        if one.is_across() {
-            self.touch(&one.to, now);
+        self.touch(&ends.from, now);
+        if ends.is_across() {
+            self.touch(&ends.to, now);
         }
     }
 
     /// Logs the new name of an entry.
-    fn put_name(&self, side: &Side<'a>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
+    fn put_name(&self, side: &LockedEntry<'a>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
         let cell = side.entry.cell;
         let [first, second, mut third] = name.words();
         if !name.is_short() {
@@ -322,24 +327,24 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put(cell, cell::NAME, first);
         self.put(cell, cell::NAME.element(1), second);
         self.put(cell, cell::NAME.element(2), third);
-        self.put(cell, cell::NAME_LENGTH, u8::of_bits(name.bytes().len() as u64));
+        self.put(cell, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
         Ok(())
     }
 
     /// Swaps the names of two entries.
-    fn exchange(&self, caller: &Caller<'_>, one: &Move<'a, '_>) -> Result<(), Errno> {
-        let source = self.find(one.from.line, &one.old)?.ok_or(Errno::NOENT)?;
-        let target = self.find(one.to.line, &one.new)?.ok_or(Errno::NOENT)?;
-        self.check_ends(one, &source, None)?;
-        if one.is_across() && self.is_below(one.from.at, self.inode_of(&target)?.0)? {
+    fn exchange(&self, caller: &Caller<'_>, ends: &RenameEnds<'a, '_>) -> Result<(), Errno> {
+        let source = self.find(ends.from.line, &ends.old)?.ok_or(Errno::NOENT)?;
+        let target = self.find(ends.to.line, &ends.new)?.ok_or(Errno::NOENT)?;
+        self.check_ends(ends, &source, None)?;
+        if ends.is_across() && self.is_below(ends.from.at, self.inode_of(&target)?.0)? {
             return Err(Errno::INVAL);
         }
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
         let (source, target) = self.sides(source, target)?;
-        self.check_source(caller, one, &source)?;
-        self.check_source(caller, &Move { from: one.to, to: one.from, ..*one }, &target)?;
+        self.check_source(caller, ends, &source)?;
+        self.check_source(caller, &RenameEnds { from: ends.to, to: ends.from, ..*ends }, &target)?;
         let now = self.seams().now_ns();
         for (gets, of) in [(&source, &target), (&target, &source)] {
             for word in 0..cell::NAME_WORDS {
@@ -350,34 +355,39 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(gets.entry.cell, cell::NAME_LENGTH, length);
             self.put_changed(gets.at, gets.inode, now);
         }
-        self.replace_entry(one.from.at, one.from.line, &source.entry, target.entry.cell)?;
-        self.replace_entry(one.to.at, one.to.line, &target.entry, source.entry.cell)?;
-        self.exchange_parents(one, &source, &target);
-        self.touch(&one.from, now);
-        self.touch(&one.to, now);
+        self.replace_entry(ends.from.at, ends.from.line, &source.entry, target.entry.cell)?;
+        self.replace_entry(ends.to.at, ends.to.line, &target.entry, source.entry.cell)?;
+        self.exchange_parents(ends, &source, &target);
+        self.touch(&ends.from, now);
+        self.touch(&ends.to, now);
         Ok(())
     }
 
-    fn exchange_parents(&self, one: &Move<'a, '_>, source: &Side<'a>, target: &Side<'a>) {
+    fn exchange_parents(
+        &self,
+        ends: &RenameEnds<'a, '_>,
+        source: &LockedEntry<'a>,
+        target: &LockedEntry<'a>,
+    ) {
         let is_directory = (source.mode.is_directory(), target.mode.is_directory());
-        if !one.is_across() {
+        if !ends.is_across() {
             return;
         }
         if is_directory.0 {
-            self.put(source.at, cell::PARENT, one.to.at.0);
+            self.put(source.at, cell::PARENT, ends.to.at.0);
         }
         if is_directory.1 {
-            self.put(target.at, cell::PARENT, one.from.at.0);
+            self.put(target.at, cell::PARENT, ends.from.at.0);
         }
-        let (from, to) = (one.from.line.load(cell::LINKS), one.to.line.load(cell::LINKS));
+        let (from, to) = (ends.from.line.load(cell::LINKS), ends.to.line.load(cell::LINKS));
         match is_directory {
             (true, false) => {
-                self.put(one.from.at, cell::LINKS, from.wrapping_sub(1));
-                self.put(one.to.at, cell::LINKS, to.wrapping_add(1));
+                self.put(ends.from.at, cell::LINKS, from.wrapping_sub(1));
+                self.put(ends.to.at, cell::LINKS, to.wrapping_add(1));
             }
             (false, true) => {
-                self.put(one.from.at, cell::LINKS, from.wrapping_add(1));
-                self.put(one.to.at, cell::LINKS, to.wrapping_sub(1));
+                self.put(ends.from.at, cell::LINKS, from.wrapping_add(1));
+                self.put(ends.to.at, cell::LINKS, to.wrapping_sub(1));
             }
             (true, true) | (false, false) => {}
         }

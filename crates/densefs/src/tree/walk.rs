@@ -2,104 +2,24 @@
 //!
 //! No locks are taken: each step reads a directory while nobody changes it, and its result is the
 //! evidence for the next step ([`Node`]). If anything on the way has become something else
-//! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::again`] starts over.
+//! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::retry`] starts over.
 
 use super::glance::Start;
+use super::path::{Follow, LastName, MissingName, Reached, first_slash, split_first, split_last};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
-use crate::member::{Known, Member, Node};
+use crate::member::{Evidence, Member, Node};
 use crate::modes::{Caller, EXECUTE, SYMLINK, TYPE};
-use crate::name::{self, NAME_MOST, word_of};
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
 /// The longest path, in bytes.
-pub const PATH_MOST: usize = 4_095;
+pub const PATH_MAX: usize = 4_095;
 /// Most symbolic links followed in one path.
-pub(crate) const FOLLOWED_MOST: u32 = 40;
+pub(crate) const FOLLOWED_MAX: u32 = 40;
 /// How often an operation is retried before it fails. Only malice could invalidate it that often.
-const TRIES_MOST: u32 = 1 << 20;
-
-/// What a symbolic link at the end of a path stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
-    /// What it refers to.
-    Yes,
-    /// The link itself.
-    No,
-}
-
-/// The last name of a path, and its directory, whether or not the name exists.
-#[derive(Clone, Copy, Debug)]
-pub struct Last<'p> {
-    /// The directory.
-    pub directory: Node,
-    /// The name; empty if the path is that of the root, or of the directory from which it starts.
-    pub name: &'p [u8],
-    /// Whether slashes follow, so that it must be a directory.
-    pub is_directory: bool,
-}
-
-/// A name at the end of a symbolic link's target that does not exist, so that a file can be created
-/// there.
-#[derive(Debug)]
-pub(crate) struct Missing {
-    pub(crate) directory: Option<Node>,
-    name: [u8; NAME_MOST],
-    length: usize,
-}
-
-impl Missing {
-    pub(crate) fn new() -> Self {
-        Self { directory: None, name: [0; NAME_MOST], length: 0 }
-    }
-
-    pub(crate) fn name(&self) -> &[u8] {
-        self.name.get(..self.length).unwrap_or_default()
-    }
-
-    fn note(&mut self, directory: Node, name: &[u8]) {
-        if let Some(into) = self.name.get_mut(..name.len()) {
-            into.copy_from_slice(name);
-            (self.directory, self.length) = (Some(directory), name.len());
-        }
-    }
-}
-
-/// Splits off the first name of a path: the name, empty if there is none, and the rest.
-#[inline(always)]
-fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
-    let mut path = path;
-    while let [b'/', rest @ ..] = path {
-        path = rest;
-    }
-    path.split_at(first_slash(path))
-}
-
-/// The position of the first slash; the length if there is none.
-#[inline(always)]
-fn first_slash(path: &[u8]) -> usize {
-    let (mut at, mut rest) = (0, path);
-    while let Some((eight, behind)) = rest.split_first_chunk() {
-        if let Some(slash) = name::first_slash(u64::from_le_bytes(*eight)) {
-            return at + slash;
-        }
-        (at, rest) = (at + 8, behind);
-    }
-    // The zeros after the end are not slashes.
-    name::first_slash(word_of(rest)).map_or(path.len(), |slash| at + slash)
-}
-
-/// Splits off the last name of a path: what comes before, the name, and whether slashes follow it.
-#[inline]
-fn split_last(path: &[u8]) -> (&[u8], &[u8], bool) {
-    let to = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
-    let (whole, slashes) = path.split_at(to);
-    let from = whole.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
-    let (before, name) = whole.split_at(from);
-    (before, name, !slashes.is_empty())
-}
+const TRIES_MAX: u32 = 1 << 20;
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Retries an operation as long as it fails with [`Errno::STALE`].
@@ -107,8 +27,8 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// What it returns; [`Errno::BUSY`] if it is invalidated again and again.
     #[inline(always)]
-    pub fn again<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-        for _ in 0..TRIES_MOST {
+    pub fn retry<T>(&self, mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+        for _ in 0..TRIES_MAX {
             match act() {
                 Err(Errno::STALE) => self.working.set(None),
                 done => return done,
@@ -122,7 +42,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn start(&self, from: Node, path: &[u8]) -> Result<Node, Errno> {
         match path {
             [] => Err(Errno::NOENT),
-            _ if path.len() > PATH_MOST => Err(Errno::NAMETOOLONG),
+            _ if path.len() > PATH_MAX => Err(Errno::NAMETOOLONG),
             [b'/', ..] => self.root(),
             _ => Ok(from),
         }
@@ -141,9 +61,9 @@ impl<'a, S: Seams> Member<'a, S> {
         path: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
-        let start = match from.known {
-            Known::Working => Start::Working,
-            Known::Stays | Known::Seen { .. } | Known::Open(_) => Start::At(&from),
+        let start = match from.evidence {
+            Evidence::Working => Start::Working,
+            Evidence::Stays | Evidence::Seen { .. } | Evidence::Open(_) => Start::At(&from),
         };
         match self.glance_at(caller, start, path, follow) {
             Ok(Some(node)) => Ok(node),
@@ -175,11 +95,11 @@ impl<'a, S: Seams> Member<'a, S> {
         caller: &Caller<'_>,
         from: Node,
         path: &'p [u8],
-    ) -> Result<Last<'p>, Errno> {
+    ) -> Result<LastName<'p>, Errno> {
         let start = self.start(from, path)?;
         let (before, name, is_directory) = split_last(path);
         let directory = self.walk_from(caller, start, before, Follow::Yes)?;
-        Ok(Last { directory, name, is_directory })
+        Ok(LastName { directory, name, is_directory })
     }
 
     /// Like [`Self::walk_to_last`], for a path that is a single name in the working directory; none
@@ -188,12 +108,12 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// As [`Self::working_directory`].
     #[inline(always)]
-    pub fn only_name<'p>(&self, path: &'p [u8]) -> Result<Option<Last<'p>>, Errno> {
-        if path.is_empty() || first_slash(path) < path.len() || path.len() > PATH_MOST {
+    pub fn only_name<'p>(&self, path: &'p [u8]) -> Result<Option<LastName<'p>>, Errno> {
+        if path.is_empty() || first_slash(path) < path.len() || path.len() > PATH_MAX {
             return Ok(None);
         }
         let directory = self.working_directory()?;
-        Ok(Some(Last { directory, name: path, is_directory: false }))
+        Ok(Some(LastName { directory, name: path, is_directory: false }))
     }
 
     #[inline(always)]
@@ -209,7 +129,8 @@ impl<'a, S: Seams> Member<'a, S> {
         while !name.is_empty() {
             let found = match self.step_to(caller, here, name) {
                 Err(Errno::NOTDIR) => {
-                    return self.walk_on(caller, (before, here), (name, rest), follow);
+                    let reached = Reached { directory: before, node: here };
+                    return self.walk_on(caller, reached, name, rest, follow);
                 }
                 found => found?,
             };
@@ -217,8 +138,9 @@ impl<'a, S: Seams> Member<'a, S> {
             let must_be_directory = !rest.is_empty();
             (name, rest) = split_first(rest);
             if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
-                let mut links = FOLLOWED_MOST;
-                return self.end(caller, (before, here), must_be_directory, &mut links);
+                let mut links = FOLLOWED_MAX;
+                let reached = Reached { directory: before, node: here };
+                return self.end(caller, reached, must_be_directory, &mut links);
             }
         }
         Ok(here)
@@ -231,28 +153,29 @@ impl<'a, S: Seams> Member<'a, S> {
     fn walk_on(
         &self,
         caller: &Caller<'_>,
-        (before, here): (Node, Node),
-        (name, rest): (&[u8], &[u8]),
+        reached: Reached,
+        name: &[u8],
+        rest: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
-        let (mut before, mut here, mut name, mut rest) = (before, here, name, rest);
-        let mut links = FOLLOWED_MOST;
+        let (mut reached, mut name, mut rest) = (reached, name, rest);
+        let mut links = FOLLOWED_MAX;
         while !name.is_empty() {
-            let found = match self.step(caller, here, name) {
+            let node = match self.step(caller, reached.node, name) {
                 Err(Errno::NOTDIR) => {
-                    here = self.through(caller, (before, here), &mut links, None)?;
-                    self.step(caller, here, name)?
+                    reached.node = self.through(caller, reached, &mut links, None)?;
+                    self.step(caller, reached.node, name)?
                 }
                 found => found?,
             };
-            (before, here) = (here, found);
+            reached = Reached { directory: reached.node, node };
             let must_be_directory = !rest.is_empty();
             (name, rest) = split_first(rest);
             if name.is_empty() && (must_be_directory || follow == Follow::Yes) {
-                return self.end(caller, (before, here), must_be_directory, &mut links);
+                return self.end(caller, reached, must_be_directory, &mut links);
             }
         }
-        Ok(here)
+        Ok(reached.node)
     }
 
     /// Checks what a path's last name refers to, and follows it if it is a symbolic link.
@@ -261,18 +184,18 @@ impl<'a, S: Seams> Member<'a, S> {
     fn end(
         &self,
         caller: &Caller<'_>,
-        (before, here): (Node, Node),
+        reached: Reached,
         must_be_directory: bool,
         links: &mut u32,
     ) -> Result<Node, Errno> {
-        let mut here = here;
-        let mut mode = self.mode_of(here)?;
+        let mut node = reached.node;
+        let mut mode = self.mode_of(node)?;
         if mode & TYPE == SYMLINK {
-            here = self.through(caller, (before, here), links, None)?;
-            mode = self.mode_of(here)?;
+            node = self.through(caller, reached, links, None)?;
+            mode = self.mode_of(node)?;
         }
         let is_directory = mode & TYPE == crate::modes::DIRECTORY;
-        if must_be_directory && !is_directory { Err(Errno::NOTDIR) } else { Ok(here) }
+        if must_be_directory && !is_directory { Err(Errno::NOTDIR) } else { Ok(node) }
     }
 
     fn mode_of(&self, node: Node) -> Result<u32, Errno> {
@@ -294,6 +217,12 @@ impl<'a, S: Seams> Member<'a, S> {
         if name.first() == Some(&b'.') && name.len() <= 2 {
             return self.step_dots(caller, directory, name);
         }
+        self.step_name(caller, directory, name)
+    }
+
+    /// A step to a name that is neither `.` nor `..`.
+    #[inline(always)]
+    fn step_name(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         let name = self.name(name);
         self.found_in(directory, |line| {
             self.directory_mode(line)?.allow(caller, EXECUTE)?;
@@ -315,14 +244,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.directory_mode(line)?.allow(caller, EXECUTE)?;
                 Ok(Ref(line.load(cell::PARENT)))
             }),
-            _ => {
-                let name = self.name(name);
-                self.found_in(directory, |line| {
-                    self.directory_mode(line)?.allow(caller, EXECUTE)?;
-                    let entry = self.find(line, &name?)?.ok_or(Errno::NOENT)?;
-                    Ok(self.inode_of(&entry)?.0)
-                })
-            }
+            _ => self.step_name(caller, directory, name),
         }
     }
 
@@ -336,13 +258,13 @@ impl<'a, S: Seams> Member<'a, S> {
         let found = self.read_node_at(directory, |line| {
             let at = look(line)?;
             let inode = self.line(at)?;
-            if let Some(stamp) = Stamp::of_free(inode) {
+            if let Some(stamp) = Stamp::current_if_free(inode) {
                 return Ok((at, stamp));
             }
             self.held_meanwhile(at, inode)
         });
         let ((at, stamp), by_stamp) = found?;
-        Ok(Node { at, known: Known::Seen { stamp, by: directory.at, by_stamp } })
+        Ok(Node { at, evidence: Evidence::Seen { stamp, by: directory.at, by_stamp } })
     }
 
     /// Handles an inode whose lock is held. A thread only waits for it without holding locks, as
@@ -371,13 +293,13 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn through(
         &self,
         caller: &Caller<'_>,
-        (directory, link): (Node, Node),
+        link: Reached,
         links: &mut u32,
-        mut missing: Option<&mut Missing>,
+        mut missing: Option<&mut MissingName>,
     ) -> Result<Node, Errno> {
-        let (mut directory, mut link) = (directory, link);
+        let Reached { mut directory, node: mut link } = link;
         // The rest of the path still to walk, at the end of the buffer.
-        let mut buffer = [0; 2 * (PATH_MOST + 1)];
+        let mut buffer = [0; 2 * (PATH_MAX + 1)];
         let mut at = buffer.len();
         'link: loop {
             *links = links.checked_sub(1).ok_or(Errno::LOOP)?;
@@ -439,9 +361,7 @@ impl<'a, S: Seams> Member<'a, S> {
 #[cfg(test)]
 mod tests {
     use core::cell::Cell;
-    use std::vec;
 
-    use super::{split_first, split_last};
     use crate::format::{FormatRequest, make};
     use crate::member::Member;
     use crate::memory::Memory;
@@ -473,22 +393,5 @@ mod tests {
         });
         assert_eq!(found, Ok(root));
         assert!(looks.get() > 1, "nothing changed");
-    }
-
-    #[test]
-    fn paths_come_apart_whatever_their_slashes() {
-        assert_eq!(split_first(b"//a/b/"), (&b"a"[..], &b"/b/"[..]));
-        assert_eq!(split_first(b"//"), (&b""[..], &b""[..]));
-        for length in 0..30 {
-            let name = vec![b'.'; length];
-            assert_eq!(split_first(&name), (&name[..], &b""[..]));
-            for rest in [&b"/"[..], b"/b", b"/0/0/0/0/0/0/0/0"] {
-                let path = [&name[..], rest].concat();
-                assert!(length == 0 || split_first(&path) == (&name[..], rest), "{length}");
-            }
-        }
-        assert_eq!(split_last(b"/a//b//"), (&b"/a//"[..], &b"b"[..], true));
-        assert_eq!(split_last(b"b"), (&b""[..], &b"b"[..], false));
-        assert_eq!(split_last(b"///"), (&b""[..], &b""[..], true));
     }
 }

@@ -1,15 +1,11 @@
 //! What an inode has besides its content: extended attributes, and file locks.
 
+use std::ops::Range;
+
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Node, Remove, SetAttribute, flags};
 
-use crate::world::{Memory, World, assert_whole, format, hold};
-
-fn arena(world: &World) -> Memory {
-    let mut memory = Memory::of_pages(256);
-    format(&mut memory, world).expect("there is room");
-    memory
-}
+use crate::world::{World, assert_whole, formatted, hold};
 
 fn set_up_table(member: &Member<'_, &World>) {
     let root = member.root().expect("it is there");
@@ -18,7 +14,7 @@ fn set_up_table(member: &Member<'_, &World>) {
 }
 
 fn set(member: &Member<'_, &World>, at: Node, name: &str, value: &[u8]) -> Result<(), Errno> {
-    member.set_attribute(&Caller::ROOT, at, (name.as_bytes(), value), SetAttribute::Any)
+    member.set_attribute(&Caller::ROOT, at, name.as_bytes(), value, SetAttribute::Any)
 }
 
 fn get(member: &Member<'_, &World>, at: Node, name: &str) -> Result<Vec<u8>, Errno> {
@@ -37,8 +33,7 @@ fn names(member: &Member<'_, &World>, at: Node) -> Vec<String> {
 
 #[test]
 fn attributes_are_kept_with_what_the_inode_holds() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     // Makes sure that there is a table of descriptors.
@@ -97,8 +92,7 @@ fn attributes_are_kept_with_what_the_inode_holds() {
 
 #[test]
 fn users_have_the_attributes_that_they_may_have() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let user = Caller { uid: 1, gid: 1, groups: &[], umask: 0, is_checked: false };
@@ -112,7 +106,7 @@ fn users_have_the_attributes_that_they_may_have() {
     assert_eq!(read(b"user.a"), Ok(1));
     assert_eq!(read(b"security.a"), Ok(1));
     assert_eq!(read(b"trusted.a"), Err(Errno::NODATA));
-    let write = |name: &[u8]| member.set_attribute(&user, node, (name, b"2"), SetAttribute::Any);
+    let write = |name: &[u8]| member.set_attribute(&user, node, name, b"2", SetAttribute::Any);
     assert_eq!(write(b"user.a"), Err(Errno::ACCES));
     assert_eq!(write(b"security.a"), Err(Errno::PERM));
     assert_eq!(write(b"trusted.a"), Err(Errno::PERM));
@@ -120,54 +114,53 @@ fn users_have_the_attributes_that_they_may_have() {
     assert_eq!(member.attribute_names(&user, node, &mut [0; 3]), Err(Errno::RANGE));
 }
 
-fn lock(owner: u32, is_exclusive: bool, (start, end): (u64, u64)) -> FileLock {
-    FileLock { owner: LockOwner::Process { record: owner }, is_exclusive, start, end, pid: owner }
+fn lock(owner: u32, is_exclusive: bool, range: Range<u64>) -> FileLock {
+    let (owner, pid) = (LockOwner::Process { record: owner }, owner);
+    FileLock { owner, is_exclusive, start: range.start, end: range.end, pid }
 }
 
 #[test]
 fn locks_of_bytes_split_and_join() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     member.make_at(&Caller::ROOT, root, b"file", FILE | 0o644).expect("there is room");
     let node = hold(&member, root, b"file").expect("it is there").node;
-    assert_eq!(member.lock_file(node, lock(1, false, (0, 100))), Ok(()));
-    assert_eq!(member.lock_file(node, lock(2, false, (50, 150))), Ok(()));
-    assert_eq!(member.lock_file(node, lock(2, true, (50, 150))), Err(Errno::AGAIN));
-    let theirs = member.lock_in_the_way(node, &lock(2, true, (99, 150)));
-    assert_eq!(theirs, Ok(Some(lock(1, false, (0, 100)))));
+    assert_eq!(member.lock_file(node, lock(1, false, 0..100)), Ok(()));
+    assert_eq!(member.lock_file(node, lock(2, false, 50..150)), Ok(()));
+    assert_eq!(member.lock_file(node, lock(2, true, 50..150)), Err(Errno::AGAIN));
+    let theirs = member.conflicting_lock(node, &lock(2, true, 99..150));
+    assert_eq!(theirs, Ok(Some(lock(1, false, 0..100))));
     // The middle is released, which leaves two locks.
-    assert_eq!(member.unlock_file(node, lock(1, false, (0, 0)).owner, (20, 70)), Ok(()));
-    assert_eq!(member.lock_file(node, lock(2, true, (50, 70))), Ok(()));
-    assert_eq!(member.lock_file(node, lock(2, true, (20, 21))), Ok(()));
-    assert_eq!(member.lock_file(node, lock(2, true, (19, 21))), Err(Errno::AGAIN));
-    assert_eq!(member.lock_file(node, lock(2, true, (70, 71))), Err(Errno::AGAIN));
+    assert_eq!(member.unlock_file(node, lock(1, false, 0..0).owner, 20..70), Ok(()));
+    assert_eq!(member.lock_file(node, lock(2, true, 50..70)), Ok(()));
+    assert_eq!(member.lock_file(node, lock(2, true, 20..21)), Ok(()));
+    assert_eq!(member.lock_file(node, lock(2, true, 19..21)), Err(Errno::AGAIN));
+    assert_eq!(member.lock_file(node, lock(2, true, 70..71)), Err(Errno::AGAIN));
     let whole = LockOwner::Whole { description: 9 };
     let all = FileLock { owner: whole, is_exclusive: true, start: 0, end: u64::MAX, pid: 0 };
     assert_eq!(member.lock_file(node, all), Ok(()), "flock(2) and fcntl(2) do not meet");
     assert_whole(&member);
-    for owner in [lock(1, false, (0, 0)).owner, lock(2, false, (0, 0)).owner, whole] {
-        assert_eq!(member.unlock_file(node, owner, (0, u64::MAX)), Ok(()));
+    for owner in [lock(1, false, 0..0).owner, lock(2, false, 0..0).owner, whole] {
+        assert_eq!(member.unlock_file(node, owner, 0..u64::MAX), Ok(()));
     }
-    let nothing = member.lock_in_the_way(node, &lock(3, true, (0, u64::MAX)));
+    let nothing = member.conflicting_lock(node, &lock(3, true, 0..u64::MAX));
     assert_eq!(nothing, Ok(None));
     // Adjacent locks of the same kind are merged, so there is room for any number.
     for start in 0..2_000 {
-        assert_eq!(member.lock_file(node, lock(1, true, (start, start + 1))), Ok(()));
+        assert_eq!(member.lock_file(node, lock(1, true, start..start + 1)), Ok(()));
     }
-    let one = member.lock_in_the_way(node, &lock(2, true, (5, 6)));
-    assert_eq!(one, Ok(Some(lock(1, true, (0, 2_000)))));
+    let one = member.conflicting_lock(node, &lock(2, true, 5..6));
+    assert_eq!(one, Ok(Some(lock(1, true, 0..2_000))));
     let many =
-        (0..2_000).map(|start| member.lock_file(node, lock(1, false, (start * 2, start * 2 + 1))));
+        (0..2_000).map(|start| member.lock_file(node, lock(1, false, start * 2..start * 2 + 1)));
     assert!(many.into_iter().any(|done| done == Err(Errno::NOLCK)));
     assert_whole(&member);
 }
 
 #[test]
 fn locks_end_with_the_descriptors_that_they_belong_to() {
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let open = || {
@@ -184,14 +177,14 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
     member.close(copy).expect("it is open");
     assert_eq!(whole(two, false), Ok(()));
     // All locks of a process end when it closes any of its descriptors.
-    let (of_process, third) = (lock(0, true, (0, 10)), open());
+    let (of_process, third) = (lock(0, true, 0..10), open());
     assert_eq!(
-        member.lock_range(two, (of_process.start, of_process.end), Some(true), Some(0)),
+        member.lock_range(two, of_process.start..of_process.end, Some(true), Some(0)),
         Ok(())
     );
     member.close(third).expect("it is open");
     let node = member.node(two).expect("it is open");
-    assert_eq!(member.lock_in_the_way(node, &lock(77, true, (0, 10))), Ok(None));
+    assert_eq!(member.conflicting_lock(node, &lock(77, true, 0..10)), Ok(None));
     assert_whole(&member);
 }
 
@@ -203,18 +196,17 @@ fn whoever_dies_at_an_annex_leaves_all_or_nothing() {
         ("a first attribute", |member, node| set(member, node, "user.new", b"value")),
         ("another", |member, node| set(member, node, "user.old", &[1; 5_000])),
         ("one goes", |member, node| member.remove_attribute(&Caller::ROOT, node, b"user.old")),
-        ("a lock", |member, node| member.lock_file(node, lock(1, true, (0, 10)))),
+        ("a lock", |member, node| member.lock_file(node, lock(1, true, 0..10))),
         ("the file goes", |member, _| {
             member.remove_at(&Caller::ROOT, member.root()?, b"file", Remove::Name)
         }),
     ];
-    let world = World::default();
-    let mut memory = arena(&world);
+    let (mut memory, world) = formatted(256);
     for (what, act) in acts {
         let seen = |member: &Member<'_, &World>| {
             let open = hold(member, member.root().expect("it is there"), b"file").ok()?;
             let values = ["user.new", "user.old"].map(|name| get(member, open.node, name));
-            let locked = member.lock_in_the_way(open.node, &lock(2, true, (0, 10)));
+            let locked = member.conflicting_lock(open.node, &lock(2, true, 0..10));
             member.close(open.descriptor).expect("it is open");
             Some((values, locked))
         };

@@ -3,15 +3,14 @@
 use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, FILE, SYMLINK, TYPE};
 use densefs::{Errno, Member, NewTime, NewTimes, Node, Owner, Remove, flags};
 
-use crate::world::{Memory, World, assert_whole, format, hold};
+use crate::world::{World, assert_whole, formatted, hold};
 
 const ALICE: Caller<'_> =
     Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027, is_checked: false };
 const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0, is_checked: false };
 
 fn with_member(act: impl FnOnce(&Member<'_, &World>, Node)) {
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let made =
@@ -131,14 +130,14 @@ fn a_time_of_access_that_is_set_stays() {
 fn a_device_keeps_its_number() {
     with_member(|member, all| {
         for (kind, device) in [(CHARACTERS, 0x0103), (BLOCKS, u32::MAX)] {
-            let (name, wanted) = (b"device", (kind | 0o640, device));
-            assert_eq!(member.make_device_at(&ALICE, all, name, wanted), Err(Errno::PERM));
-            let no = member.make_device_at(&Caller::ROOT, all, name, (FILE | 0o640, device));
+            let (name, mode) = (b"device", kind | 0o640);
+            assert_eq!(member.make_device_at(&ALICE, all, name, mode, device), Err(Errno::PERM));
+            let no = member.make_device_at(&Caller::ROOT, all, name, FILE | 0o640, device);
             assert_eq!(no, Err(Errno::INVAL));
-            let made = member.make_device_at(&Caller::ROOT, all, name, wanted);
+            let made = member.make_device_at(&Caller::ROOT, all, name, mode, device);
             let made = made.expect("root may");
             assert_eq!((made.device, made.size, made.blocks), (device, 0, 0));
-            assert_eq!(made.mode.mode, kind | 0o640);
+            assert_eq!(made.mode.mode, mode);
             let open = hold(member, all, name).expect("it is there");
             assert_eq!(member.open_node(&Caller::ROOT, open.node, 0), Err(Errno::NXIO));
             assert_eq!(member.truncate(open.node, 0), Err(Errno::INVAL));

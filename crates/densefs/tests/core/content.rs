@@ -1,10 +1,10 @@
 //! The content of files, compared with a vector of bytes.
 
 use densefs::modes::{Caller, FILE};
-use densefs::{Errno, Member, Node, Remove, Sought};
+use densefs::{Errno, Member, Node, Remove, SeekTarget};
 use proptest::prelude::*;
 
-use crate::world::{Hold, Memory, World, assert_whole, format, hold};
+use crate::world::{Hold, Memory, World, assert_whole, formatted, hold};
 
 /// One operation on a file.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +49,9 @@ fn apply(member: &Member<'_, &World>, file: Node, step: Step) -> Result<(), Errn
         }
         Step::Truncate { size } => member.truncate(file, size as u64),
         Step::Allocate { offset, length, keeps_size } => {
-            member.allocate(file, (offset as u64, length as u64), keeps_size)
+            member.allocate(file, offset as u64, length as u64, keeps_size)
         }
-        Step::Punch { offset, length } => member.punch(file, (offset as u64, length as u64)),
+        Step::Punch { offset, length } => member.punch(file, offset as u64, length as u64),
     }
 }
 
@@ -87,7 +87,7 @@ fn content(member: &Member<'_, &World>, file: Node) -> Vec<u8> {
 fn assert_holes_are_empty(member: &Member<'_, &World>, file: Node, model: &[u8]) {
     let mut at = 0;
     while at < model.len() {
-        let data = match member.look_for(file, at as u64, Sought::Data) {
+        let data = match member.look_for(file, at as u64, SeekTarget::Data) {
             Ok(data) => usize::try_from(data).expect("it is small"),
             Err(why) => {
                 assert_eq!(why, Errno::NXIO);
@@ -98,7 +98,7 @@ fn assert_holes_are_empty(member: &Member<'_, &World>, file: Node, model: &[u8])
         if data == model.len() {
             return;
         }
-        let hole = member.look_for(file, data as u64, Sought::Hole).expect("there is an end");
+        let hole = member.look_for(file, data as u64, SeekTarget::Hole).expect("there is an end");
         let hole = usize::try_from(hole).expect("it is small");
         assert!(data < hole && hole <= model.len(), "{data} to {hole}");
         at = hole;
@@ -110,8 +110,7 @@ proptest! {
 
     #[test]
     fn files_hold_what_was_written(steps in proptest::collection::vec(step(), 1..60)) {
-        let (mut memory, world) = (Memory::of_pages(1024), World::default());
-        format(&mut memory, &world).expect("there is room");
+        let (mut memory, world) = formatted(1024);
         let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let file = open(&member).node;
         let before = assert_whole(&member);
@@ -138,8 +137,7 @@ proptest! {
 /// When a file of a page shrinks to a line, the page is freed.
 #[test]
 fn a_page_is_given_back_whole() {
-    let (mut memory, world) = (Memory::of_pages(1024), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(1024);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let file = open(&member).node;
     let before = assert_whole(&member);
@@ -169,8 +167,7 @@ fn whoever_dies_in_a_file_leaves_it_whole() {
         Step::Truncate { size: 4_100 },
         Step::Truncate { size: 10 },
     ];
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let mut model = Vec::new();
     for step in steps {
         let before = model.clone();
@@ -253,8 +250,7 @@ fn remove_and_die(memory: &Memory, world: &World) {
 /// A file that takes all the space is removed, and all of the space is free again.
 #[test]
 fn a_full_arena_is_emptied() {
-    let (mut memory, world) = (Memory::of_pages(4096), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(4096);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let file = open(&member);
     let before = member.pages().expect("it is whole");

@@ -3,7 +3,7 @@
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Follow, Member, Remove, Start, Stat, Whence, flags};
 
-use crate::world::{Memory, World, assert_whole, format};
+use crate::world::{World, assert_whole, formatted};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 const READ_WRITE: u32 = flags::READ_WRITE;
@@ -12,7 +12,7 @@ const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
 type One<'a, 'w> = Member<'a, &'w World>;
 
 fn open(member: &One<'_, '_>, path: &[u8], how: u32) -> Result<u32, Errno> {
-    member.again(|| member.open(ROOT, member.working_directory()?, path, how, 0o644))
+    member.retry(|| member.open(ROOT, member.working_directory()?, path, how, 0o644))
 }
 
 fn walk(member: &One<'_, '_>, path: &[u8], follow: Follow) -> Result<u64, Errno> {
@@ -39,8 +39,7 @@ fn plant(member: &One<'_, '_>) -> Result<(), Errno> {
 
 #[test]
 fn paths_lead_where_the_system_s_do() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     let file = walk(&member, b"a/b/file", Follow::No).expect("it is there");
@@ -79,8 +78,7 @@ fn paths_lead_where_the_system_s_do() {
 
 #[test]
 fn opening_makes_follows_and_refuses_as_the_system_does() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     let fails = [
@@ -116,8 +114,7 @@ fn opening_makes_follows_and_refuses_as_the_system_does() {
 
 #[test]
 fn descriptors_are_the_lowest_and_share_what_they_refer_to() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     for descriptor in 0..100 {
@@ -162,8 +159,7 @@ fn descriptors_are_the_lowest_and_share_what_they_refer_to() {
 
 #[test]
 fn a_working_directory_stays_when_its_name_goes() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     let to = |path: &[u8]| {
@@ -188,8 +184,7 @@ fn a_working_directory_stays_when_its_name_goes() {
 
 #[test]
 fn a_glance_is_enough_from_any_working_directory() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     let glance = |path: &[u8]| {
@@ -244,8 +239,7 @@ const ACTS: [(&str, u32, Act); 9] = [
 #[test]
 fn what_a_process_had_open_is_closed_wherever_it_died() {
     for (what, have, act) in ACTS {
-        let (mut memory, world) = (Memory::of_pages(128), World::default());
-        format(&mut memory, &world).expect("there is room");
+        let (mut memory, world) = formatted(128);
         {
             let victim = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
             plant(&victim).expect("there is room");
@@ -286,8 +280,7 @@ fn what_a_process_had_open_is_closed_wherever_it_died() {
 /// An inode that is open but has no name exists until the last process that has it open is gone.
 #[test]
 fn files_stay_files_for_those_who_have_them_open() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     let file = open(&member, b"a/b/file", READ_WRITE).expect("it is there");

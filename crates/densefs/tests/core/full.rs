@@ -6,7 +6,7 @@ use densefs::modes::{Caller, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Remove, SetAttribute, flags};
 
 use crate::kill::{Act, CASES, before, seen};
-use crate::world::{Memory, World, assert_whole, format, hold};
+use crate::world::{World, assert_whole, formatted, hold};
 
 #[test]
 fn names_are_made_whole_or_not_at_all() {
@@ -49,7 +49,7 @@ fn look(member: &Member<'_, &World>) -> (Vec<u8>, Option<usize>, bool) {
     bytes.truncate(length);
     let value = member.attribute(&Caller::ROOT, open.node, b"user.a", &mut []).ok();
     let lock = FileLock { owner: LockOwner::Process { record: 99 }, ..LOCK };
-    let is_locked = member.lock_in_the_way(open.node, &lock).expect("it is whole").is_some();
+    let is_locked = member.conflicting_lock(open.node, &lock).expect("it is whole").is_some();
     member.close(open.descriptor).expect("it is open");
     (bytes, value, is_locked)
 }
@@ -66,13 +66,13 @@ const LOCK: FileLock = FileLock {
 const ACTS: [(&str, Act); 7] = [
     ("an attribute", |member, file| {
         let long = [3; 5_000];
-        member.set_attribute(&Caller::ROOT, file, (b"user.a", &long), SetAttribute::Any)
+        member.set_attribute(&Caller::ROOT, file, b"user.a", &long, SetAttribute::Any)
     }),
     ("a lock", |member, file| member.lock_file(file, LOCK)),
     ("a first line", |member, file| member.write_at(file, 0, &[1; 64]).map(drop)),
     ("a page", |member, file| member.write_at(file, 0, &[2; 4_096]).map(drop)),
     ("a map", |member, file| member.write_at(file, 5_000, &[3; 10]).map(drop)),
-    ("a hole in the middle", |member, file| member.punch(file, (0, 4_096))),
+    ("a hole in the middle", |member, file| member.punch(file, 0, 4_096)),
     ("an open file", |member, file| {
         let opened = member.open_node(&Caller::ROOT, file, flags::READ_WRITE)?;
         member.duplicate(opened, 200, 0).map(drop)
@@ -81,9 +81,7 @@ const ACTS: [(&str, Act); 7] = [
 
 #[test]
 fn files_are_changed_whole_or_not_at_all() {
-    let world = World::default();
-    let mut memory = Memory::of_pages(256);
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     {
         let member = Member::new(memory.arena(), &world, 0, 0).expect("there are slots");
         let root = member.root().expect("it is there");
@@ -123,9 +121,7 @@ fn files_are_changed_whole_or_not_at_all() {
 /// A write that only partly fits writes that part.
 #[test]
 fn a_long_write_ends_where_the_room_does() {
-    let world = World::default();
-    let mut memory = Memory::of_pages(256);
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");

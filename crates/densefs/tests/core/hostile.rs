@@ -8,7 +8,7 @@ use densefs::arena::Ref;
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Arena, Errno, Follow, Life, Member, Remove, Rename, Seams, flags};
 
-use crate::world::{Memory, World, format};
+use crate::world::{Memory, World, entry, formatted};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// How often a call may wait or read the clock. Bounded loops stay far below this.
@@ -111,7 +111,7 @@ const ACTS: [Act; 12] = [
     |one| one.remove_at(ROOT, one.root()?, b"new", Remove::Name),
     |one| {
         let at = one.walk(ROOT, one.root()?, b"sub", Follow::Yes)?;
-        one.rename_at(ROOT, (one.root()?, b"3"), (at, b"moved"), Rename::Replace)
+        one.rename_at(ROOT, entry(&one.root()?, b"3"), entry(&at, b"moved"), Rename::Replace)
     },
     |one| one.list_each(ROOT, one.root()?, 0, |_| true),
     |one| {
@@ -148,8 +148,7 @@ fn plant(member: &Member<'_, &World>) -> Result<(), Errno> {
 
 /// An arena that contains a bit of everything.
 pub(crate) fn planted() -> Memory {
-    let (mut memory, world) = (Memory::of_pages(160), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(160);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");
     memory

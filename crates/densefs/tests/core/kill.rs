@@ -2,9 +2,9 @@
 //! what had not is not, nothing is lost, and other threads can continue.
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
-use densefs::{Errno, Member, Node, Remove, Rename};
+use densefs::{EntryName, Errno, Member, Node, Remove, Rename};
 
-use crate::world::{Memory, World, assert_whole, format, hold};
+use crate::world::{Memory, World, assert_whole, entry, format, hold};
 
 const VICTIM: u32 = 1;
 const SURVIVOR: u32 = 2;
@@ -36,19 +36,19 @@ pub(crate) const CASES: [Case; 15] = [
         what: "a rename",
         entries: 5,
         steps: 1,
-        act: |one, at| rename(one, (at, b"3"), (at, b"new")),
+        act: |one, at| rename(one, entry(&at, b"3"), entry(&at, b"new")),
     },
     Case {
         what: "a rename over",
         entries: 5,
         steps: 1,
-        act: |one, at| rename(one, (at, b"3"), (at, b"4")),
+        act: |one, at| rename(one, entry(&at, b"3"), entry(&at, b"4")),
     },
     Case {
         what: "a long rename",
         entries: 5,
         steps: 1,
-        act: |one, at| rename(one, (at, b"3"), (at, LONG)),
+        act: |one, at| rename(one, entry(&at, b"3"), entry(&at, LONG)),
     },
     Case { what: "a rename across", entries: 5, steps: 1, act: across },
     Case { what: "a directory moves", entries: 5, steps: 1, act: directory_across },
@@ -89,27 +89,27 @@ fn remove_all(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
 
 fn rename(
     member: &Member<'_, &World>,
-    from: (Node, &[u8]),
-    to: (Node, &[u8]),
+    old: EntryName<'_>,
+    new: EntryName<'_>,
 ) -> Result<(), Errno> {
-    member.rename_at(&Caller::ROOT, from, to, Rename::Replace)
+    member.rename_at(&Caller::ROOT, old, new, Rename::Replace)
 }
 
 fn across(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
-    in_sub(member, at, |sub| rename(member, (sub, b"0"), (at, b"new")))
+    in_sub(member, at, |sub| rename(member, entry(&sub, b"0"), entry(&at, b"new")))
 }
 
 fn directory_across(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
-    in_sub(member, at, |sub| rename(member, (sub, b"1"), (at, b"new")))
+    in_sub(member, at, |sub| rename(member, entry(&sub, b"1"), entry(&at, b"new")))
 }
 
 fn across_over(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
-    in_sub(member, at, |sub| rename(member, (at, b"3"), (sub, b"0")))
+    in_sub(member, at, |sub| rename(member, entry(&at, b"3"), entry(&sub, b"0")))
 }
 
 fn exchange(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
     in_sub(member, at, |sub| {
-        member.rename_at(&Caller::ROOT, (at, b"3"), (sub, b"1"), Rename::Exchange)
+        member.rename_at(&Caller::ROOT, entry(&at, b"3"), entry(&sub, b"1"), Rename::Exchange)
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
 use densefs::{Follow, Member, Node, POSITION_FIRST, Remove};
 
-use crate::world::{Memory, World, format, hold};
+use crate::world::{World, formatted, hold};
 
 fn name(number: u32) -> Vec<u8> {
     format!("name{number}").into_bytes()
@@ -19,13 +19,12 @@ fn make(member: &Member<'_, &World>, at: Node, number: u32) {
 #[test]
 fn a_list_names_everything_once_in_order() {
     for entries in [0, 1, 2, 12, 13, 100, 5_000] {
-        let (mut memory, world) = (Memory::of_pages(1024), World::default());
-        format(&mut memory, &world).expect("there is room");
+        let (mut memory, world) = formatted(1024);
         let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let root = member.root().expect("it is there");
         (0..entries).for_each(|number| make(&member, root, number));
         let (mut names, mut last) = (BTreeMap::new(), 0);
-        let visit = |one: densefs::Listed<'_>| {
+        let visit = |one: densefs::ListedEntry<'_>| {
             assert!(one.position > last && one.position >= POSITION_FIRST);
             last = one.position;
             assert_eq!(one.type_bits, FILE);
@@ -44,8 +43,7 @@ fn a_list_names_everything_once_in_order() {
 /// Between two parts of the listing, the table grows, and entries are removed and added.
 #[test]
 fn what_stays_is_listed_once_whatever_comes_and_goes() {
-    let (mut memory, world) = (Memory::of_pages(1024), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(1024);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let stays = 0..300;
@@ -53,7 +51,7 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
     let (mut from, mut seen, mut other) = (0, BTreeSet::new(), 1_000);
     loop {
         let mut part = Vec::new();
-        let visit = |one: densefs::Listed<'_>| {
+        let visit = |one: densefs::ListedEntry<'_>| {
             part.push((one.name.to_vec(), one.position));
             part.len() < 7
         };
@@ -80,8 +78,7 @@ fn what_stays_is_listed_once_whatever_comes_and_goes() {
 /// may need them.
 #[test]
 fn a_list_goes_on_behind_each_entry() {
-    let (mut memory, world) = (Memory::of_pages(1024), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(1024);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
     let mut made = 0;
@@ -89,14 +86,14 @@ fn a_list_goes_on_behind_each_entry() {
         (made..entries).for_each(|number| make(&member, root, number));
         made = entries;
         let mut all = Vec::new();
-        let visit = |one: densefs::Listed<'_>| {
+        let visit = |one: densefs::ListedEntry<'_>| {
             all.push((one.position, one.name.to_vec()));
             true
         };
         member.list_each(&Caller::ROOT, root, 0, visit).expect("it is a directory");
         for pair in all.windows(2) {
             let mut next = None;
-            let visit = |one: densefs::Listed<'_>| {
+            let visit = |one: densefs::ListedEntry<'_>| {
                 next = Some(one.name.to_vec());
                 false
             };
@@ -110,13 +107,12 @@ fn a_list_goes_on_behind_each_entry() {
 /// Names whose hashes begin alike all belong in one bucket, and are stored in many.
 #[test]
 fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
-    let (mut memory, world) = (Memory::of_pages(1024), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(1024);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     (0..13_000).for_each(|number| make(&member, root, number));
     let mut alike = Vec::new();
-    let visit = |one: densefs::Listed<'_>| {
+    let visit = |one: densefs::ListedEntry<'_>| {
         alike.push(one.name.to_vec());
         one.position < 1 << 57
     };
@@ -131,7 +127,7 @@ fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
         let (mut listed, mut from) = (Vec::new(), 0);
         while listed.len() < alike.len() {
             let mut part = Vec::new();
-            let visit = |one: densefs::Listed<'_>| {
+            let visit = |one: densefs::ListedEntry<'_>| {
                 part.push((one.position, one.name.to_vec()));
                 part.len() < most
             };
@@ -145,8 +141,7 @@ fn a_bucket_may_have_more_entries_than_are_put_in_order_at_once() {
 
 #[test]
 fn a_further_name_is_listed_with_what_it_stands_for() {
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     let made = member.make_at(&caller, root, b"directory", DIRECTORY | 0o700);
@@ -155,7 +150,7 @@ fn a_further_name_is_listed_with_what_it_stands_for() {
     let file = hold(&member, root, &name(1)).expect("it is there").node;
     member.link_at(&caller, file, root, b"further").expect("there is room");
     let mut found = BTreeMap::new();
-    let visit = |one: densefs::Listed<'_>| {
+    let visit = |one: densefs::ListedEntry<'_>| {
         found.insert(one.name.to_vec(), (one.ino, one.type_bits));
         true
     };

@@ -6,7 +6,7 @@ use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Member, Node, Remove, Rename};
 use proptest::prelude::*;
 
-use crate::world::{Memory, World, assert_whole, format, hold};
+use crate::world::{World, assert_whole, entry, formatted, hold};
 
 /// One operation on one of a few names.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +148,7 @@ fn apply(member: &Member<'_, &World>, places: &[Node; 3], step: Step) -> Result<
         Step::Remove { name, what } => member.remove_at(&caller, at(name), &name_of(name), what),
         Step::Rename { from, to, how } => {
             let (old, new) = (name_of(from), name_of(to));
-            member.rename_at(&caller, (at(from), &old), (at(to), &new), how)
+            member.rename_at(&caller, entry(&at(from), &old), entry(&at(to), &new), how)
         }
     }
 }
@@ -169,8 +169,7 @@ proptest! {
 
     #[test]
     fn names_are_what_a_map_says(steps in proptest::collection::vec(step(), 0..200)) {
-        let (mut memory, world) = (Memory::of_pages(256), World::default());
-        format(&mut memory, &world).expect("there is room");
+        let (mut memory, world) = formatted(256);
         let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let places = places(&member);
         let mut model = Model::default();
@@ -200,25 +199,23 @@ proptest! {
 
 #[test]
 fn no_directory_gets_into_itself_or_over_one_that_holds_it() {
-    let (mut memory, world) = (Memory::of_pages(256), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let [root, first, second] = places(&member);
     let rename = |from, to, how| member.rename_at(&Caller::ROOT, from, to, how);
-    let into: (Node, &[u8]) = (second, b"new");
-    assert_eq!(rename((root, b"below"), into, Rename::Replace), Err(Errno::INVAL));
-    assert_eq!(rename((first, b"below"), into, Rename::NoReplace), Err(Errno::INVAL));
+    let into = entry(&second, b"new");
+    assert_eq!(rename(entry(&root, b"below"), into, Rename::Replace), Err(Errno::INVAL));
+    assert_eq!(rename(entry(&first, b"below"), into, Rename::NoReplace), Err(Errno::INVAL));
     member.make_at(&Caller::ROOT, second, b"new", DIRECTORY | 0o700).expect("there is room");
-    assert_eq!(rename(into, (root, b"below"), Rename::Replace), Err(Errno::NOTEMPTY));
-    assert_eq!(rename(into, (first, b"below"), Rename::Exchange), Err(Errno::INVAL));
-    assert_eq!(rename((root, b"."), into, Rename::Replace), Err(Errno::BUSY));
+    assert_eq!(rename(into, entry(&root, b"below"), Rename::Replace), Err(Errno::NOTEMPTY));
+    assert_eq!(rename(into, entry(&first, b"below"), Rename::Exchange), Err(Errno::INVAL));
+    assert_eq!(rename(entry(&root, b"."), into, Rename::Replace), Err(Errno::BUSY));
     assert_whole(&member);
 }
 
 #[test]
 fn a_directory_holds_many_names_and_gives_their_space_back() {
-    let (mut memory, world) = (Memory::of_pages(8192), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(8192);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     let before = assert_whole(&member);
@@ -242,8 +239,7 @@ fn a_directory_holds_many_names_and_gives_their_space_back() {
 
 #[test]
 fn an_inode_that_is_open_outlives_its_name() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);
     // A process that has had anything open has a table of descriptors.
@@ -262,8 +258,7 @@ fn an_inode_that_is_open_outlives_its_name() {
 
 #[test]
 fn a_full_arena_says_so_and_goes_on() {
-    let (mut memory, world) = (Memory::of_pages(2048), World::default());
-    format(&mut memory, &world).expect("there is room");
+    let (mut memory, world) = formatted(2048);
     world.pages_left.set(Some(0));
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let (root, caller) = (member.root().expect("it is there"), Caller::ROOT);

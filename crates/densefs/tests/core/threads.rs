@@ -8,7 +8,7 @@ use std::time::Duration;
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Life, Member, Node, Remove, Rename, Seams};
 
-use crate::world::{Memory, World, format, hold};
+use crate::world::{Memory, World, entry, format, hold};
 
 /// How long a thread may sleep before the test assumes a lost wake-up.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -77,7 +77,7 @@ fn work(member: &Member<'_, &Together>, thread: u32, places: [Node; 2]) -> Resul
         let bytes = vec![byte; (round as usize * 37) % 9_000];
         assert_eq!(member.write_at(file.node, 0, &bytes)?, bytes.len());
         member.link_at(&caller, file.node, here, &other)?;
-        member.rename_at(&caller, (here, &own), (there, &own), Rename::NoReplace)?;
+        member.rename_at(&caller, entry(&here, &own), entry(&there, &own), Rename::NoReplace)?;
         let stat = member.stat_at(&caller, there, &own)?;
         assert_eq!((stat.ino, stat.links, stat.size), (made.ino, 2, bytes.len() as u64));
         let mut read = vec![0xff; bytes.len()];

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 
 use densefs::format::{FormatRequest, make};
 use densefs::modes::{Caller, Mode};
-use densefs::{Errno, Life, Member, Node, Seams, check, flags};
+use densefs::{EntryName, Errno, Life, Member, Node, Seams, check, flags};
 
 pub(crate) use crate::memory::Memory;
 
@@ -112,6 +112,13 @@ pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
     make(memory.arena(), world, &FormatRequest { secret, ino_secret, root })
 }
 
+/// A new file system in memory of its own.
+pub(crate) fn formatted(pages: usize) -> (Memory, World) {
+    let (mut memory, world) = (Memory::of_pages(pages), World::default());
+    format(&mut memory, &world).expect("there is room");
+    (memory, world)
+}
+
 /// Checks the arena, which must be consistent.
 #[track_caller]
 pub(crate) fn assert_whole(member: &Member<'_, &World>) -> check::Report {
@@ -132,9 +139,13 @@ pub(crate) fn hold<S: Seams>(
     directory: Node,
     name: &[u8],
 ) -> Result<Hold, Errno> {
-    let descriptor = member.again(|| {
+    let descriptor = member.retry(|| {
         let found = member.step(&Caller::ROOT, directory, name)?;
         member.open_node(&Caller::ROOT, found, flags::PATH | flags::NO_FOLLOW)
     })?;
     Ok(Hold { descriptor, node: member.node(descriptor)? })
+}
+
+pub(crate) fn entry<'n>(directory: &'n Node, name: &'n [u8]) -> EntryName<'n> {
+    EntryName { directory, name }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use densefs_fuse::Mount;
-use densefs_process::{Copied, DenseFs, Request, check, make};
+use densefs_process::{CopyTotals, DenseFs, NewArena, check, make};
 use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -35,7 +35,7 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Done> {
 
 fn mkfs(options: &MkfsOptions) -> anyhow::Result<Done> {
     let root = DenseFs::new_root(options.mode);
-    let request = Request { bytes: options.size, root, overwrites: options.overwrite };
+    let request = NewArena { bytes: options.size, root, overwrites: options.overwrite };
     make(&options.arena, &request).blame_input()?;
     Ok(Done::Well)
 }
@@ -179,7 +179,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", textual::grouped(count as f64), if count == 1 { one } else { many })
 }
 
-fn say(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<Done> {
+fn say(copied: &CopyTotals, from: &Path, to: &Path) -> anyhow::Result<Done> {
     let mut text = format!(
         "copied {}, {} with {} and {} from {} to {}\n",
         counted(copied.directories, "directory", "directories"),

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use densefs_process::{ArenaError, DenseFs, Request, Usage, make};
+use densefs_process::{ArenaError, DenseFs, NewArena, Usage, make};
 use rustix::fs::{CWD, statvfs};
 
 use crate::guardian::owner::{Leftover, lock_file_as_owner, sweep};
@@ -66,7 +66,7 @@ impl Arena {
         self.detach();
         remove_file(&self.path).map_err(|why| failed(&self.path, "remove", why))?;
         let root = DenseFs::new_root(0o700);
-        make(&self.path, &Request { bytes: self.size_bytes, root, overwrites: false })?;
+        make(&self.path, &NewArena { bytes: self.size_bytes, root, overwrites: false })?;
         let lock = lock_file_as_owner(CWD, self.path.as_path());
         let lock = lock.map_err(|why| failed(&self.path, "lock", why))?;
         self.attached = Some(Attached { files: DenseFs::attach(&self.path)?, _lock: lock });

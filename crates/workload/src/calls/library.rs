@@ -207,20 +207,20 @@ impl Calls for Library {
 
     #[inline(always)]
     fn linkat(&self, within: &File, old: &EntryName, new: &EntryName) -> Result<(), Errno> {
-        let (old, new) = ((base(within), old.as_path()), (base(within), new.as_path()));
-        self.files.link_from(old, new, Follow::No).map_err(errno)
+        let (base, old, new) = (base(within), old.as_path(), new.as_path());
+        self.files.link_from(base, old, base, new, Follow::No).map_err(errno)
     }
 
     #[inline(always)]
     fn symlinkat(&self, old: &EntryName, within: &File, new: &EntryName) -> Result<(), Errno> {
-        let new = (base(within), new.as_path());
-        self.files.make_link_from(old.name_as_path(), new).map_err(errno)
+        let (target, new) = (old.name_as_path(), new.as_path());
+        self.files.make_link_from(target, base(within), new).map_err(errno)
     }
 
     #[inline(always)]
     fn renameat(&self, within: &File, old: &EntryName, new: &EntryName) -> Result<(), Errno> {
-        let (old, new) = ((base(within), old.as_path()), (base(within), new.as_path()));
-        self.files.rename_from(old, new, Rename::Replace).map_err(errno)
+        let (base, old, new) = (base(within), old.as_path(), new.as_path());
+        self.files.rename_from(base, old, base, new, Rename::Replace).map_err(errno)
     }
 
     #[inline(always)]
@@ -244,7 +244,7 @@ impl Calls for Library {
         _buffer: &mut [MaybeUninit<u8>],
         mut act: impl FnMut(&[u8]),
     ) -> Result<(), Errno> {
-        let visit = |one: densefs_process::Listed<'_>| {
+        let visit = |one: densefs_process::ListedEntry<'_>| {
             act(black_box(one.name));
             true
         };

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use densefs_process::{DenseFs, Errno, Request, flags, make};
+use densefs_process::{DenseFs, Errno, NewArena, flags, make};
 use measure::MonotonicClock;
 use workload::{
     Access, EngineError, FileSet, IoPath, Operation, ReachedBy, Role, Sharing, Verification,
@@ -27,7 +27,7 @@ impl Arena {
         let scratch = Scratch::within(Path::new("."));
         let path = scratch.path().join("arena");
         let root = DenseFs::new_root(0o700);
-        let request = Request { bytes: 64 << 20, root, overwrites: false };
+        let request = NewArena { bytes: 64 << 20, root, overwrites: false };
         make(&path, &request).expect("there is room for it");
         let files = DenseFs::attach(&path).expect("it was just made");
         let reached = ReachedBy::ByLibrary(files.clone());

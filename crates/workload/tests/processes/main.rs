@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use densefs_process::{DenseFs, Request, make};
+use densefs_process::{DenseFs, NewArena, make};
 use measure::MonotonicClock;
 use workload::{
     DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, ReachedBy,
@@ -52,7 +52,7 @@ fn main() {
 
 /// A file set in a new arena.
 fn in_arena(path: &Path) -> FileSet {
-    let request = Request { bytes: 64 << 20, root: DenseFs::new_root(0o700), overwrites: false };
+    let request = NewArena { bytes: 64 << 20, root: DenseFs::new_root(0o700), overwrites: false };
     make(path, &request).expect("there is room for it");
     let reached = ReachedBy::ByLibrary(DenseFs::attach(path).expect("it was just made"));
     let root = path.join("set");
@@ -127,7 +127,8 @@ fn bytes(file_set: &FileSet, role: Role, number: usize) -> Vec<u8> {
 fn listing(file_set: &FileSet, number: usize) -> Vec<String> {
     if let ReachedBy::ByLibrary(files) = file_set.reached() {
         let entries = files.read_directory(inside(files, &file_set.directory(number)));
-        let name = |one: densefs_process::Entry| String::from_utf8(one.name).expect("letters");
+        let name =
+            |one: densefs_process::DirectoryEntry| String::from_utf8(one.name).expect("letters");
         let mut names: Vec<String> = entries.expect("it is there").into_iter().map(name).collect();
         names.sort();
         return names;

@@ -12,7 +12,7 @@ const ROOT: u64 = 1;
 
 /// An inode that the kernel knows.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct KnownInode {
     descriptor: u32,
     /// How many lookups the kernel has not forgotten yet.
     lookups: u64,
@@ -20,17 +20,17 @@ struct Held {
 
 /// All inodes that the kernel knows.
 #[derive(Debug)]
-pub(crate) struct Known {
-    held: RwLock<HashMap<u64, Held>>,
+pub(crate) struct KnownInodes {
+    held: RwLock<HashMap<u64, KnownInode>>,
 }
 
-type Core = Member<'static, ProcessSeams>;
+pub(crate) type Core = Member<'static, ProcessSeams>;
 
-impl Known {
+impl KnownInodes {
     /// Only the root, which the kernel never forgets.
-    pub(crate) fn root_of(files: &DenseFs) -> Result<Self, Errno> {
+    pub(crate) fn with_root(files: &DenseFs) -> Result<Self, Errno> {
         let descriptor = files.with_core(|core| hold(core, core.root()?))?;
-        let held = HashMap::from([(ROOT, Held { descriptor, lookups: u64::MAX })]);
+        let held = HashMap::from([(ROOT, KnownInode { descriptor, lookups: u64::MAX })]);
         Ok(Self { held: RwLock::new(held) })
     }
 
@@ -44,12 +44,12 @@ impl Known {
     /// Counts a lookup of an inode by the kernel.
     pub(crate) fn enter(&self, core: &Core, found: Node) -> Result<Stat, Errno> {
         let descriptor = hold(core, found)?;
-        let stat = core.again(|| core.stat(core.node(descriptor)?))?;
+        let stat = core.retry(|| core.stat(core.node(descriptor)?))?;
         let number = self.number(core, &stat)?;
         let is_new = {
             let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
             let is_new = !held.contains_key(&number);
-            let one = held.entry(number).or_insert(Held { descriptor, lookups: 0 });
+            let one = held.entry(number).or_insert(KnownInode { descriptor, lookups: 0 });
             one.lookups = one.lookups.saturating_add(1);
             is_new
         };

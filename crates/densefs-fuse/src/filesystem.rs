@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
-use densefs::{NewTimes, Owner, Remove, Rename, flags};
+use densefs::{EntryName, NewTimes, Owner, Remove, Rename, flags};
 use fuser::{
     BsdFileFlags, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
@@ -20,23 +20,23 @@ use crate::answer::{
     AT_ONCE, BLOCK, answer_empty, answer_entry, attributes, caller, descriptor, errno, new_time,
     opened_for, type_of,
 };
-use crate::asked::Served;
+use crate::server::FuseServer;
 
 /// The largest write.
-const WRITE_MOST: u32 = 1 << 20;
+const WRITE_MAX: u32 = 1 << 20;
 
-impl Filesystem for Served {
+impl Filesystem for FuseServer {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // Optional: kernels that lack these work without them.
         for wanted in [InitFlags::FUSE_AUTO_INVAL_DATA, InitFlags::FUSE_PARALLEL_DIROPS] {
             config.add_capabilities(wanted).ok();
         }
-        config.set_max_write(WRITE_MOST).ok();
+        config.set_max_write(WRITE_MAX).ok();
         Ok(())
     }
 
     fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        answer_entry(self.files.with_core(|core| self.entered(core, parent, name)), reply);
+        answer_entry(self.files.with_core(|core| self.look_up(core, parent, name)), reply);
     }
 
     fn forget(&self, _request: &Request, number: INodeNo, times: u64) {
@@ -98,7 +98,7 @@ impl Filesystem for Served {
 
     fn readlink(&self, _request: &Request, number: INodeNo, reply: ReplyData) {
         let read = self.with(number, |core, node| {
-            let mut target = vec![0; densefs::PATH_MOST];
+            let mut target = vec![0; densefs::PATH_MAX];
             let length = core.read_link(node, &mut target)?;
             target.truncate(length);
             Ok(target)
@@ -121,9 +121,9 @@ impl Filesystem for Served {
     ) {
         let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
         let (caller, bytes) = (caller(request), name.as_bytes());
-        self.make((parent, name), reply, |core, at| {
+        self.make(parent, name, reply, |core, at| {
             if is_device(mode) {
-                return core.make_device_at(&caller, at, bytes, (mode, device)).map(drop);
+                return core.make_device_at(&caller, at, bytes, mode, device).map(drop);
             }
             core.make_at(&caller, at, bytes, mode).map(drop)
         });
@@ -139,7 +139,7 @@ impl Filesystem for Served {
         reply: ReplyEntry,
     ) {
         let mode = mode & 0o7777 | DIRECTORY;
-        self.make((parent, name), reply, |core, at| {
+        self.make(parent, name, reply, |core, at| {
             core.make_at(&caller(request), at, name.as_bytes(), mode).map(drop)
         });
     }
@@ -153,7 +153,7 @@ impl Filesystem for Served {
         reply: ReplyEntry,
     ) {
         let target = target.as_os_str().as_bytes();
-        self.make((parent, name), reply, |core, at| {
+        self.make(parent, name, reply, |core, at| {
             core.symlink_at(&caller(request), at, name.as_bytes(), target).map(drop)
         });
     }
@@ -190,8 +190,9 @@ impl Filesystem for Served {
         };
         let done = self.with(parent, |core, from| {
             let to = self.known.node(core, new_parent.0)?;
-            let (old, new) = (name.as_bytes(), new_name.as_bytes());
-            core.rename_at(&caller(request), (from, old), (to, new), how)
+            let old = EntryName { directory: &from, name: name.as_bytes() };
+            let new = EntryName { directory: &to, name: new_name.as_bytes() };
+            core.rename_at(&caller(request), old, new, how)
         });
         answer_empty(done, reply);
     }
@@ -204,7 +205,7 @@ impl Filesystem for Served {
         new_name: &OsStr,
         reply: ReplyEntry,
     ) {
-        self.make((new_parent, new_name), reply, |core, at| {
+        self.make(new_parent, new_name, reply, |core, at| {
             let node = self.known.node(core, number.0)?;
             core.link_at(&caller(request), node, at, new_name.as_bytes())
         });
@@ -232,7 +233,7 @@ impl Filesystem for Served {
         let how = opened_for(how.cast_unsigned()) | flags::CREATE | flags::NO_FOLLOW | exclusive;
         let created = self.with(parent, |core, at| {
             let opened = core.open(&caller(request), at, name.as_bytes(), how, mode & 0o7777)?;
-            match core.again(|| self.known.enter(core, core.node(opened)?)) {
+            match core.retry(|| self.known.enter(core, core.node(opened)?)) {
                 Ok(stat) => Ok((opened, stat)),
                 Err(why) => {
                     core.close(opened)?;
@@ -341,7 +342,7 @@ impl Filesystem for Served {
         _position: u32,
         reply: ReplyEmpty,
     ) {
-        answer_empty(self.set_attribute(request, number, (name, value), how), reply);
+        answer_empty(self.set_attribute(request, number, name, value, how), reply);
     }
 
     fn getxattr(
@@ -353,7 +354,7 @@ impl Filesystem for Served {
         reply: ReplyXattr,
     ) {
         let name = name.as_bytes();
-        self.answer_attributes((number, size), reply, |core, node, into| {
+        self.answer_attributes(number, size, reply, |core, node, into| {
             core.attribute(&caller(request), node, name, into)
         });
     }
@@ -361,7 +362,7 @@ impl Filesystem for Served {
     fn listxattr(&self, request: &Request, number: INodeNo, size: u32, reply: ReplyXattr) {
         // The kernel has not checked which names the caller may see.
         let caller = Caller { is_checked: false, ..caller(request) };
-        self.answer_attributes((number, size), reply, |core, node, into| {
+        self.answer_attributes(number, size, reply, |core, node, into| {
             core.attribute_names(&caller, node, into)
         });
     }
@@ -383,7 +384,7 @@ impl Filesystem for Served {
         how: i32,
         reply: ReplyEmpty,
     ) {
-        answer_empty(self.change_space(number, (offset, length), how), reply);
+        answer_empty(self.change_space(number, offset, length, how), reply);
     }
 
     fn lseek(

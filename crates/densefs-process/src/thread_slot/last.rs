@@ -1,4 +1,4 @@
-//! The seat that a thread used last, where its next call finds it.
+//! The slot that a thread used last, where its next call finds it.
 //!
 //! It is a thread-local word at an offset that is known once the library is loaded. In a shared
 //! library, Rust's thread-local variables are found by a function call, and that call alone touches
@@ -7,7 +7,7 @@
 
 use std::arch::{asm, global_asm};
 
-use super::Seat;
+use super::ThreadSlot;
 
 global_asm!(
     ".pushsection .tbss.densefs_last_seat, \"awT\", @nobits",
@@ -21,26 +21,26 @@ global_asm!(
     ".popsection",
 );
 
-/// Takes the seat away. Code that interrupts the thread finds none, and takes another.
+/// Takes the slot away. Code that interrupts the thread finds none, and takes another.
 #[inline(always)]
-pub(crate) fn take() -> Option<Box<Seat>> {
+pub(crate) fn take() -> Option<Box<ThreadSlot>> {
     of_word(exchange(std::ptr::null_mut()))
 }
 
-/// Puts a seat there; returns the one that was there before.
+/// Puts a slot there; returns the one that was there before.
 #[inline(always)]
-pub(crate) fn put(seat: Box<Seat>) -> Option<Box<Seat>> {
-    of_word(exchange(Box::into_raw(seat)))
+pub(crate) fn put(slot: Box<ThreadSlot>) -> Option<Box<ThreadSlot>> {
+    of_word(exchange(Box::into_raw(slot)))
 }
 
 #[inline(always)]
-fn of_word(seat: *mut Seat) -> Option<Box<Seat>> {
+fn of_word(slot: *mut ThreadSlot) -> Option<Box<ThreadSlot>> {
     // SAFETY: a pointer that is not null was put there by this thread, and is no longer there.
-    (!seat.is_null()).then(|| unsafe { Box::from_raw(seat) })
+    (!slot.is_null()).then(|| unsafe { Box::from_raw(slot) })
 }
 
 #[inline(always)]
-fn exchange(new: *mut Seat) -> *mut Seat {
+fn exchange(new: *mut ThreadSlot) -> *mut ThreadSlot {
     let old;
     // SAFETY: nothing else refers to the word, and no other thread accesses this thread's.
     unsafe {

@@ -5,25 +5,23 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use densefs::modes::Caller;
-use densefs::{Errno, Member, Node, SetAttribute, Sought, Stat};
-use densefs_process::{DenseFs, ProcessSeams};
+use densefs::{Errno, Node, SeekTarget, SetAttribute, Stat};
+use densefs_process::DenseFs;
 use fuser::{INodeNo, ReplyEntry, ReplyXattr, Request};
 
 use crate::answer::{answer_entry, caller, errno};
-use crate::known::Known;
-
-pub(crate) type Core = Member<'static, ProcessSeams>;
+use crate::known_inodes::{Core, KnownInodes};
 
 /// A DenseFS, and the inodes that the kernel knows.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct FuseServer {
     pub(crate) files: DenseFs,
-    pub(crate) known: Known,
+    pub(crate) known: KnownInodes,
 }
 
-impl Served {
-    pub(crate) fn of(files: DenseFs) -> Result<Self, Errno> {
-        let known = Known::root_of(&files)?;
+impl FuseServer {
+    pub(crate) fn new(files: DenseFs) -> Result<Self, Errno> {
+        let known = KnownInodes::with_root(&files)?;
         Ok(Self { files, known })
     }
 
@@ -33,7 +31,7 @@ impl Served {
         number: INodeNo,
         act: impl Fn(&Core, Node) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        self.files.with_core(|core| core.again(|| act(core, self.known.node(core, number.0)?)))
+        self.files.with_core(|core| core.retry(|| act(core, self.known.node(core, number.0)?)))
     }
 
     pub(crate) fn stat(&self, core: &Core, node: Node) -> Result<Stat, Errno> {
@@ -42,13 +40,13 @@ impl Served {
     }
 
     /// Looks up a name for the kernel, which then knows the inode.
-    pub(crate) fn entered(
+    pub(crate) fn look_up(
         &self,
         core: &Core,
         parent: INodeNo,
         name: &OsStr,
     ) -> Result<Stat, Errno> {
-        core.again(|| {
+        core.retry(|| {
             let directory = self.known.node(core, parent.0)?;
             let found = core.step(&Caller::ROOT, directory, name.as_bytes())?;
             self.known.enter(core, found)
@@ -58,13 +56,14 @@ impl Served {
     /// Creates something with the closure, and replies with it.
     pub(crate) fn make(
         &self,
-        (parent, name): (INodeNo, &OsStr),
+        parent: INodeNo,
+        name: &OsStr,
         reply: ReplyEntry,
         make: impl Fn(&Core, Node) -> Result<(), Errno>,
     ) {
         let made = self.with(parent, |core, directory| make(core, directory));
         let made =
-            made.and_then(|()| self.files.with_core(|core| self.entered(core, parent, name)));
+            made.and_then(|()| self.files.with_core(|core| self.look_up(core, parent, name)));
         answer_entry(made, reply);
     }
 
@@ -72,7 +71,8 @@ impl Served {
         &self,
         request: &Request,
         number: INodeNo,
-        (name, value): (&OsStr, &[u8]),
+        name: &OsStr,
+        value: &[u8],
         how: i32,
     ) -> Result<(), Errno> {
         let how = match how {
@@ -82,7 +82,7 @@ impl Served {
             _ => return Err(Errno::INVAL),
         };
         self.with(number, |core, node| {
-            core.set_attribute(&caller(request), node, (name.as_bytes(), value), how)
+            core.set_attribute(&caller(request), node, name.as_bytes(), value, how)
         })
     }
 
@@ -90,7 +90,8 @@ impl Served {
     /// no room for any.
     pub(crate) fn answer_attributes(
         &self,
-        (number, size): (INodeNo, u32),
+        number: INodeNo,
+        size: u32,
         reply: ReplyXattr,
         copy: impl Fn(&Core, Node, &mut [u8]) -> Result<usize, Errno>,
     ) {
@@ -106,14 +107,15 @@ impl Served {
     pub(crate) fn change_space(
         &self,
         number: INodeNo,
-        range: (u64, u64),
+        offset: u64,
+        length: u64,
         how: i32,
     ) -> Result<(), Errno> {
         const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         self.with(number, |core, node| match how {
-            0 => core.allocate(node, range, false),
-            libc::FALLOC_FL_KEEP_SIZE => core.allocate(node, range, true),
-            PUNCH => core.punch(node, range),
+            0 => core.allocate(node, offset, length, false),
+            libc::FALLOC_FL_KEEP_SIZE => core.allocate(node, offset, length, true),
+            PUNCH => core.punch(node, offset, length),
             _ => Err(Errno::OPNOTSUPP),
         })
     }
@@ -121,8 +123,8 @@ impl Served {
     /// Looks for data or a hole; the kernel asks for nothing else.
     pub(crate) fn look_for(&self, number: INodeNo, offset: i64, whence: i32) -> Result<i64, Errno> {
         let what = match whence {
-            libc::SEEK_DATA => Sought::Data,
-            libc::SEEK_HOLE => Sought::Hole,
+            libc::SEEK_DATA => SeekTarget::Data,
+            libc::SEEK_HOLE => SeekTarget::Hole,
             _ => return Err(Errno::INVAL),
         };
         let offset = u64::try_from(offset).map_err(|_| Errno::NXIO)?;
