@@ -11,7 +11,7 @@ use std::f64::consts::LN_10;
 use std::fmt;
 
 use super::cells::Cells;
-use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, sum_of};
+use super::sums::{EXAMINED_MAX, correlation, mean, spread_positions, sum_of};
 use super::{Refused, Table};
 use textual::p_equation;
 
@@ -30,7 +30,7 @@ const SLOPE_P: f64 = 0.01;
 const SQUARES_MIN: f64 = 1e-280;
 
 /// Minimum number of cells for comparing spread and mean.
-const CELLS_LEAST: usize = 5;
+const CELLS_MIN: usize = 5;
 
 /// The spread, as a share of the largest value, below which values differ by rounding alone.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -243,7 +243,7 @@ fn first_not_positive(table: &Table) -> Option<(usize, f64)> {
 fn slope(cells: &Cells) -> Option<(f64, f64)> {
     let mut means = Vec::new();
     let mut spreads = Vec::new();
-    for cell in spread_positions(cells.len(), EXAMINED_MOST) {
+    for cell in spread_positions(cells.len(), EXAMINED_MAX) {
         let values = cells.of(cell);
         let squares = super::sums::squares_about(values, cells.means[cell]);
         if values.len() >= 2 && squares > 0.0 {
@@ -251,7 +251,7 @@ fn slope(cells: &Cells) -> Option<(f64, f64)> {
             spreads.push((squares / (values.len() - 1) as f64).ln() / 2.0);
         }
     }
-    if means.len() < CELLS_LEAST {
+    if means.len() < CELLS_MIN {
         return None;
     }
     let r = correlation(&means, &spreads)?;

@@ -21,19 +21,19 @@ use super::sums::spread_positions;
 use crate::distribution::normal;
 
 /// Maximum number of successive pairs examined: the variance takes time proportional to its square.
-const PAIRS_MOST: usize = 800;
+const PAIRS_MAX: usize = 800;
 
 /// Minimum degrees of freedom of errors for the normal approximation to be useful.
-const DF_LEAST: u64 = 5;
+const DF_MIN: u64 = 5;
 
 /// The order effect; none if there are too few residuals to see one.
 pub(super) fn of(residuals: &Residuals) -> Option<Diagnostic> {
     let (cells, fit) = (residuals.cells, residuals.fit);
-    if fit.error_df < DF_LEAST {
+    if fit.error_df < DF_MIN {
         return None;
     }
     let maker = ResidualMaker::new(cells, fit)?;
-    let firsts = spread_positions(cells.observations() - 1, PAIRS_MOST);
+    let firsts = spread_positions(cells.observations() - 1, PAIRS_MAX);
     let products = neighbours_product(residuals, &firsts);
     let nu = fit.error_df as f64;
     let ratio = products / fit.error_sum_sq;

@@ -14,7 +14,7 @@ use super::anova_text;
 use crate::observations::Observations;
 
 /// All pairs of more levels than this are not compared: nobody reads their table.
-const LEVELS_MOST: usize = 60;
+const LEVELS_MAX: usize = 60;
 
 /// The analysis of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -291,11 +291,11 @@ impl AnovaAnswer {
             warning: one.is_warning(),
             message: one.to_string(),
         };
-        let many = factors.iter().filter(|factor| factor.levels.len() > LEVELS_MOST);
+        let many = factors.iter().filter(|factor| factor.levels.len() > LEVELS_MAX);
         let not_paired = many.map(|factor| DiagnosticDocument {
             warning: false,
             message: format!(
-                "the {} levels of {} are not compared in pairs: the limit is {LEVELS_MOST}",
+                "the {} levels of {} are not compared in pairs: the limit is {LEVELS_MAX}",
                 factor.levels.len(),
                 factor.name
             ),
@@ -357,7 +357,7 @@ fn predicted(analysis: &Analysis) -> Option<DiagnosticDocument> {
 /// All pairs of levels of a factor; none where the model fits exactly.
 fn pairs(analysis: &Analysis, factor: &str) -> Vec<ContrastDocument> {
     let levels = analysis.effects.iter().filter(|effect| effect.factor == factor).count();
-    if levels > LEVELS_MOST {
+    if levels > LEVELS_MAX {
         return Vec::new();
     }
     let pairs = contrasts(analysis, factor, Adjustment::Tukey).unwrap_or_default();

@@ -205,7 +205,7 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     for source in &answer.anova {
         let (Some(f), Some(p)) = (source.f, source.p) else { continue };
         if source.source == LACK_OF_FIT {
-            sentences.push(fits(p > 1.0 - level, &confidence, (f, p)));
+            sentences.push(lack_of_fit(p > 1.0 - level, &confidence, f, p));
             continue;
         }
         let verdict = if p <= 1.0 - level { "matters" } else { "is not shown to matter" };
@@ -224,7 +224,7 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
 }
 
 /// The sentence about lack of fit.
-fn fits(fits: bool, confidence: &str, (f, p): (f64, f64)) -> String {
+fn lack_of_fit(fits: bool, confidence: &str, f: f64, p: f64) -> String {
     let numbers = format!("F = {}, {}", figure(f), p_equation(p));
     if fits {
         return format!("No lack of fit is found at {confidence} ({numbers}).");
