@@ -32,7 +32,7 @@ use record::{Better, Cell, Dimension, DimensionComparison, Manifest};
 use stats::dependence::Dependence;
 
 use super::Gathered;
-use super::judged::{self, IsBusy, Judged, MARGIN, Pairs, most_complete};
+use super::judged::{self, IsBusy, Judgement, MARGIN, Pairs, most_complete};
 
 /// Every pair of targets in every dimension in which both have a cost: dimensions in their usual
 /// order, targets in that of the manifest. Successive blocks are taken to be correlated at least as
@@ -160,13 +160,18 @@ impl<'a> Pair<'a> {
             let mean = |block| (block, self.geometric_mean(|pair| cost(pair, block)));
             self.blocks.iter().copied().map(mean).collect()
         };
-        Pairs::of(
+        Pairs::new(
             &of(|(first, _), block| first.logs[&block]),
             &of(|(_, second), block| second.logs[&block]),
         )
     }
 
-    fn answered(&self, dimension: Dimension, pairs: &Pairs, judged: Judged) -> DimensionComparison {
+    fn answered(
+        &self,
+        dimension: Dimension,
+        pairs: &Pairs,
+        judged: Judgement,
+    ) -> DimensionComparison {
         DimensionComparison {
             dimension,
             first: self.first.to_owned(),

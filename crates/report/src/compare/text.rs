@@ -6,7 +6,7 @@ use textual::{figure, p_equation, paragraph, percent, plural};
 use super::{
     CompareDocument, Comparison, MedianReport, RunDifference, RunFigure, RunVerdict, Unlike, metric,
 };
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::BLOCKS_MIN;
 
 impl CompareDocument {
     /// The text for people.
@@ -133,7 +133,7 @@ impl CompareDocument {
     /// Whether both sides have as many values as a comparison needs.
     fn has_enough(&self, comparison: &Comparison) -> bool {
         let least = match self.sides() {
-            0 => u64::from(BLOCKS_LEAST),
+            0 => u64::from(BLOCKS_MIN),
             1 => 3,
             _ => 2,
         };

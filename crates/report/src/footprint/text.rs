@@ -11,7 +11,7 @@ use textual::plural;
 use super::documents::{Difference, Tree};
 
 /// Nodes with less than this share of the whole are left out.
-const SHARE_LEAST: f64 = 0.005;
+const SHARE_MIN: f64 = 0.005;
 /// Number of functions that are shown in a difference.
 const FUNCTIONS_SHOWN: usize = 40;
 
@@ -52,7 +52,7 @@ pub fn tree(tree: &Tree) -> String {
     let mut waiting: Vec<(usize, usize)> = vec![(0, 0)];
     while let Some((place, depth)) = waiting.pop() {
         let node = &tree.nodes[place];
-        if node.total < SHARE_LEAST * whole {
+        if node.total < SHARE_MIN * whole {
             left_out += 1;
             continue;
         }

@@ -97,8 +97,7 @@ impl Footprints {
             }
             if !studied.description().functions.is_empty() {
                 for frames in [Frames::Categories, Frames::Functions] {
-                    let graph =
-                        self.flame_graph(block, traced.clone(), (studied, executed), frames);
+                    let graph = self.flame_graph(block, traced.clone(), studied, executed, frames);
                     self.flame_graphs.push(graph);
                 }
             }
@@ -139,7 +138,8 @@ impl Footprints {
         &mut self,
         block: &mut Bulk,
         traced: Traced,
-        (studied, executed): (&Studied, &Executed),
+        studied: &Studied,
+        executed: &Executed,
         frames: Frames,
     ) -> FlameGraph {
         let weights = NamedWeight::all(executed);

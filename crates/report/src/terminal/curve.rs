@@ -4,7 +4,7 @@
 use record::{Better, CellReport, CurvePoint, Document, MetricReport, StandardMetric, Verdict};
 
 use super::columns::Row;
-use super::ranking::{Entry, relation};
+use super::ranking::{RankedTarget, relation};
 use super::text::Page;
 use super::{beside, columns, names};
 use crate::units;
@@ -114,13 +114,13 @@ impl<'a> Curve<'a> {
         places
     }
 
-    fn entry(&self, target: &str, value: f64, metric: &str) -> Option<Entry<'a>> {
+    fn entry(&self, target: &str, value: f64, metric: &str) -> Option<RankedTarget<'a>> {
         let is_it = |cell: &&&CellReport| {
             cell.target == target && cell.curve.as_ref().is_some_and(|point| point.value == value)
         };
         let cell = self.cells.iter().find(is_it)?;
         let metric = cell.metrics.iter().find(|one| one.name == metric)?;
-        Some(Entry { cell, metric })
+        Some(RankedTarget { cell, metric })
     }
 
     fn table(&self, page: &mut Page, metric: &str, axis_name: &str) {

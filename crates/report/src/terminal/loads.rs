@@ -5,7 +5,7 @@ use textual::{Indent, list, unbroken};
 
 use super::grid::{self, Entry, Span};
 use super::names;
-use super::ranking::{Slower, has_too_few_blocks};
+use super::ranking::{Slowdown, has_too_few_blocks};
 use super::text::{Page, SENTENCE, Style};
 use crate::sentences::{LoadDoubt, LoadLine};
 use crate::units::{self, Wording};
@@ -152,7 +152,7 @@ fn entry(load: &LoadReport, target: &str) -> Entry {
     }
     let found = comparison(load, &best.target, target);
     let by = found.and_then(|found| Some((found, slowness(found, target)?)));
-    let Some((found, Slower { ratio, low, high })) = by else {
+    let Some((found, Slowdown { ratio, low, high })) = by else {
         return Entry::Without("too little data");
     };
     let span = Span { ratio, low, high };
@@ -234,7 +234,7 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
     if related.iter().all(|(_, found)| found.verdict == Verdict::NotEnoughData) {
         return "too little data to tell".to_owned();
     }
-    let mut slower: Vec<(&LoadCost, Slower)> = Vec::new();
+    let mut slower: Vec<(&LoadCost, Slowdown)> = Vec::new();
     let mut alike = vec![names::label(&best.target)];
     for (cost, found) in related {
         let by = slowness(found, &cost.target).filter(|by| by.low > 1.0);
@@ -248,7 +248,7 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
         return format!("{} cannot be told apart", list(&alike, "and"));
     };
     let why = if detail == Detail::Least { None } else { why(best, second) };
-    let told = |(at, (cost, by)): (usize, &(&LoadCost, Slower))| {
+    let told = |(at, (cost, by)): (usize, &(&LoadCost, Slowdown))| {
         let ratio = units::ratio(by.ratio, by.low, by.high);
         let label = names::label(&cost.target);
         // If several targets are slower, it is given for the first.
@@ -305,9 +305,9 @@ fn comparison<'a>(load: &'a LoadReport, one: &str, other: &str) -> Option<&'a Lo
 }
 
 /// How many times as long `target` takes as the other of the comparison.
-fn slowness(found: &LoadComparison, target: &str) -> Option<Slower> {
+fn slowness(found: &LoadComparison, target: &str) -> Option<Slowdown> {
     let (ratio, interval) = found.ratio.zip(found.interval)?;
-    Some(Slower::of(ratio, &interval, found.second == target))
+    Some(Slowdown::new(ratio, &interval, found.second == target))
 }
 
 /// Which operations account for the difference: `mostly fsync`, `from reads and opens`.

@@ -4,9 +4,9 @@ use crate::layout::Options;
 use textual::{Indent, plain_text, wrap};
 
 /// The widest report, however wide the terminal.
-pub(crate) const WIDTH_MOST: usize = 120;
+pub(crate) const WIDTH_MAX: usize = 120;
 /// The narrowest report: tables in less space are unreadable.
-pub(crate) const WIDTH_LEAST: usize = 40;
+pub(crate) const WIDTH_MIN: usize = 40;
 
 /// How a line is highlighted, if there is colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(crate) struct Page {
 impl Page {
     /// An empty page.
     pub(crate) fn new(options: &Options) -> Self {
-        let width = options.width.clamp(WIDTH_LEAST, WIDTH_MOST);
+        let width = options.width.clamp(WIDTH_MIN, WIDTH_MAX);
         Self { text: String::new(), width, colour: options.colour }
     }
 

@@ -14,7 +14,7 @@ use textual::{list, plural};
 /// The beginning of the reason why a benchmark is left out if the budget has no time for it.
 const TOO_LONG: &str = "it does not fit into ";
 /// Number of benchmarks that are named before the rest are only counted.
-const NAMED_MOST: usize = 3;
+const NAMED_MAX: usize = 3;
 
 /// The sections of warnings, of what was skipped, and of what failed.
 pub(super) fn render(page: &mut Page, document: &Document) {
@@ -196,11 +196,11 @@ fn places(document: &Document, cells: &[&CellReport]) -> String {
     }
     let titles =
         benchmarks.iter().zip(&each).map(|((_, group), on)| format!("{}{on}", group[0].title));
-    let mut named: Vec<String> = titles.take(NAMED_MOST).collect();
-    if benchmarks.len() > NAMED_MOST + 1 {
-        named.push(format!("{} other benchmarks", benchmarks.len() - NAMED_MOST));
-    } else if let Some((_, group)) = benchmarks.get(NAMED_MOST) {
-        named.push(format!("{}{}", group[0].title, each[NAMED_MOST]));
+    let mut named: Vec<String> = titles.take(NAMED_MAX).collect();
+    if benchmarks.len() > NAMED_MAX + 1 {
+        named.push(format!("{} other benchmarks", benchmarks.len() - NAMED_MAX));
+    } else if let Some((_, group)) = benchmarks.get(NAMED_MAX) {
+        named.push(format!("{}{}", group[0].title, each[NAMED_MAX]));
     }
     // Titles contain commas, so they are separated by semicolons.
     format!("{}{}", named.join("; "), common.unwrap_or_default())

@@ -4,6 +4,8 @@
 //! Waiting is a cause only if it occurs on the slower side and not on the faster one. Larger device
 //! reads are a cause only if they account for most of the change.
 
+use std::ops::RangeInclusive;
+
 use record::machine::CgroupVersion;
 use record::{Cause, Observation, ProbeEvidence, Run, SearchPlan, Waits};
 use stats::cliff::Cliff;
@@ -12,18 +14,18 @@ use super::super::estimates;
 use super::{Visit, whole};
 
 /// On the faster side, at most this share of samples may find a thread waiting.
-const WAITING_MOST: f64 = 0.02;
+const WAITING_MAX: f64 = 0.02;
 /// On the slower side, at least this share of all samples must find a thread waiting,
-const WAITING_LEAST: f64 = 0.10;
+const WAITING_MIN: f64 = 0.10;
 /// and at each position at least this share.
-const WAITING_LEAST_EACH: f64 = 0.05;
+const WAITING_EACH_MIN: f64 = 0.05;
 /// A device read counts as larger than an operation's request only from this factor on, because the
 /// file system's own structures and split requests make its size vary.
-const AHEAD_LEAST: f64 = 1.5;
+const AHEAD_MIN: f64 = 1.5;
 /// The share of a change, in logarithms, that fewer device reads must account for.
-const ACCOUNTED_LEAST: f64 = 0.5;
+const ACCOUNTED_MIN: f64 = 0.5;
 /// Device reads needed on each side to know their mean size.
-const READS_LEAST: u64 = 20;
+const READS_MIN: u64 = 20;
 
 /// The visits on both sides of a cliff.
 #[derive(Clone)]
@@ -34,7 +36,7 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn of(cliff: &Cliff, visits: &[Visit<'a>]) -> Self {
+    pub(super) fn new(cliff: &Cliff, visits: &[Visit<'a>]) -> Self {
         let side = |is_it: &dyn Fn(f64) -> bool| {
             visits.iter().filter(|visit| is_it(visit.position)).copied().collect()
         };
@@ -76,9 +78,9 @@ fn proved(sides: &Sides<'_>, wait: fn(&Waits) -> u64) -> Option<(f64, f64)> {
     let is_everywhere = positions.iter().all(|position| {
         let there = slow.iter().filter(|visit| visit.position.total_cmp(position).is_eq());
         let there: Vec<Visit<'_>> = there.copied().collect();
-        waiting(&there, wait).is_some_and(|share| share >= WAITING_LEAST_EACH)
+        waiting(&there, wait).is_some_and(|share| share >= WAITING_EACH_MIN)
     });
-    let is_proved = on_fast <= WAITING_MOST && on_slow >= WAITING_LEAST && is_everywhere;
+    let is_proved = on_fast <= WAITING_MAX && on_slow >= WAITING_MIN && is_everywhere;
     let percent = |visits: &[Visit<'_>]| waiting(visits, wait).map(|share| share * 100.0);
     is_proved.then_some(())?;
     percent(&sides.before).zip(percent(&sides.after))
@@ -148,7 +150,7 @@ struct DeviceReads {
 }
 
 impl DeviceReads {
-    fn of(visits: &[Visit<'_>]) -> Option<Self> {
+    fn from_visits(visits: &[Visit<'_>]) -> Option<Self> {
         let mut sum = Self { reads: 0, read_bytes: 0, operations: 0, moved_bytes: 0 };
         for visit in visits {
             sum.reads += seen(visit)?.device_reads?;
@@ -156,7 +158,7 @@ impl DeviceReads {
             sum.operations += visit.replicate.operations;
             sum.moved_bytes += visit.replicate.bytes;
         }
-        (sum.reads >= READS_LEAST && sum.operations > 0).then_some(sum)
+        (sum.reads >= READS_MIN && sum.operations > 0).then_some(sum)
     }
 
     fn mean_bytes(self) -> f64 {
@@ -184,18 +186,17 @@ pub(super) fn read_ahead(
 ) -> Option<Cause> {
     let target = run.manifest.targets.iter().find(|target| target.label == plan.target)?;
     let window_bytes = target.read_ahead_bytes.filter(|&bytes| bytes > 0)?;
-    let within = |(from, to): (f64, f64)| -> Vec<Visit<'_>> {
-        let there = visits.iter().filter(|it| from <= it.position && it.position <= to);
-        there.copied().collect()
+    let within = |sizes: &RangeInclusive<f64>| -> Vec<Visit<'_>> {
+        visits.iter().filter(|it| sizes.contains(&it.position)).copied().collect()
     };
-    let before = DeviceReads::of(&within(cliff.before_sizes))?;
-    let after = DeviceReads::of(&within(cliff.after_sizes))?;
+    let before = DeviceReads::from_visits(&within(&cliff.before_sizes))?;
+    let after = DeviceReads::from_visits(&within(&cliff.after_sizes))?;
     let (fast, slow) = if cliff.before > cliff.after { (before, after) } else { (after, before) };
     let change = (cliff.before / cliff.after).ln().abs();
     let fewer = (slow.per_byte() / fast.per_byte()).ln();
-    let is_ahead = fast.mean_bytes() >= AHEAD_LEAST * fast.request_bytes()
-        && fast.mean_bytes() >= AHEAD_LEAST * slow.mean_bytes();
-    (is_ahead && fewer >= ACCOUNTED_LEAST * change).then(|| Cause::ReadAhead {
+    let is_ahead = fast.mean_bytes() >= AHEAD_MIN * fast.request_bytes()
+        && fast.mean_bytes() >= AHEAD_MIN * slow.mean_bytes();
+    (is_ahead && fewer >= ACCOUNTED_MIN * change).then(|| Cause::ReadAhead {
         window_bytes,
         device_read_before_bytes: whole(before.mean_bytes()),
         device_read_after_bytes: whole(after.mean_bytes()),

@@ -40,15 +40,15 @@ fn generated(seed: u64, factors: &[f64]) -> Document {
 }
 
 /// A verdict on two targets: which one costs more, if that is certain.
-struct Sure {
+struct PairVerdict {
     first: String,
     second: String,
     /// `None` if they cannot be told apart.
     dearer: Option<String>,
 }
 
-impl Sure {
-    fn of((first, second): (&str, &str), ratio: Option<f64>, verdict: Verdict) -> Self {
+impl PairVerdict {
+    fn new(first: &str, second: &str, ratio: Option<f64>, verdict: Verdict) -> Self {
         let is_second_dearer = ratio.is_some_and(|ratio| ratio > 1.0);
         let dearer = if is_second_dearer { second } else { first };
         let dearer = verdict.is_different().then(|| dearer.to_owned());
@@ -62,7 +62,7 @@ impl Sure {
 
 /// Checks every entry of a row against the verdicts on its targets; returns how many were worse and
 /// how many were level.
-fn hold(row: &Row, labels: &[&str], sure: &[Sure], what: &str) -> (usize, usize) {
+fn hold(row: &Row, labels: &[&str], sure: &[PairVerdict], what: &str) -> (usize, usize) {
     let Some(best) = row.entries.iter().position(|entry| *entry == Entry::Best) else {
         return (0, 0);
     };
@@ -102,16 +102,16 @@ fn no_verdict_denies_what_stands_in_the_tables() {
         for row in compact::rows(&document) {
             let of_it =
                 document.dimensions.iter().filter(|one| one.dimension.heading() == row.title);
-            let sure: Vec<Sure> = of_it
-                .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
+            let sure: Vec<PairVerdict> = of_it
+                .map(|one| PairVerdict::new(&one.first, &one.second, one.ratio, one.verdict))
                 .collect();
             add(hold(&row, &labels, &sure, &format!("{seed}")));
         }
         let Part { rows, .. } = loads::part(&document, 20).expect("it has loads");
         for (row, load) in rows.iter().zip(&document.loads) {
             let of_it = load.comparisons.iter();
-            let sure: Vec<Sure> = of_it
-                .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
+            let sure: Vec<PairVerdict> = of_it
+                .map(|one| PairVerdict::new(&one.first, &one.second, one.ratio, one.verdict))
                 .collect();
             add(hold(row, &labels, &sure, &format!("{seed}")));
         }
@@ -140,11 +140,11 @@ fn every_difference_that_is_called_real_is_one() {
             let benchmark = &of_title.expect("it was measured").benchmark;
             let found = document.comparisons.iter().find(|one| {
                 one.benchmark == *benchmark
-                    && Sure::of((&one.first, &one.second), one.ratio, one.verdict)
+                    && PairVerdict::new(&one.first, &one.second, one.ratio, one.verdict)
                         .is_on(dearer, cheaper)
             });
             let found = found.expect("they were compared");
-            let sure = Sure::of((&found.first, &found.second), found.ratio, found.verdict);
+            let sure = PairVerdict::new(&found.first, &found.second, found.ratio, found.verdict);
             assert_eq!(sure.dearer.as_deref(), Some(dearer), "{seed}: {line}");
             let own = found.ratio.expect("it has one");
             let own = if own > 1.0 { own } else { 1.0 / own };

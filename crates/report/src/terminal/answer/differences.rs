@@ -3,7 +3,7 @@
 use file_system::FileSystem;
 use record::{Better, CellReport, Document, Warning, WarningReport};
 
-use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
+use super::super::ranking::{RankedTarget, Ranking, Slowdown, has_too_few_blocks, relation};
 use super::super::sentence::is_of_volume_size;
 use super::super::story::Story;
 use super::super::text::{HANGING, Page, SENTENCE, Style};
@@ -62,9 +62,9 @@ fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
 
 /// Two targets that really differ.
 struct Difference<'a> {
-    better: Entry<'a>,
-    worse: Entry<'a>,
-    slower: Slower,
+    better: RankedTarget<'a>,
+    worse: RankedTarget<'a>,
+    slower: Slowdown,
     /// What the median says, if that is different.
     story: Option<Story<'a>>,
 }
@@ -102,7 +102,7 @@ impl Difference<'_> {
     /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
     /// operations account for much of that, or the median says otherwise.
     fn sentence(&self) -> String {
-        let Slower { ratio, low, high } = self.slower;
+        let Slowdown { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);
         let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
         let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));

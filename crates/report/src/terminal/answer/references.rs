@@ -11,7 +11,7 @@ use textual::{GAP, widest};
 /// Number of benchmarks that are shown of each dimension.
 const SHOWN_OF_EACH: usize = 2;
 /// Maximum number of lines for a run without times.
-const FIGURES_MOST: usize = 15;
+const FIGURES_MAX: usize = 15;
 
 /// Request sizes for which a copy or the disk was timed.
 const KIB_4: u64 = 4 << 10;
@@ -135,7 +135,7 @@ fn figures(document: &Document) -> Vec<Row> {
             None => groups.push(vec![cell]),
         }
     }
-    let each = (FIGURES_MOST / groups.len().max(1)).max(1);
+    let each = (FIGURES_MAX / groups.len().max(1)).max(1);
     let points = |group: Vec<&CellReport>| {
         let shown = each.min(group.len());
         let last = (group.len() - 1) as f64;
@@ -145,7 +145,7 @@ fn figures(document: &Document) -> Vec<Row> {
         };
         (0..shown).filter_map(move |number| figure(group[at(number)])).collect::<Vec<_>>()
     };
-    groups.into_iter().flat_map(points).take(FIGURES_MOST).collect()
+    groups.into_iter().flat_map(points).take(FIGURES_MAX).collect()
 }
 
 /// A cell's first metric, without a comparison.

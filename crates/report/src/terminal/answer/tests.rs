@@ -14,7 +14,7 @@ use crate::layout::Options;
 use crate::sample::{Sample, noisy};
 
 /// Maximum number of lines, without the last three: how to see everything, the page, the run.
-const LINES_MOST: usize = 22;
+const LINES_MAX: usize = 22;
 
 /// A benchmark: its name, title and dimension, and how long an operation takes on tmpfs, ext4, xfs
 /// and btrfs in nanoseconds; 0 on tmpfs if it is meaningless there.
@@ -148,7 +148,7 @@ fn screen(sample: &Sample) -> String {
     let document = document(sample);
     let options = Options { width: 80, colour: false };
     let text = render_answer(&document, Path::new("fsprism-runs/RUN"), None, &options);
-    assert!(text.lines().count() <= LINES_MOST, "{} lines:\n{text}", text.lines().count());
+    assert!(text.lines().count() <= LINES_MAX, "{} lines:\n{text}", text.lines().count());
     text
 }
 
@@ -168,7 +168,7 @@ fn known_mistakes_are_counted_where_there_is_room_for_the_line() {
     let mut long = document(&survey(&[1, 2], 12));
     let loads = long.loads.clone();
     long.loads.extend(loads);
-    assert!(text(&long).lines().count() <= LINES_MOST, "{}", text(&long));
+    assert!(text(&long).lines().count() <= LINES_MAX, "{}", text(&long));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn more_loads_than_there_is_room_for_are_counted() {
     let options = Options { width: 80, colour: false };
     let text = render_answer(&document, Path::new("run"), None, &options);
     assert!(text.contains("\n  and 6 more (--full)\n"), "{text}");
-    assert_eq!(text.lines().count(), LINES_MOST, "{text}");
+    assert_eq!(text.lines().count(), LINES_MAX, "{text}");
 }
 
 #[test]

@@ -7,9 +7,9 @@ const TICK_ROOM: usize = 7;
 const TICK_GAP: usize = 2;
 /// How far the axis extends beyond the largest and the smallest ratio, at most. A wider interval is
 /// cut off there, or nothing else could be seen.
-const MARGIN_MOST: f64 = 2.0;
+const MARGIN_MAX: f64 = 2.0;
 /// Minimum ratio of its ends, so that small differences do not look large.
-const SPAN_LEAST: f64 = 1.2;
+const SPAN_MIN: f64 = 1.2;
 
 /// Steps between ticks, for a range of less than 2.
 const STEPS: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
@@ -29,10 +29,10 @@ impl Axis {
     pub(super) fn over(spans: &[Span], columns: usize) -> Self {
         let fold =
             |of: fn(&Span) -> f64, pick: fn(f64, f64) -> f64| spans.iter().map(of).fold(1.0, pick);
-        let least = fold(|span| span.ratio, f64::min) / MARGIN_MOST;
-        let most = fold(|span| span.ratio, f64::max) * MARGIN_MOST;
+        let least = fold(|span| span.ratio, f64::min) / MARGIN_MAX;
+        let most = fold(|span| span.ratio, f64::max) * MARGIN_MAX;
         let low = fold(|span| span.low, f64::min).max(least);
-        let high = fold(|span| span.high, f64::max).min(most).max(low * SPAN_LEAST);
+        let high = fold(|span| span.high, f64::max).min(most).max(low * SPAN_MIN);
         Self { low: low.ln(), high: high.ln(), columns: columns.max(2) }
     }
 

@@ -14,7 +14,7 @@ use crate::units;
 
 const INDENT: usize = 2;
 /// With fewer characters, an axis is useless.
-const AXIS_LEAST: usize = 16;
+const AXIS_MIN: usize = 16;
 /// Dimensions that need a device below the file system.
 const OF_DEVICES: [Dimension; 3] = [Dimension::Io, Dimension::OnDiskLayout, Dimension::Caching];
 
@@ -65,7 +65,7 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
     let (titles, figures) =
         (widest(groups.iter().map(title)), widest(dearer.iter().map(|(_, row)| figure(row))));
     let room = page.width().saturating_sub(INDENT + titles + 2 * GAP + figures);
-    if room < AXIS_LEAST {
+    if room < AXIS_MIN {
         return false;
     }
     let spans: Vec<Span> = dearer.iter().filter_map(|(_, row)| row.span()).collect();

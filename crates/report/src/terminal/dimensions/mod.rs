@@ -25,8 +25,8 @@ use textual::{GAP, list, plural, unbroken, widest};
 
 const INDENT: usize = 4;
 /// If the axis would have fewer characters, figures are shortened; beyond that, nothing is gained.
-const AXIS_LEAST: usize = 24;
-const AXIS_MOST: usize = 64;
+const AXIS_MIN: usize = 24;
+const AXIS_MAX: usize = 64;
 
 /// The plot; nothing if no two targets can be compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
@@ -156,9 +156,9 @@ impl Layout {
             width.saturating_sub(INDENT + label_width + GAP + figures)
         };
         let wordings = [Wording::Full, Wording::Short, Wording::None];
-        let wording = wordings.into_iter().find(|wording| room(*wording) >= AXIS_LEAST);
+        let wording = wordings.into_iter().find(|wording| room(*wording) >= AXIS_MIN);
         let wording = wording.unwrap_or(Wording::None);
-        let axis = Axis::over(spans, room(wording).min(AXIS_MOST));
+        let axis = Axis::over(spans, room(wording).min(AXIS_MAX));
         Self { label_width, axis, wording, width }
     }
 
