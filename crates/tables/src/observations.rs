@@ -49,7 +49,7 @@ impl<'a> Reading<'a> {
     }
 
     fn finished(self, factors: Vec<String>) -> Observations {
-        let Differences { offset, values } = Differences::of(&self.texts, self.values);
+        let Differences { offset, values } = Differences::new(&self.texts, self.values);
         let rows = self.levels.into_iter().zip(values).collect();
         Observations { factors, offset, rows, lines: self.lines }
     }

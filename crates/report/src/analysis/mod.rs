@@ -44,7 +44,7 @@ pub(crate) use judged::{
 pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;
 pub(crate) use quantiles::Quantile;
-pub(crate) use stories::{Certainty, Stand, are_different, is_mean};
+pub(crate) use stories::{Certainty, SlowdownEstimate, are_different, is_mean};
 pub(crate) use warm_up::{first_over_rest, is_warm_up, is_whole_course};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.

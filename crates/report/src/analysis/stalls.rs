@@ -12,7 +12,7 @@ use record::Warning;
 /// A stall takes at least as long as this many ordinary operations.
 const TIMES_THE_MEDIAN: f64 = 32.0;
 /// A stall takes longer than an interrupt or another task would, in nanoseconds.
-const LEAST_NS: f64 = 100_000.0;
+const STALL_NS_MIN: f64 = 100_000.0;
 /// At most this share of all operations counts as few.
 const FEW: f64 = 0.01;
 /// Below this share of the time, stalls do not dominate the mean, in percent.
@@ -47,7 +47,7 @@ fn slow_tenth(pooled: &Histogram) -> Option<Warning> {
 
 /// The stalls among these operations, if they dominate the mean.
 fn stalls(pooled: &Histogram) -> Option<Warning> {
-    let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(LEAST_NS);
+    let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(STALL_NS_MIN);
     let (mut operations, mut time_ns, mut shortest_ns) = (0, 0.0, u64::MAX);
     for bucket in pooled.buckets().filter(|bucket| bucket.low as f64 >= bound_ns) {
         operations += bucket.count;

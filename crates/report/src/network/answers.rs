@@ -5,10 +5,10 @@ use textual::grouped;
 use super::{COLD, Counted, HOT, NONE, NetworkBenchmark, NetworkFigures, StateCounts};
 
 /// The sentence about a benchmark; `None` if no cache was measured hot.
-pub(super) fn of(benchmark: &NetworkBenchmark) -> Option<String> {
+pub(super) fn sentence(benchmark: &NetworkBenchmark) -> Option<String> {
     let title = &benchmark.title;
     let hot = benchmark.states.iter().filter(|state| state.state == HOT);
-    let caches: Vec<Cache<'_>> = hot.filter_map(|hot| Cache::of(benchmark, hot)).collect();
+    let caches: Vec<Cache<'_>> = hot.filter_map(|hot| Cache::new(benchmark, hot)).collect();
     match caches.as_slice() {
         [] => None,
         [only] => {
@@ -30,7 +30,7 @@ struct Cache<'a> {
 }
 
 impl<'a> Cache<'a> {
-    fn of(benchmark: &'a NetworkBenchmark, state: &'a StateCounts) -> Option<Self> {
+    fn new(benchmark: &'a NetworkBenchmark, state: &'a StateCounts) -> Option<Self> {
         let of_state = |name| beside(benchmark, state, name).and_then(|one| one.figures.as_ref());
         let (none, cold) = (of_state(NONE), of_state(COLD));
         let filling = none.zip(cold).and_then(|(none, cold)| filling(cold, none));

@@ -20,7 +20,7 @@ const OF_FOUR_REPLICATES: usize = 3;
 const OPERATIONS_PER_SLICE: u64 = 8;
 
 /// The cell of `gathered`, whose operations took `latencies`; `level` is that of intervals.
-pub(super) fn of(
+pub(super) fn page_cell(
     block: &mut Bulk,
     gathered: &Gathered<'_>,
     latencies: &[Bucket],
@@ -32,7 +32,7 @@ pub(super) fn of(
         replicates: (!replicates.is_empty()).then(|| in_run_order(block, &replicates)),
         histogram: histogram(block, latencies),
         timeline: timeline(block, &replicates, level),
-        course: course::of(block, &replicates, level),
+        course: course::course_arrays(block, &replicates, level),
     }
 }
 

@@ -105,10 +105,10 @@ fn resident_share(pages: &PageRuns) -> f64 {
 }
 
 /// A label, its strip, and the ends of its range as text.
-type Row = (String, String, String);
+type StripRow = (String, String, String);
 
 /// What the characters mean, and a row per target.
-fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<Row>) {
+fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<StripRow>) {
     let series = seen.iter().filter_map(|(label, one)| {
         if let Observation::Series(series) = one { Some((label, series)) } else { None }
     });
@@ -131,7 +131,7 @@ fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<Row
     ("from start to end of the file", pages.collect())
 }
 
-fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Vec<Row>) {
+fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Vec<StripRow>) {
     let all = || series.iter().flat_map(|(_, one)| &one.points);
     let end = all().map(|(at, _)| *at).fold(0.0, f64::max);
     let most = all().map(|(_, value)| *value).fold(0.0, f64::max);

@@ -94,11 +94,11 @@ fn has_no_width(interval: &str) -> bool {
 
 /// `tmpfs 6.1 us [6.0, 6.2]`.
 pub(super) fn own_figure(entry: RankedTarget<'_>) -> String {
-    said(&label(entry), &units::of_metric(entry.metric, Wording::Full))
+    labelled(&label(entry), &units::of_metric(entry.metric, Wording::Full))
 }
 
 /// A figure after its label, which may be broken only before the interval.
-fn said(label: &str, figure: &Figure) -> String {
+fn labelled(label: &str, figure: &Figure) -> String {
     let colon = if figure.is_none() { ":" } else { "" };
     let own = unbroken(&format!("{label}{colon} {}", figure.value));
     match &figure.interval {

@@ -7,7 +7,7 @@ use record::{Better, Document, Verdict, Warning};
 
 use super::names;
 use super::ranking::{RankedTarget, Relation, Slowdown, by_median, relation};
-use crate::analysis::{self, BLOCKS_MIN, Certainty, Stand};
+use crate::analysis::{self, BLOCKS_MIN, Certainty, SlowdownEstimate};
 use crate::units;
 use textual::{grouped, unbroken};
 
@@ -25,7 +25,7 @@ pub(super) struct Story<'a> {
 impl<'a> Story<'a> {
     /// The story of two targets, where `better` is better by the mean; `None` if mean and median
     /// agree, or if there is no median.
-    pub(super) fn of(
+    pub(super) fn new(
         document: &Document,
         better: RankedTarget<'a>,
         worse: RankedTarget<'a>,
@@ -35,7 +35,8 @@ impl<'a> Story<'a> {
         }
         let mean = relation(document, better, worse);
         let median = by_median(document, better, worse);
-        if mean.blocks < BLOCKS_MIN || !analysis::are_different(stand(&mean), stand(&median)) {
+        if mean.blocks < BLOCKS_MIN || !analysis::are_different(slowdown(&mean), slowdown(&median))
+        {
             return None;
         }
         let ratio = |of: &Relation| of.slower.map_or(1.0, |slower| slower.ratio);
@@ -111,19 +112,19 @@ pub(super) fn clause(
     best: RankedTarget<'_>,
     others: &[RankedTarget<'_>],
 ) -> Option<String> {
-    let stories = others.iter().filter_map(|other| Story::of(document, best, *other));
+    let stories = others.iter().filter_map(|other| Story::new(document, best, *other));
     let said: Vec<String> = stories.map(|story| story.clause()).collect();
     (!said.is_empty()).then(|| format!("in the median, {}", said.join(", ")))
 }
 
-fn stand(relation: &Relation) -> Stand {
+fn slowdown(relation: &Relation) -> SlowdownEstimate {
     let difference = match relation.verdict {
         Verdict::Real => Some(Certainty::BeyondMargin),
         Verdict::RealSizeUnknown => Some(Certainty::SizeUnknown),
         Verdict::NotToldApart | Verdict::NotEnoughData => None,
     };
     let ratio = relation.slower.map(|Slowdown { ratio, low, high }| [ratio, low, high]);
-    Stand { difference, ratio }
+    SlowdownEstimate { difference, ratio }
 }
 
 /// The ratio, and `slower` or `faster`.

@@ -121,14 +121,14 @@ pub(super) fn failed(document: &Document) -> Vec<String> {
 }
 
 /// A kind of warning and the cells that have it.
-struct Kind<'a> {
+struct WarningGroup<'a> {
     worst: &'a WarningReport,
     cells: Vec<&'a CellReport>,
     /// Whether all cells have the same numbers.
     is_same: bool,
 }
 
-impl Kind<'_> {
+impl WarningGroup<'_> {
     fn sentence(&self, document: &Document) -> String {
         let worst = if self.is_same {
             String::new()
@@ -150,15 +150,15 @@ fn source(report: &WarningReport) -> String {
     }
 }
 
-fn kinds(document: &Document) -> Vec<Kind<'_>> {
-    let mut kinds: Vec<Kind<'_>> = Vec::new();
+fn kinds(document: &Document) -> Vec<WarningGroup<'_>> {
+    let mut kinds: Vec<WarningGroup<'_>> = Vec::new();
     for cell in &document.cells {
         for report in &cell.warnings {
-            let of_same_kind = |kind: &&mut Kind<'_>| {
+            let of_same_kind = |kind: &&mut WarningGroup<'_>| {
                 discriminant(&kind.worst.warning) == discriminant(&report.warning)
             };
             let Some(kind) = kinds.iter_mut().find(of_same_kind) else {
-                kinds.push(Kind { worst: report, cells: vec![cell], is_same: true });
+                kinds.push(WarningGroup { worst: report, cells: vec![cell], is_same: true });
                 continue;
             };
             kind.cells.push(cell);

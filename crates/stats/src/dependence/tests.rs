@@ -40,7 +40,7 @@ fn share_seen(count: usize, n: u32, correlation: f64, common: f64) -> f64 {
     let runs = 1000;
     let is_seen = |_: &u32| {
         let series = drawn(&mut random, count, n, correlation, common);
-        Dependence::of(&series, 0.05).is_seen()
+        Dependence::from_series(&series, 0.05).is_seen()
     };
     (0..runs).filter(is_seen).count() as f64 / f64::from(runs)
 }
@@ -67,7 +67,7 @@ fn what_one_comparison_cannot_show_many_do() {
 fn reports_miss_few_blocks_that_resemble_one_another() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
     let is_seen = |_: &u32| {
-        Dependence::of(&drawn(&mut random, 15, 6, 0.5, 0.0), TAKEN_FOR_DEPENDENT).is_seen()
+        Dependence::from_series(&drawn(&mut random, 15, 6, 0.5, 0.0), TAKEN_FOR_DEPENDENT).is_seen()
     };
     let share = (0..1000).filter(is_seen).count() as f64 / 1000.0;
     assert!((0.85..0.93).contains(&share), "{share}");
@@ -91,7 +91,7 @@ fn the_correlation_is_about_right() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
     let mut found = |correlation| {
         let all = drawn(&mut random, 200, 20, correlation, 0.0);
-        Dependence::of(&all, 0.05).correlation
+        Dependence::from_series(&all, 0.05).correlation
     };
     for correlation in [0.3, 0.5, 0.7] {
         let found = found(correlation);
@@ -104,8 +104,8 @@ fn values_that_swing_back_and_forth_and_too_few_say_nothing() {
     let swing: BTreeMap<u32, f64> = (0..20).map(|it| (it, f64::from(it % 2))).collect();
     let few: BTreeMap<u32, f64> = (0..5).map(|it| (it, f64::from(it))).collect();
     let constant: BTreeMap<u32, f64> = (0..20).map(|it| (it, 4.2)).collect();
-    assert!(!Dependence::of(&[swing], 0.05).is_seen());
-    assert_eq!(Dependence::of(&[few, constant], 0.05), Dependence::NONE);
+    assert!(!Dependence::from_series(&[swing], 0.05).is_seen());
+    assert_eq!(Dependence::from_series(&[few, constant], 0.05), Dependence::NONE);
 }
 
 #[test]

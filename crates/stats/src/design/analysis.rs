@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::diagnostics::{self, Diagnostic};
 use super::fit::{Fit, Margin, Term, fit};
-use super::model::{Model, ModelChoice, Modelled, Why, modelled};
+use super::model::{Model, ModelChoice, ModelReason, Modelled, modelled};
 use super::precision::Precision;
 use super::{DesignKind, Estimate, Factor, Grid, Table, unbalanced};
 use crate::distribution::fisher;
@@ -37,7 +37,7 @@ pub struct Analysis {
     /// except those called ratios.
     pub model: Model,
     /// Why it was used.
-    pub why: Why,
+    pub why: ModelReason,
     /// The mean of all observations. With several factors and unequal replications, or
     /// combinations never observed, the mean over all combinations of levels.
     pub grand_mean: Estimate,

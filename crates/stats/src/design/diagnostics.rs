@@ -152,8 +152,12 @@ pub(super) fn diagnose(cells: &Cells, fit: &Fit, is_exact: bool) -> Vec<Diagnost
         return vec![Diagnostic::ExactFit];
     }
     let residuals = Residuals { cells, fit };
-    let found =
-        [normality(&residuals), spread(&residuals), run_order::of(&residuals), tukey(&residuals)];
+    let found = [
+        normality(&residuals),
+        spread(&residuals),
+        run_order::order_effect(&residuals),
+        tukey(&residuals),
+    ];
     found.into_iter().flatten().collect()
 }
 
@@ -173,7 +177,7 @@ impl Residuals<'_> {
     /// The residuals of one cell, in the order in which they were observed.
     fn of_cell(&self, cell: usize) -> impl Iterator<Item = f64> {
         let fitted = self.fitted(cell);
-        self.cells.of(cell).iter().map(move |value| value - fitted)
+        self.cells.values_of(cell).iter().map(move |value| value - fitted)
     }
 
     /// The residual at this position in cell order.

@@ -65,7 +65,7 @@ pub fn friedman(table: &Table, treatment: &str) -> Result<RankTest, Refusal> {
             0 => level * cells.dims[1] + block,
             _ => block * cells.dims[1] + level,
         };
-        let values: Vec<f64> = (0..levels).map(|level| cells.of(cell(level))[0]).collect();
+        let values: Vec<f64> = (0..levels).map(|level| cells.values_of(cell(level))[0]).collect();
         let ranked = mean_ranks(&values);
         ties += ranked.ties;
         sums.iter_mut().zip(&ranked.ranks).for_each(|(sum, rank)| *sum += rank - (k + 1.0) / 2.0);

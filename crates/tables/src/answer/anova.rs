@@ -255,7 +255,7 @@ impl AnovaAnswer {
             table.row(levels, *value)?;
         }
         let table = table.build()?;
-        Ok(Self::of(&table, &analyse(&table, options)?))
+        Ok(Self::from_analysis(&table, &analyse(&table, options)?))
     }
 
     /// The same, with the levels of these factors alone compared in pairs.
@@ -285,7 +285,7 @@ impl AnovaAnswer {
 
     /// The answer that an analysis of this table gives.
     #[must_use]
-    pub fn of(table: &Table, analysis: &Analysis) -> Self {
+    pub fn from_analysis(table: &Table, analysis: &Analysis) -> Self {
         let (factors, totals) = (table.factors(), analysis.totals);
         let diagnostic = |one: &stats::design::Diagnostic| DiagnosticDocument {
             warning: one.is_warning(),

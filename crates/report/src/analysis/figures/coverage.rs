@@ -52,7 +52,7 @@ fn dependence_of_figures(all: &[Vec<BTreeMap<u32, f64>>]) -> Dependence {
         of.iter().map(|(&block, value)| (block, value.ln())).collect()
     };
     let logs: Vec<BTreeMap<u32, f64>> = all.iter().flatten().map(logs).collect();
-    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+    Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// All pairs of targets of a benchmark.

@@ -222,7 +222,7 @@ pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
 /// How strongly successive blocks of these comparisons are correlated.
 pub(crate) fn dependence<'a>(pairs: impl Iterator<Item = &'a Pairs>) -> Dependence {
     let logs: Vec<BTreeMap<u32, f64>> = pairs.map(Pairs::log_ratios).collect();
-    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+    Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// How strongly successive blocks of single figures are correlated.
@@ -231,7 +231,7 @@ pub(super) fn dependence_of_figures(all: &[Gathered<'_>]) -> Dependence {
     let declared = all.iter().filter(|one| !one.is_searched);
     let logs: Vec<BTreeMap<u32, f64>> =
         declared.map(|one| one.values(0).into_iter().filter_map(log).collect()).collect();
-    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+    Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// Judges all answers as one family.

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Document, Verdict};
 
 use super::super::dimensions::compact;
-use super::super::grid::{Entry, Part, Row};
+use super::super::grid::{RatioRow, RelativeCost, RowGroup};
 use super::super::loads;
 use super::render_answer;
 use super::tests::{ROWS, document, survey_of};
@@ -62,8 +62,8 @@ impl PairVerdict {
 
 /// Checks every entry of a row against the verdicts on its targets; returns how many were worse and
 /// how many were level.
-fn hold(row: &Row, labels: &[&str], sure: &[PairVerdict], what: &str) -> (usize, usize) {
-    let Some(best) = row.entries.iter().position(|entry| *entry == Entry::Best) else {
+fn hold(row: &RatioRow, labels: &[&str], sure: &[PairVerdict], what: &str) -> (usize, usize) {
+    let Some(best) = row.entries.iter().position(|entry| *entry == RelativeCost::Best) else {
         return (0, 0);
     };
     let best = labels[best];
@@ -72,18 +72,18 @@ fn hold(row: &Row, labels: &[&str], sure: &[PairVerdict], what: &str) -> (usize,
         let dearer =
             sure.iter().find(|one| one.is_on(best, label)).map(|one| one.dearer.as_deref());
         match entry {
-            Entry::Worse(span) => {
+            RelativeCost::Worse(span) => {
                 assert_eq!(dearer, Some(Some(*label)), "{what}, {}: {row:?}", row.title);
                 assert!(span.low > 1.0, "{what}, {}: {row:?}", row.title);
                 worse += 1;
             }
-            Entry::Level(span) => {
+            RelativeCost::Level(span) => {
                 let is_denied = dearer.flatten().is_some() && span.low > 1.0;
                 assert!(!is_denied, "{what}, {}: {row:?}", row.title);
                 assert_ne!(dearer, Some(Some(best)), "{what}, {}: {row:?}", row.title);
                 level += 1;
             }
-            Entry::Best | Entry::Without(_) => {}
+            RelativeCost::Best | RelativeCost::Without(_) => {}
         }
     }
     (worse, level)
@@ -107,7 +107,7 @@ fn no_verdict_denies_what_stands_in_the_tables() {
                 .collect();
             add(hold(&row, &labels, &sure, &format!("{seed}")));
         }
-        let Part { rows, .. } = loads::part(&document, 20).expect("it has loads");
+        let RowGroup { rows, .. } = loads::part(&document, 20).expect("it has loads");
         for (row, load) in rows.iter().zip(&document.loads) {
             let of_it = load.comparisons.iter();
             let sure: Vec<PairVerdict> = of_it

@@ -86,7 +86,7 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
             let found = relation(document, better, worse);
             let is_real = found.verdict.is_different();
             let slower = found.slower.filter(|by| is_real && by.low > 1.0)?;
-            let story = Story::of(document, better, worse);
+            let story = Story::new(document, better, worse);
             Some(Difference { better, worse, slower, story })
         });
         related.max_by(|left, right| left.slower.low.total_cmp(&right.slower.low))

@@ -20,7 +20,7 @@ use std::path::Path;
 use record::Document;
 
 use super::dimensions::compact;
-use super::grid::{Grid, Part};
+use super::grid::{Grid, RowGroup};
 use super::text::{Page, SENTENCE, Style};
 use super::{footprint, heading, loads, names, volumes};
 use crate::layout::Options;
@@ -90,12 +90,13 @@ fn costs(document: &Document, loads_most: usize, options: &Options) -> Vec<Strin
         return vec![page.finish(), loads.finish()];
     }
     let (heading, rows) = (compact::heading(document), compact::rows(document));
-    let costs = Part { heading, rows, note: None };
-    let parts: Vec<Part> = [costs].into_iter().chain(loads::part(document, loads_most)).collect();
+    let costs = RowGroup { heading, rows, note: None };
+    let parts: Vec<RowGroup> =
+        [costs].into_iter().chain(loads::part(document, loads_most)).collect();
     let labels: Vec<String> =
         document.targets.iter().map(|target| names::label(&target.label)).collect();
-    let grid = Grid::of(page.width(), &labels, &parts);
-    let rendered = |(number, part): (usize, &Part)| {
+    let grid = Grid::new(page.width(), &labels, &parts);
+    let rendered = |(number, part): (usize, &RowGroup)| {
         let mut page = Page::new(options);
         grid.render(&mut page, part, number == 0);
         page.finish()

@@ -18,9 +18,9 @@ const LINES_MAX: usize = 22;
 
 /// A benchmark: its name, title and dimension, and how long an operation takes on tmpfs, ext4, xfs
 /// and btrfs in nanoseconds; 0 on tmpfs if it is meaningless there.
-pub(super) type Row = (&'static str, &'static str, Dimension, [f64; 4]);
+pub(super) type SurveyRow = (&'static str, &'static str, Dimension, [f64; 4]);
 
-pub(super) const ROWS: [Row; 23] = [
+pub(super) const ROWS: [SurveyRow; 23] = [
     ("append-fsync-4k", "append 4 KiB and fsync", Dimension::Io, [0.0, 673e3, 436e3, 951e3]),
     ("random-read-4k-cold", "random read 4 KiB, cold", Dimension::Io, [0.0, 60e3, 63e3, 66e3]),
     ("random-read-1m-cold", "random read 1 MiB, cold", Dimension::Io, [0.0, 1.2e6, 1.3e6, 1.4e6]),

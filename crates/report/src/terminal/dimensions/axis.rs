@@ -1,6 +1,6 @@
 //! A logarithmic axis of ratios in characters, and what is drawn along it.
 
-use crate::terminal::grid::Span;
+use crate::terminal::grid::CostRatio;
 
 /// Minimum distance between two ticks, and the gap between their labels.
 const TICK_ROOM: usize = 7;
@@ -26,9 +26,10 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis of `columns` characters, at least two, that includes 1 and all ratios.
-    pub(super) fn over(spans: &[Span], columns: usize) -> Self {
-        let fold =
-            |of: fn(&Span) -> f64, pick: fn(f64, f64) -> f64| spans.iter().map(of).fold(1.0, pick);
+    pub(super) fn over(spans: &[CostRatio], columns: usize) -> Self {
+        let fold = |of: fn(&CostRatio) -> f64, pick: fn(f64, f64) -> f64| {
+            spans.iter().map(of).fold(1.0, pick)
+        };
         let least = fold(|span| span.ratio, f64::min) / MARGIN_MAX;
         let most = fold(|span| span.ratio, f64::max) * MARGIN_MAX;
         let low = fold(|span| span.low, f64::min).max(least);
@@ -89,7 +90,7 @@ impl Axis {
     /// `:` at 1, and over it the span: `|--o---|`, with `<` or `>` where the interval is cut off.
     /// If an interval does not extend beyond the characters next to the mark, only the mark is
     /// drawn.
-    pub(super) fn draw(&self, span: Span, mark: char) -> String {
+    pub(super) fn draw(&self, span: CostRatio, mark: char) -> String {
         let mut line = vec![' '; self.columns];
         if let Some(one) = self.column(1.0) {
             line[one] = ':';
@@ -117,8 +118,8 @@ fn label(tick: f64) -> String {
 mod tests {
     use super::*;
 
-    fn span(low: f64, ratio: f64, high: f64) -> Span {
-        Span { ratio, low, high }
+    fn span(low: f64, ratio: f64, high: f64) -> CostRatio {
+        CostRatio { ratio, low, high }
     }
 
     #[test]

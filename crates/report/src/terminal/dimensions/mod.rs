@@ -12,7 +12,7 @@ mod tests;
 
 use record::{Dimension, Document, Verdict};
 
-use super::grid::Span;
+use super::grid::CostRatio;
 use super::names;
 use super::sentence::why_not_compared;
 use super::table::percent;
@@ -31,7 +31,7 @@ const AXIS_MAX: usize = 64;
 /// The plot; nothing if no two targets can be compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
     let groups = groups(document);
-    let spans: Vec<Span> =
+    let spans: Vec<CostRatio> =
         groups.iter().flat_map(|group| &group.rows).filter_map(Row::span).collect();
     if spans.is_empty() {
         return;
@@ -39,7 +39,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading("Cost in each dimension");
     page.sentence(&legend(document, &groups));
     page.blank();
-    let layout = Layout::of(page.width(), &groups, &spans);
+    let layout = Layout::new(page.width(), &groups, &spans);
     let start = layout.start();
     let ticks = layout.axis.ticks(page.width().saturating_sub(start));
     page.line(format!("{:start$}{ticks}", "").trim_end(), Style::Dim);
@@ -144,7 +144,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(width: usize, groups: &[Group<'_>], spans: &[Span]) -> Self {
+    fn new(width: usize, groups: &[Group<'_>], spans: &[CostRatio]) -> Self {
         let rows =
             || groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         let label_width = widest(rows().map(|(_, row)| names::label(row.target)));
