@@ -100,7 +100,7 @@ impl Question<'_> {
         let busy_blocks = busy_blocks(self.first, self.second);
         let of_pair = if busy_blocks > 0 { IsBusy::Yes } else { IsBusy::No };
         let is_busy = of_pair.or(of_run);
-        let judged = judged.beside(is_busy, level);
+        let judged = judged.allowing_for(is_busy, level);
         Comparison {
             benchmark: self.first.cell.benchmark.clone(),
             metric: self.metric.clone(),

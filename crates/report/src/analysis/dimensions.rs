@@ -67,7 +67,11 @@ pub(super) fn all(
     let answers = questions.iter().zip(&pairs).zip(judged);
     answers
         .map(|(((dimension, pair), pairs), judged)| {
-            pair.comparison(*dimension, pairs, judged.beside(pair.is_busy().or(of_run), level))
+            pair.comparison(
+                *dimension,
+                pairs,
+                judged.allowing_for(pair.is_busy().or(of_run), level),
+            )
         })
         .collect()
 }

@@ -28,7 +28,7 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
         .filter_map(|(random, sequential)| Some((random, *sequential.first()?)))
         .filter(|(one, other)| pairs::begin_alike(checked, [one, other]))
         .collect();
-    let ratios = pairs::judged(checked, beside);
+    let ratios = pairs::compared(checked, beside);
     let mut titles: Vec<&str> = Vec::new();
     for cell in &cells {
         if !titles.contains(&cell.title()) {
@@ -96,7 +96,8 @@ fn finding(
 fn per_operation(checked: &CheckedRun<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
     let of = |one: &&CheckedCell<'_>| {
         let all = [ProcessorCount::MisalignedLoads, ProcessorCount::MisalignedStores];
-        let mut counted = all.iter().filter_map(|count| one.counted(*count, checked.level()));
+        let mut counted =
+            all.iter().filter_map(|count| one.processor_count(*count, checked.level()));
         let first = counted.next()?;
         let sum = first.value + counted.map(|evidence| evidence.value).sum::<f64>();
         let operations = one.report.operations as f64 / f64::from(one.report.replicates.max(1));

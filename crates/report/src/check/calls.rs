@@ -19,7 +19,7 @@ use textual::plural;
 
 pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let unpadded = unpadded(checked);
-    let padded = pairs::judged(checked, pairs::padded_beside_unpadded(checked));
+    let padded = pairs::compared(checked, pairs::padded_beside_unpadded(checked));
     let padded: Vec<&pairs::Pair<'_>> = padded
         .iter()
         .filter(|pair| pair.takes_longer() || pair.takes_no_longer())

@@ -164,7 +164,7 @@ impl CheckedCell<'_> {
     }
 
     /// What the processor counted in it, with its unit; `None` if it was not asked to count.
-    pub(super) fn counted(&self, count: ProcessorCount, level: f64) -> Option<Evidence> {
+    pub(super) fn processor_count(&self, count: ProcessorCount, level: f64) -> Option<Evidence> {
         let values: Vec<f64> = self.gathered.values_of(count.metric()).into_values().collect();
         let summary = summary(&values, level)?;
         let definition = count.definition();

@@ -26,7 +26,7 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
         .into_iter()
         .filter(|(first, _)| first.is_read_after_write())
         .collect();
-    let repeated = pairs::judged(checked, repeated);
+    let repeated = pairs::compared(checked, repeated);
     let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
     let mut findings = Vec::new();
     for group in pairs::by_benchmark(&slower) {
@@ -47,7 +47,7 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let is_counted = |one: &CheckedCell<'_>| {
         let (cell, traffic) = (one.cell(), checked.traffic.as_ref());
         traffic.is_some_and(|of| of.inherited_bytes(&cell.target, &cell.benchmark).is_some())
-            || one.counted(ProcessorCount::L2BytesOut, checked.level()).is_some()
+            || one.processor_count(ProcessorCount::L2BytesOut, checked.level()).is_some()
     };
     let is_told = |one: &CheckedCell<'_>| {
         let is_it = |pair: &pairs::Pair<'_>| pair.of.is(one);
@@ -100,7 +100,8 @@ fn why_untold(checked: &CheckedRun<'_>, untold: &[&CheckedCell<'_>], all: usize)
 /// Bytes that the first read after a write evicts from the processor's L2 cache; a read modifies
 /// little itself. Reported if the whole interval is large enough to matter.
 fn moved_out(checked: &CheckedRun<'_>) -> Vec<Finding> {
-    let counted = |one: &CheckedCell<'_>| one.counted(ProcessorCount::L2BytesOut, checked.level());
+    let counted =
+        |one: &CheckedCell<'_>| one.processor_count(ProcessorCount::L2BytesOut, checked.level());
     moved_by_title(checked, counted, |moved| {
         format!("moves {moved} of modified data out of L2 (counted by the processor)")
     })

@@ -26,7 +26,7 @@ pub(super) struct Pair<'a> {
 }
 
 /// The pairs, with their ratios judged together.
-pub(super) fn judged<'a>(
+pub(super) fn compared<'a>(
     checked: &CheckedRun<'_>,
     pairs: Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)>,
 ) -> Vec<Pair<'a>> {

@@ -28,7 +28,7 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let each = |(random, all): (_, Vec<_>)| all.into_iter().map(move |one| (one, random));
     let all = pairs::random_beside_sequential(checked).into_iter().flat_map(each);
     let all = all.filter(|(one, other)| pairs::begin_alike(checked, [one, other])).collect();
-    let ratios = pairs::judged(checked, all);
+    let ratios = pairs::compared(checked, all);
     // Reported if it holds for every sequential phase, with the ratio to the first of them.
     let of_random = |random: &CheckedCell<'_>| {
         let is_own = |pair: &&pairs::Pair<'_>| pair.over.is(random);
@@ -169,7 +169,7 @@ mod tests {
     use crate::sample::{Sample, around};
 
     /// The naive model: a list of blocks in order of their last use.
-    fn counted(blocks: usize, held: usize) -> f64 {
+    fn simulated_hits(blocks: usize, held: usize) -> f64 {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut order: Vec<usize> = (0..blocks).collect();
         let mut cache: VecDeque<usize> = VecDeque::new();
@@ -192,7 +192,7 @@ mod tests {
     fn the_share_that_is_still_there_is_what_a_list_of_blocks_counts() {
         for (blocks, held) in [(256, 64), (256, 128), (256, 230), (100, 100)] {
             let predicted = still_there(held as f64 / blocks as f64);
-            let counted = counted(blocks, held);
+            let counted = simulated_hits(blocks, held);
             assert!((predicted - counted).abs() < 0.01, "{held}: {predicted} {counted}");
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
         .into_iter()
         .filter(|(first, _)| !first.is_read_after_write() && !allocates(first, level))
         .collect();
-    let repeated = pairs::judged(checked, repeated);
+    let repeated = pairs::compared(checked, repeated);
     let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
     for group in pairs::by_benchmark(&slower) {
         let evidence: Vec<Evidence> =

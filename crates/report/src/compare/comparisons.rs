@@ -126,7 +126,7 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
         let one_run = matches!(values, Values::OneRun { .. } | Values::Counts { .. }) && !is_exact;
         // Counts do not depend on what else runs.
         let of_question = if is_exact { IsBusy::No } else { question.is_busy(&busy) };
-        let judged = judged.beside(of_question, rules.level);
+        let judged = judged.allowing_for(of_question, rules.level);
         let verdict = RunVerdict::new(&judged, rules.level, one_run);
         // If a block is far off, the deviation does not tell what could be detected.
         let has_least = judged.ratio.is_some() && judged.of_means.is_none();

@@ -46,7 +46,7 @@ impl CompareDocument {
         };
         for of_one in self.figures.chunk_by(is_of_one) {
             title(&mut text, &of_one[0].title);
-            let said: Vec<String> = of_one.iter().map(RunFigure::said).collect();
+            let said: Vec<String> = of_one.iter().map(RunFigure::text).collect();
             text += &paragraph("  ", "      ", &said.join(", "), width);
             let own = self.comparisons.iter().filter(|one| {
                 (&one.suite, &one.benchmark) == (&of_one[0].suite, &of_one[0].benchmark)
@@ -87,7 +87,7 @@ impl CompareDocument {
             let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
             text += &paragraph("  ", "      ", &said, width);
         }
-        if let Some(said) = metric::said(&self.metric) {
+        if let Some(said) = metric::description(&self.metric) {
             text += &paragraph("", "  ", &said, width);
         }
         text

@@ -61,7 +61,7 @@ impl<'a> Ranking<'a> {
     pub(super) fn new(cells: &[&'a CellReport]) -> Self {
         let measured =
             |cell: &'a CellReport| cell.metrics.first().map(|metric| RankedTarget { cell, metric });
-        Self::by(cells, measured)
+        Self::by_metric(cells, measured)
     }
 
     /// The ranking of `cells` by their speed-ups; `None` if no cell has one.
@@ -70,10 +70,10 @@ impl<'a> Ranking<'a> {
             let metric = cell.metric(StandardMetric::SPEED_UP)?;
             Some(RankedTarget { cell, metric })
         };
-        Some(Self::by(cells, measured)).filter(|ranking| !ranking.entries.is_empty())
+        Some(Self::by_metric(cells, measured)).filter(|ranking| !ranking.entries.is_empty())
     }
 
-    fn by(
+    fn by_metric(
         cells: &[&'a CellReport],
         measured: impl Fn(&'a CellReport) -> Option<RankedTarget<'a>>,
     ) -> Self {

@@ -18,12 +18,12 @@ use crate::sample;
 /// Two independent series compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Independent {
-    estimate: LogRatioEstimate,
+    estimator: Estimator,
 }
 
 /// How the logarithm of the ratio is estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum LogRatioEstimate {
+enum Estimator {
     /// Neither series has any spread, so t has nothing to divide by. Only their order counts: of
     /// the ways to choose n1 of n1 + n2 values, exactly one has all the larger ones.
     Constant {
@@ -66,7 +66,7 @@ impl Independent {
             return Self::of_values(&ones(first), &ones(second));
         }
         let mut found = Self::of_runs(first, second)?;
-        if let LogRatioEstimate::Constant { log_ratio, differs, .. } = &mut found.estimate {
+        if let Estimator::Constant { log_ratio, differs, .. } = &mut found.estimator {
             let of_mean = |side: &[f64]| 1.0 / (12.0 * side[0].powi(2) * side.len() as f64);
             let standard_error = (of_mean(first) + of_mean(second)).sqrt();
             let df = (first.len() + second.len()) as f64 - 2.0;
@@ -82,38 +82,34 @@ impl Independent {
         spread: fn(&[f64], &[f64]) -> Result<Estimated, Refusal>,
     ) -> Result<Self, Refusal> {
         let (first, second) = (logarithms(first)?, logarithms(second)?);
-        let estimate = if sample::is_constant(&first) && sample::is_constant(&second) {
+        let estimator = if sample::is_constant(&first) && sample::is_constant(&second) {
             let chance = one_order([first.len(), second.len()]);
-            LogRatioEstimate::Constant {
-                log_ratio: first[0] - second[0],
-                chance,
-                differs: 2.0 * chance,
-            }
+            Estimator::Constant { log_ratio: first[0] - second[0], chance, differs: 2.0 * chance }
         } else {
-            LogRatioEstimate::Spread(spread(&first, &second)?)
+            Estimator::Spread(spread(&first, &second)?)
         };
-        Ok(Self { estimate })
+        Ok(Self { estimator })
     }
 
     /// Whether neither series has any spread, as is common for exact counts.
     pub fn is_constant(&self) -> bool {
-        matches!(self.estimate, LogRatioEstimate::Constant { .. })
+        matches!(self.estimator, Estimator::Constant { .. })
     }
 
     /// The geometric mean of the first series divided by that of the second.
     pub fn ratio(&self) -> f64 {
-        match self.estimate {
-            LogRatioEstimate::Constant { log_ratio, .. } => log_ratio.exp(),
-            LogRatioEstimate::Spread(estimated) => estimated.estimate.exp(),
+        match self.estimator {
+            Estimator::Constant { log_ratio, .. } => log_ratio.exp(),
+            Estimator::Spread(estimated) => estimated.estimate.exp(),
         }
     }
 
     /// Two-sided p value of "the ratio is 1".
     pub fn p(&self) -> f64 {
-        match self.estimate {
-            LogRatioEstimate::Constant { log_ratio: 0.0, .. } => 1.0,
-            LogRatioEstimate::Constant { differs, .. } => differs,
-            LogRatioEstimate::Spread(estimated) => estimated.two_sided_p(0.0),
+        match self.estimator {
+            Estimator::Constant { log_ratio: 0.0, .. } => 1.0,
+            Estimator::Constant { differs, .. } => differs,
+            Estimator::Spread(estimated) => estimated.two_sided_p(0.0),
         }
     }
 
@@ -123,14 +119,10 @@ impl Independent {
     /// Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987).
     pub fn p_within(&self, margin: f64) -> f64 {
         let limit = margin.ln_1p();
-        match self.estimate {
-            LogRatioEstimate::Constant { log_ratio, chance, .. } if log_ratio.abs() < limit => {
-                chance
-            }
-            LogRatioEstimate::Constant { .. } => 1.0,
-            LogRatioEstimate::Spread(estimated) => {
-                estimated.p_above(-limit).max(estimated.p_below(limit))
-            }
+        match self.estimator {
+            Estimator::Constant { log_ratio, chance, .. } if log_ratio.abs() < limit => chance,
+            Estimator::Constant { .. } => 1.0,
+            Estimator::Spread(estimated) => estimated.p_above(-limit).max(estimated.p_below(limit)),
         }
     }
 
@@ -140,11 +132,11 @@ impl Independent {
     /// Refuses a `level` outside 0 to 1.
     pub fn interval(&self, level: f64) -> Result<Interval, Refusal> {
         check_open_unit("the level", level)?;
-        let logs = match self.estimate {
-            LogRatioEstimate::Constant { log_ratio, .. } => {
+        let logs = match self.estimator {
+            Estimator::Constant { log_ratio, .. } => {
                 Interval { low: log_ratio, high: log_ratio, level }
             }
-            LogRatioEstimate::Spread(estimated) => estimated.interval(level),
+            Estimator::Spread(estimated) => estimated.interval(level),
         };
         Ok(Interval { low: logs.low.exp(), high: logs.high.exp(), level })
     }

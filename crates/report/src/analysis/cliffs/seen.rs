@@ -54,7 +54,7 @@ impl<'a> Sides<'a> {
 }
 
 /// What was observed during a probe.
-fn seen(visit: &Visit<'_>) -> Option<ProbeEvidence> {
+fn probe_evidence(visit: &Visit<'_>) -> Option<ProbeEvidence> {
     visit.replicate.observations.iter().find_map(|observation| {
         if let Observation::Probe(evidence) = observation { Some(*evidence) } else { None }
     })
@@ -62,7 +62,8 @@ fn seen(visit: &Visit<'_>) -> Option<ProbeEvidence> {
 
 /// The share of samples that found a thread waiting; `None` if some probe could not sample threads.
 fn waiting(visits: &[Visit<'_>], wait: fn(&Waits) -> u64) -> Option<f64> {
-    let waits: Option<Vec<Waits>> = visits.iter().map(|visit| seen(visit)?.waits).collect();
+    let waits: Option<Vec<Waits>> =
+        visits.iter().map(|visit| probe_evidence(visit)?.waits).collect();
     let waits = waits?;
     let looks: u64 = waits.iter().map(|waits| waits.looks).sum();
     (looks > 0).then(|| waits.iter().map(wait).sum::<u64>() as f64 / looks as f64)
@@ -90,7 +91,7 @@ fn proved(sides: &Sides<'_>, wait: fn(&Waits) -> u64) -> Option<(f64, f64)> {
 pub(super) fn dirty_limit(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Option<Cause> {
     let (waiting_before_percent, waiting_after_percent) = proved(sides, |it| it.dirty_limit)?;
     let dirty = |visits: &[Visit<'_>]| {
-        let most = visits.iter().filter_map(|visit| seen(visit)?.dirty_bytes_max);
+        let most = visits.iter().filter_map(|visit| probe_evidence(visit)?.dirty_bytes_max);
         let most: Vec<f64> = most.map(|bytes| bytes as f64).collect();
         estimates::median(&most).map(whole)
     };
@@ -108,7 +109,7 @@ pub(super) fn dirty_limit(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Op
 /// `domain_dirty_limits`); version 1 has no such limit.
 fn dirty_limit_bytes(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Option<u64> {
     let visits = sides.before.iter().chain(&sides.after);
-    let of_probes = visits.filter_map(seen).flat_map(|seen| {
+    let of_probes = visits.filter_map(probe_evidence).flat_map(|seen| {
         [seen.machine_dirty_limit_bytes, seen.device_dirty_limit_bytes].into_iter().flatten()
     });
     let machine = &run.manifest.machine;
@@ -129,7 +130,8 @@ pub(super) fn journal(sides: &Sides<'_>) -> Option<Cause> {
     let written = |visits: &[Visit<'_>]| {
         let device = visits.iter().map(|visit| visit.replicate.evidence.device_written_bytes);
         let device: Option<u64> = device.sum();
-        let asked = visits.iter().filter_map(seen).map(|seen| seen.written_bytes).sum::<u64>();
+        let asked =
+            visits.iter().filter_map(probe_evidence).map(|seen| seen.written_bytes).sum::<u64>();
         device.filter(|_| asked > 0).map(|bytes| bytes as f64 / asked as f64)
     };
     Some(Cause::Journal {
@@ -153,7 +155,7 @@ impl DeviceReads {
     fn from_visits(visits: &[Visit<'_>]) -> Option<Self> {
         let mut sum = Self { reads: 0, read_bytes: 0, operations: 0, moved_bytes: 0 };
         for visit in visits {
-            sum.reads += seen(visit)?.device_reads?;
+            sum.reads += probe_evidence(visit)?.device_reads?;
             sum.read_bytes += visit.replicate.evidence.device_read_bytes?;
             sum.operations += visit.replicate.operations;
             sum.moved_bytes += visit.replicate.bytes;

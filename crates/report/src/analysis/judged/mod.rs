@@ -107,7 +107,7 @@ impl Judgement {
     /// Withdraws a difference that is not sure enough, if other programs kept the machine busy
     /// (`is_busy`): their effect is not spread evenly over targets and blocks, as tests assume, so
     /// a difference has to be that much surer to count.
-    pub(crate) fn beside(self, is_busy: IsBusy, level: f64) -> Self {
+    pub(crate) fn allowing_for(self, is_busy: IsBusy, level: f64) -> Self {
         let is_sure = self.p_adjusted.is_some_and(|p| p <= (1.0 - level) * BUSY_SHARE);
         match is_busy {
             IsBusy::Yes if self.verdict.is_different() && !is_sure => Self::default(),

@@ -70,7 +70,7 @@ pub(super) fn all(
         questions.iter().map(|asked| Pairs::new(&asked.first.sums, &asked.second.sums)).collect();
     let answers = pairs.iter().map(|pairs| pairs.compared(of_ratios)).collect();
     let judged = judged::judge(answers, level, MARGIN);
-    let judged = judged.into_iter().map(|judged| judged.beside(of_run, level));
+    let judged = judged.into_iter().map(|judged| judged.allowing_for(of_run, level));
     let mut comparisons =
         questions.iter().zip(&pairs).zip(judged).map(|((asked, pairs), judged)| LoadComparison {
             first: asked.first.target.label.clone(),

@@ -11,7 +11,7 @@ use stats::distribution::normal::quantile as normal_quantile;
 
 use super::*;
 
-type Random = Xoshiro256PlusPlus;
+pub(super) type Random = Xoshiro256PlusPlus;
 
 /// A distribution of operation times.
 struct Law {
@@ -37,14 +37,14 @@ const LAWS: [Law; 5] = [
 ];
 
 /// Large enough that rounding to whole nanoseconds does not matter.
-const SCALE: f64 = 1e6;
+pub(super) const SCALE: f64 = 1e6;
 
 fn normal(random: &mut Random) -> f64 {
     StandardNormal.sample(random)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times above 0")]
-fn nanoseconds(time: f64) -> u64 {
+pub(super) fn nanoseconds(time: f64) -> u64 {
     (SCALE * time) as u64
 }
 

@@ -6,12 +6,10 @@ use std::fmt::Write;
 use measure::Histogram;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Gamma, StandardNormal};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::distribution::normal;
 
+use super::coverage::{Random, SCALE, nanoseconds};
 use super::*;
-
-type Random = Xoshiro256PlusPlus;
 
 /// Standard deviation of the logarithm of times within a block.
 const WITHIN: f64 = 0.5;
@@ -20,8 +18,6 @@ const SLOW: f64 = 0.003;
 /// Median and standard deviation of the logarithm of times, for other operations and for slow ones.
 const OTHERS: (f64, f64) = (0.0, 0.3);
 const SLOW_ONES: (f64, f64) = (3.0, 0.7);
-/// Large enough that rounding to whole nanoseconds does not matter.
-const SCALE: f64 = 1e6;
 
 /// How blocks differ.
 #[derive(Clone, Copy, Debug)]
@@ -100,11 +96,6 @@ impl BlockDifference {
         }
         low.exp()
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times above 0")]
-fn nanoseconds(time: f64) -> u64 {
-    (SCALE * time) as u64
 }
 
 /// How many of `trials` cells have an interval at 95 %, and how many of those contain the

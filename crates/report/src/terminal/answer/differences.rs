@@ -19,7 +19,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if document.comparisons.is_empty() || is_empty || has_too_few_blocks(document) {
         return;
     }
-    let (kept, aside) = kept(document);
+    let (kept, aside) = persistent_targets(document);
     let mut all: Vec<Difference<'_>> = differences(document, &kept);
     all.sort_by(|left, right| right.slower.low.total_cmp(&left.slower.low));
     let without = match aside.as_slice() {
@@ -47,7 +47,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 
 /// Targets whose differences are shown, and the labels of the others: compared with file systems
 /// that keep their files, one in memory would come first in everything.
-fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
+fn persistent_targets(document: &Document) -> (Vec<&str>, Vec<String>) {
     let (in_memory, kept): (Vec<_>, Vec<_>) = document.targets.iter().partition(|target| {
         FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory)
     });

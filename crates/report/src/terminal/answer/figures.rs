@@ -15,14 +15,18 @@ struct ShownMetric {
 }
 
 const SHOWN: [ShownMetric; 5] = [
-    shown("random-read-4k-warm", "warm 4 KiB read", StandardMetric::TIME_PER_OPERATION),
-    shown("random-read-4k-cold", "cold 4 KiB read", StandardMetric::TIME_PER_OPERATION),
-    shown("sequential-read-1m-cold", "cold stream", StandardMetric::BANDWIDTH),
-    shown("create-100", "create", StandardMetric::TIME_PER_OPERATION),
-    shown("append-fsync-4k", "fsync", StandardMetric::TIME_PER_OPERATION),
+    metric_of("random-read-4k-warm", "warm 4 KiB read", StandardMetric::TIME_PER_OPERATION),
+    metric_of("random-read-4k-cold", "cold 4 KiB read", StandardMetric::TIME_PER_OPERATION),
+    metric_of("sequential-read-1m-cold", "cold stream", StandardMetric::BANDWIDTH),
+    metric_of("create-100", "create", StandardMetric::TIME_PER_OPERATION),
+    metric_of("append-fsync-4k", "fsync", StandardMetric::TIME_PER_OPERATION),
 ];
 
-const fn shown(benchmark: &'static str, what: &'static str, metric: StandardMetric) -> ShownMetric {
+const fn metric_of(
+    benchmark: &'static str,
+    what: &'static str,
+    metric: StandardMetric,
+) -> ShownMetric {
     ShownMetric { benchmark, what, metric }
 }
 

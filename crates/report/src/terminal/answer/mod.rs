@@ -84,7 +84,7 @@ pub fn render_answer(
 /// for loads.
 fn costs(document: &Document, loads_most: usize, options: &Options) -> Vec<String> {
     let mut page = Page::new(options);
-    if !compact::has_any(document) || compact::drawn(&mut page, document) {
+    if !compact::has_any(document) || compact::draw_axis(&mut page, document) {
         let mut loads = Page::new(options);
         loads::render_lines(&mut loads, document, loads_most);
         return vec![page.finish(), loads.finish()];

@@ -36,7 +36,7 @@ pub(in crate::terminal) fn heading(document: &Document) -> String {
 
 /// Draws a heading and an axis, if each dimension has two targets and there is room. Returns
 /// whether it was drawn.
-pub(in crate::terminal) fn drawn(page: &mut Page, document: &Document) -> bool {
+pub(in crate::terminal) fn draw_axis(page: &mut Page, document: &Document) -> bool {
     let groups = groups(document);
     if !groups.iter().all(|group| group.rows.len() == 2) {
         return false;
