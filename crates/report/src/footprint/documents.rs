@@ -100,7 +100,7 @@ pub struct Node {
     pub total: f64,
 }
 
-/// Two traces label_beside by label_beside.
+/// Two traces side by side.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DiffDocument {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
