@@ -25,7 +25,7 @@ const fn law(name: &'static str, draw: fn(&mut Random) -> f64, quantile: fn(f64)
 }
 
 const LAWS: [Law; 5] = [
-    law("uniform", |random| random.random(), |q| q),
+    law("uniform", RngExt::random, |q| q),
     law("normal", |random| 10.0 + normal(random), |q| 10.0 + normal_quantile(q)),
     law("exponential", |random| Exp1.sample(random), |q| -(-q).ln_1p()),
     law("lognormal", |random| normal(random).exp(), |q| normal_quantile(q).exp()),
